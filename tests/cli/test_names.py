@@ -50,9 +50,9 @@ def test_a_name_is_one_where_no_such_program_is_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("pattern", "said"),
     [
-        ('["{1}"]', "'1' is no name of a column"),
-        ('["{protocol}-{protocol}"]', "has one name twice"),
-        ('["{protocol}{block}"]', "something that parts them"),
+        ('["{1}"]', "'1' is not a valid column name"),
+        ('["{protocol}-{protocol}"]', "contains a name twice"),
+        ('["{protocol}{block}"]', "a separator between two names"),
     ],
 )
 def test_a_pattern_of_file_names_is_refused_with_its_line(tmp_path: Path, pattern: str, said: str) -> None:

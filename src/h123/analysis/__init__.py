@@ -1,4 +1,4 @@
-"""Analyses a campaign's samples: estimates, tests and audits. All are pure functions of the results' tables."""
+"""Analyses a campaign's samples: estimates, tests and audits. All of them are pure functions of the result tables."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Writes verdicts.json from a campaign's folder (docs/contracts/verdicts.md)."""
+"""Computes verdicts.json from a campaign's folder (docs/contracts/verdicts.md)."""
 
 import json
 import math
@@ -20,7 +20,7 @@ from h123.store import CampaignFolder
 from h123.study import Ledger
 
 _LAST_DIGITS = 1e-9
-"""Relative: numerical libraries sometimes add up in a different order."""
+"""Relative tolerance, because numerical libraries may sum in a different order."""
 
 
 def analyse(folder: CampaignFolder) -> Verdicts:
@@ -40,7 +40,7 @@ def _analyse(folder: CampaignFolder) -> Verdicts:
 
 
 def compute(case: Case) -> Verdicts:
-    """The parts of all sections."""
+    """Compute all sections of the verdicts."""
     parts = dict[str, Any]()
     for section in SECTIONS:
         parts |= section.compute(case)
@@ -48,8 +48,8 @@ def compute(case: Case) -> Verdicts:
 
 
 def is_current(verdicts: Verdicts, case: Case) -> bool:
-    """Whether this program would find the same verdicts, apart from last digits, the folder's present name and the
-    outcome of the campaign's conditions."""
+    """Return whether this program would compute the same verdicts. Differences in the last digits, in the folder's name
+    and in the outcome of the campaign's conditions do not count."""
     parts: dict[str, object] = json.loads(_verdicts_text(compute(case)))
     apart = {"campaign", "gate"}
     return all(_is_alike(verdicts.get(name), part) for name, part in parts.items() if name not in apart)
@@ -76,7 +76,8 @@ def record_gate(folder: CampaignFolder, verdicts: Verdicts, gate: GateRow | None
 
 
 def _verdicts_text(verdicts: Verdicts) -> str:
-    """A line for each row of each part. With an indentation deeper than that the encoder is many times slower."""
+    """Format the verdicts with one line for each row of each part. Deeper indentation makes the encoder many times
+    slower."""
     encode = json.JSONEncoder(sort_keys=True, allow_nan=False, ensure_ascii=False).encode
 
     def part(content: object) -> str:
@@ -89,19 +90,19 @@ def _verdicts_text(verdicts: Verdicts) -> str:
 
 
 def _journal(folder: CampaignFolder, looks: Looks) -> None:
-    """Record this look in the journal, because the next one depends on it (looks.py)."""
+    """Record this look in the journal, because later looks depend on it (looks.py)."""
     if looks.blocks[-1] not in journalled_looks(folder.events()):
         folder.append({"event": "look", "blocks": looks.blocks[-1]})
 
 
 def measure_width(folder: CampaignFolder) -> WidthProgress:
-    """Measure how narrow the answer's intervals are, for a campaign that must reach a width. This does not reveal where
-    they lie, so it does not count as a look. Raises UserError."""
+    """Measure how narrow the answer's intervals are, for a campaign that must reach a given width. This does not reveal
+    where the intervals lie, so it does not count as a look. Raises UserError."""
     case = gather(folder)
     return campaign_width_progress(case, judge_case(case))
 
 
 def decide_claims(folder: CampaignFolder, ledgers: Iterable[Ledger]) -> list[LedgerDecided]:
-    """The `claims` of verdicts.json, for any ledgers. Raises UserError."""
+    """Return the `claims` part of verdicts.json for the given ledgers. Raises UserError."""
     case = gather(folder)
     return [decide(ledger, case) for ledger in ledgers]

@@ -1,5 +1,5 @@
-"""Compares an interval with a bound for its ratio: whether the interval is reliable, and how many blocks would separate
-the two."""
+"""Compares an interval with a bound for its ratio: whether the interval is reliable, and how many blocks would
+decide."""
 
 import math
 from collections.abc import Sequence
@@ -11,23 +11,25 @@ from h123.analysis.statistics.looks import WIDTH, Looks
 
 
 def reliable(had: float | None, verdicts: Verdicts) -> bool:
-    """Whether an interval has the confidence that the present look requires. With too few blocks none has."""
+    """Return whether an interval has the confidence that the present look requires. With too few blocks, no interval
+    has."""
     return had is not None and 1 - had <= verdicts["looks"]["level"] * (1 + 1e-9)
 
 
 def blocks_to_part(comparison: JudgedComparison, bound: float, verdicts: Verdicts) -> int | None:
-    """The number of blocks with which the comparison's whole interval would probably lie on one side of `bound`,
-    planned blocks included. None if that is more than is practical.
+    """Return the number of blocks, including planned ones, with which the whole interval would probably lie on one side
+    of `bound`. None if that is more than is practical.
 
-    An interval does so where the test of its own level finds a difference from the bound (projection.py). The number
-    is never below what the study's question needs, so that one advice does not contradict the other.
+    The interval lies on one side if the test at its level finds a difference from the bound (projection.py). The number
+    is never below what the study's question needs, so that the two pieces of advice do not contradict each other.
     """
     ratios = [pair["ratio"] for pair in comparison["pairs"] if pair["ratio"]]
     return _needed(ratios, bound, verdicts, comparison["blocks"], [comparison])
 
 
 def blocks_to_part_value(values: Sequence[float], bound: float, verdicts: Verdicts) -> int | None:
-    """The same for the value of one level; also None if values or the bound are zero."""
+    """Return the number of blocks with which the interval of one level's value would probably lie on one side of
+    `bound`. None if that is more than is practical, or if the values or the bound are zero."""
     if min([bound, *values]) <= 0:
         return None
     return _needed(values, bound, verdicts, len(values), [])
@@ -47,5 +49,5 @@ def _needed(
     outlook = verdicts["projection"]
     if outlook["failed"] + outlook["waiting"] + outlook.get("damaged", 0) and max(needed, least) <= planned:
         return planned
-    # A block without a value on both sides does not count: as many more are needed.
+    # A block that lacks a value on one side does not count: one more is needed for each.
     return max(needed, least) + max(0, planned - blocks)

@@ -1,4 +1,4 @@
-"""A campaign prepared for the analysis: the content of its folder."""
+"""A campaign prepared for analysis: the content of its folder."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,47 +32,47 @@ class Facts(NamedTuple):
     events: Sequence[Event]
     imported: ImportFacts | None
     precision: Precision | None
-    """The width that its intervals must reach."""
+    """The interval width that the campaign must reach."""
     subjects: Mapping[str, SubjectFacts]
-    """The subjects as they were when it began."""
+    """The subjects as they were when the campaign began."""
     shard: Shard | None = None
-    """The blocks that the folder is for. None means all."""
+    """The blocks that the folder's shard contains. None for a whole campaign."""
 
 
 class Evidence:
-    """Raw samples and packets, which a few sections read again."""
+    """Access to raw samples and packets, which only a few sections read."""
 
     def __init__(self, folder: CampaignFolder) -> None:
         self._folder = folder
 
     def of(self, attempt: Attempt) -> Path:
-        """The files of one attempt."""
+        """Return the folder with the files of one attempt."""
         return self._folder.trial(attempt.trial, attempt.attempt)
 
     def tables(self) -> duckdb.DuckDBPyConnection:
-        """All samples and attempts (h123.store.connect)."""
+        """Open a connection to the tables of all samples and attempts (h123.store.connect)."""
         return connect(self._folder)
 
     def tail_intervals(self, samples: Mapping[Path, Attempt], share: float) -> Mapping[Path, tuple[float, float]]:
-        """Intervals of a quantile of latency, by file of samples (h123.measures.quantiles)."""
+        """Return the interval of a quantile of latency for each file of samples (h123.measures.quantiles)."""
         return intervals(self._folder, samples, share)
 
     def damaged_trials(self) -> Mapping[str, str]:
-        """Damage to the files of trials that had a valid attempt and have none now."""
+        """Return the damage to trials that had a valid attempt and have none now, by trial."""
         return self._folder.damaged_trials()
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A campaign, laid out to be judged."""
+    """A campaign, prepared for judging."""
 
     plan: Plan
     measured: TrialSet
-    """All trials that were measured."""
+    """All measured trials."""
     selection: Selection
     rule: Rule
     networks: Mapping[str, Network]
-    """Profiles by name."""
+    """Network profiles by name."""
     facts: Facts
     evidence: Evidence
     computed: dict[Callable[["Case"], Any], Any] = field(default_factory=dict, repr=False)
@@ -80,7 +80,7 @@ class Case:
 
     @property
     def trials(self) -> TrialSet:
-        """The trials that answers rest on."""
+        """The trials on which answers rest."""
         return self.selection.trials
 
     @property
@@ -95,7 +95,7 @@ class Case:
 
     @property
     def unknown(self) -> Sequence[str]:
-        """Parameters that the study holds a placeholder for (imported samples)."""
+        """Parameters for which the study has only a placeholder (imported samples)."""
         return self.facts.imported["unknown"] if self.facts.imported else []
 
     @property
@@ -106,7 +106,7 @@ class Case:
 
 
 def once(compute: Callable[[Case], Result]) -> Callable[[Case], Result]:
-    """Compute the function only once for each case, however often it is called."""
+    """Compute the decorated function only once per case, however often it is called."""
 
     @wraps(compute)
     def cached(case: Case) -> Result:

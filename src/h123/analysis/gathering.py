@@ -1,4 +1,4 @@
-"""Gathers a campaign from its folder."""
+"""Collects a campaign from its folder."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ from h123.study import Network, Plan, Study, make_plan
 
 
 def gather(folder: CampaignFolder) -> Case:
-    """Collect all of the campaign. Raises UserError."""
+    """Collect everything about the campaign. Raises UserError."""
     study, events = Study.from_resolved(folder.study), folder.events()
     plan = make_plan(study, blocks=folder.blocks, seed=folder.seed, level_filter=folder.level_filter)
     folder.examine()
@@ -23,11 +23,11 @@ def gather(folder: CampaignFolder) -> Case:
     imported, shard = folder.imported is not None, folder.shard is not None
     cure = remedy(plan, standing, imported=imported, shard=shard, damaged=_damaged(folder))
     trials = load_trials(folder, plan)
-    # A campaign that still has trials to run is looked at as far as it has come.
+    # An unfinished campaign is analysed as far as it has come.
     now = complete_blocks(trials.attempts, plan) if cure.waiting else len(plan.blocks)
     looks_so_far = looks(events, now, folder.looks, by_width=folder.precision is not None)
     selection = select(trials, plan)
-    # A machine that is left out already cannot decide anything.
+    # A machine that is already left out cannot decide anything.
     homes = {} if selection.left_out else selection.homes
     rule = Rule(study.compare.margin, study.compare.alpha, looks_so_far, cure, homes)
     networks = {name: Network.from_resolved(profile) for name, profile in folder.networks.items()}
@@ -44,6 +44,6 @@ def _damaged(folder: CampaignFolder) -> set[str]:
 
 
 def complete_blocks(attempts: Sequence[Attempt], plan: Plan) -> int:
-    """The blocks in which every trial has an attempt that counts."""
+    """Return the number of blocks in which every trial has an attempt that counts."""
     valid = {treated(attempt) for attempt in attempts}
     return sum(all(treated(trial) in valid for trial in block) for block in plan.blocks)

@@ -1,4 +1,4 @@
-"""Spellings of the previous version in verdicts.json. h123 reads them until the next version."""
+"""Reads the previous version's spellings in verdicts.json. The next version will no longer accept them."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,13 +8,14 @@ from h123.study import metric
 
 _SUMS = {f"{side}_{old}": f"{side}_{new}" for side in "ab" for old, new in FORMER_NAMES.items()}
 _BETTER, _WORSE = "faster", "slower"
-"""The words that it used for amounts too."""
+"""The words that the previous version used for amounts too."""
 _VERDICTS = ("verdict", "small", "all")
-"""The keys that held them."""
+"""The keys with such words."""
 
 
 def respelled_verdicts(content: dict[str, Any]) -> dict[str, Any]:
-    """The content of a verdicts.json in this version's spelling. Its model refuses any other shape."""
+    """Return the content of a verdicts.json in this version's spelling. Other content is left for its model to
+    refuse."""
     for row in _rows(content, "causes"):
         if isinstance(sums := row.get("sums"), dict):
             row["sums"] = {_SUMS.get(name, name): share for name, share in sums.items()}
@@ -36,7 +37,7 @@ def respelled_verdicts(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _verdict_rows(content: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Rows with verdicts."""
+    """Yield the rows with verdicts."""
     disturbances = content.get("disturbances")
     rows = [*_rows(content, "comparisons"), *_rows(content, "ladder")]
     rows += _rows(disturbances, "without") if isinstance(disturbances, dict) else []

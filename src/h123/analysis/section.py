@@ -1,4 +1,4 @@
-"""A section: one thing that the analysis says of a campaign."""
+"""A section: one subject on which the analysis reports."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ Part = TypeVar("Part", bound=Mapping[str, object])
 
 @dataclass(frozen=True)
 class Section(Generic[Part]):
-    """A part of verdicts.json: a typed dictionary with its key or keys, and the function that computes it from a case.
+    """A part of verdicts.json: a typed dictionary with its keys, and the function that computes it from a case.
 
     The report registers its text and figures under the same section (docs/guides/section.md).
     """
@@ -21,5 +21,5 @@ class Section(Generic[Part]):
 
     @property
     def keys(self) -> list[str]:
-        """Its keys in verdicts.json."""
+        """The section's keys in verdicts.json."""
         return list(self.part.__annotations__)

@@ -1,8 +1,8 @@
 """The sections of verdicts.json, as h123 writes and reads them (docs/contracts/verdicts.md).
 
-A section's module has its rows, their key, and the function that computes them from a case. A new section is a
+A section's module contains its rows, their key, and the function that computes them from a case. A new section needs a
 module, a line in `SECTIONS` and a base of `Verdicts`. Rows are dictionaries, because a large campaign has tens of
-thousands of them. Keys that earlier versions did not write are not required.
+thousands of them. Keys that earlier versions did not write are optional.
 """
 
 from collections.abc import Sequence
@@ -130,7 +130,8 @@ class Verdicts(
 
 
 def read_verdicts(folder: CampaignFolder) -> Verdicts:
-    """Read what `h123 analyse` last found. Raises UserError if it has not run, or the file has a different shape."""
+    """Read the results of the last `h123 analyse`. Raises UserError if there are none, or if the file has a different
+    shape."""
     file, again = folder.verdicts, f"run `h123 analyse {typed(folder.path)}`"
     if not file.is_file():
         raise UserError(f"{folder.path} has not been analysed: it has no verdicts.json", remedy=again)
@@ -138,7 +139,7 @@ def read_verdicts(folder: CampaignFolder) -> Verdicts:
 
 
 def verdicts_of(content: dict[str, Any], file: Path, again: str | None = None) -> Verdicts:
-    """The content of `file`. Raises UserError if it has a different shape."""
+    """Return the content of `file` as verdicts. Raises UserError if it has a different shape; `again` is the remedy."""
     try:
         return _model().validate_python(respelled_verdicts(content), strict=True)
     except ValidationError as invalid:

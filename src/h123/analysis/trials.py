@@ -21,7 +21,7 @@ LOSSES = ANSWERS | {
     "samples-malformed",
 }
 """Reasons that make an attempt the server's or the client's failure. Other reasons are due to the link, the machine or
-the set-up, and say nothing about a treatment; what a subject cannot do at all does not count as a failure either."""
+the set-up, and say nothing about a treatment. A feature that a subject does not support is not a failure either."""
 
 
 class Treated(NamedTuple):
@@ -38,11 +38,11 @@ class TrialSet:
 
     attempts: Sequence[Attempt]
     failed: frozenset[Treated] = frozenset()
-    """The trials whose attempts all failed because of their server or client. They count as that side's loss."""
+    """The trials whose attempts all failed because of their server or client. They count as a loss for that side."""
 
 
 def treated(trial: Attempt | PlannedTrial) -> Treated:
-    """The trial's place in the plan."""
+    """Return the trial's place in the plan."""
     return Treated(trial.block, tuple(sorted(trial.cell.items())), trial.twin)
 
 
@@ -60,14 +60,14 @@ def _failed(events: Iterable[Event], plan: Plan) -> frozenset[Treated]:
 
 
 def _has_failed(events: Sequence[TrialEvent]) -> bool:
-    """Whether no attempt counts, and the machine had no part in the last failure."""
+    """Return whether no attempt counts and the last failure was not due to the machine."""
     if not events or any(event["valid"] for event in events):
         return False
     return loss(events[-1]) is not None
 
 
 def loss(event: TrialEvent) -> Reason | None:
-    """The first reason that makes an attempt its server's or client's failure; None if there is none."""
+    """Return the first reason that makes an attempt its server's or client's failure, or None."""
     if event["valid"] or event.get("disturbed"):
         return None
     return next((reason for reason in event["reasons"] if reason["code"] in LOSSES), None)

@@ -19,16 +19,16 @@ class Assignee:
     machine: Machine
     jobs: Jobs
     order: int | None = None
-    """The number of its present order."""
+    """The number of its present order; None without one."""
     second_run: bool = False
-    """Whether that is a trial of another machine, to compare."""
+    """Whether the order repeats a trial of a different machine, for comparison."""
     waiting: list[PlannedTrial] = field(default_factory=list)
     running: dict[str, PlannedTrial] = field(default_factory=dict)
     """Running trials by the attempt's name."""
 
     @property
     def remaining(self) -> list[PlannedTrial]:
-        """The trials that are running or waiting."""
+        """Return the trials that are running or waiting."""
         return [*self.running.values(), *self.waiting]
 
     def begin(self, name: str, trial: PlannedTrial) -> None:
@@ -53,7 +53,7 @@ class BlockAssignment:
         *,
         grows: bool = False,
     ) -> None:
-        """`grows`: machines may join later, so that each gets one block at a time."""
+        """`grows`: whether machines may join later; if so, each gets one block at a time."""
         self._grows = grows
         self._blocks = {block[0].block: block for block in blocks}
         self._attempts = attempts
@@ -66,7 +66,7 @@ class BlockAssignment:
 
     @property
     def unassigned(self) -> list[PlannedTrial]:
-        """The trials that wait for a machine."""
+        """Return the trials that wait for a machine."""
         return [t for n in self._unassigned for t in self._blocks[n] if not settled(self._attempts[t.id])]
 
     @property
@@ -75,16 +75,17 @@ class BlockAssignment:
         return bool(self._unassigned)
 
     def home(self, block: int) -> Assignee | None:
-        """The machine that runs the block. None if that machine is gone. Journals of earlier versions name none,
-        because they had only one machine."""
+        """Return the machine that runs the block. None if that machine is gone. Journals of earlier versions name no
+        machine, because there was only one."""
         if block not in self._homes:
             return self.assignees[0] if self.assignees else None
         name = self._homes[block]
         return next((assignee for assignee in self.assignees if assignee.machine.name == name), None)
 
     def assign(self, assignee: Assignee) -> tuple[list[int], list[BlockMove]]:
-        """The next blocks of an idle machine, and which of them moved there: all trials of those run again. It is one
-        block at a time, so that a fast machine gets more; if there will only ever be one machine, it gets all."""
+        """Return the next blocks for an idle machine, and which of them moved there; all trials of moved blocks run
+        again. A machine gets one block at a time, so that faster ones get more. If there will only ever be one machine,
+        it gets all blocks."""
         free = [n for n in self._unassigned if n not in self._homes or self.home(n) in (assignee, None)]
         assigned = free if len(self.assignees) == 1 and not self._grows else free[:1]
         self._unassigned = [number for number in self._unassigned if number not in assigned]
@@ -93,19 +94,19 @@ class BlockAssignment:
         return assigned, moved
 
     def join(self, assignee: Assignee) -> None:
-        """Add a machine. Blocks that it lost before and that no other machine has taken wait for it."""
+        """Add a machine. It may again get blocks that it lost, unless a different machine has taken them."""
         self.assignees.append(assignee)
 
     def lose(self, loss: MachineLost) -> None:
-        """Remove a machine. Its unfinished blocks wait for another one."""
+        """Remove a machine. Its unfinished blocks wait for a different one."""
         self.assignees = [assignee for assignee in self.assignees if assignee.machine.name != loss.machine]
         self._losses[loss.machine] = loss.why
         homeless = [n for n, home in self._homes.items() if home == loss.machine and self._needs_machine(n)]
         self._unassigned = sorted({*self._unassigned, *homeless})
 
     def _needs_machine(self, block: int) -> bool:
-        """Whether one of its trials must run, or be repeated. On another machine this only happens if none of its
-        attempts counts."""
+        """Return whether one of the block's trials must run or be repeated. If the block's machine is gone, only trials
+        without an attempt that counts must run."""
         histories = [self._attempts[trial.id] for trial in self._blocks[block]]
         if not all(map(settled, histories)):
             return True

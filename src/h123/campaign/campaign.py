@@ -9,7 +9,7 @@ from h123.study import Plan
 
 @dataclass(frozen=True)
 class Campaign:
-    """A plan with the folder that holds its results."""
+    """A plan with the folder that contains its results."""
 
     plan: Plan
     subjects: dict[str, Subject]

@@ -1,5 +1,4 @@
-"""Verification of a virtual trial: two simultaneous executions must do the same as each other and as the campaign's
-own."""
+"""Verifies a virtual trial: two simultaneous executions must do the same as each other and as the campaign's own."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -36,7 +35,7 @@ class Verification:
 
     again: Repetition
     stored: Repetition | None
-    """None: the campaign has no successful execution."""
+    """The comparison with the campaign's own execution. None if the campaign has no successful one."""
 
     @property
     def repeated(self) -> bool:
@@ -44,9 +43,10 @@ class Verification:
 
 
 def find_trial(where: Path, name: str | None = None) -> Verifiable:
-    """The trial whose folder is `where`, or the trial called `name` (attempt left out) of the campaign in `where`.
+    """Return the trial whose folder is `where`, or the trial called `name` (without attempt) of the campaign in
+    `where`.
 
-    Raises UserError if there is none, or if it is not of the virtual clock.
+    Raises UserError if there is none, or if it does not use the virtual clock.
     """
     if name is None:
         where, name = _of_trial_folder(where)
@@ -72,7 +72,7 @@ def find_trial(where: Path, name: str | None = None) -> Verifiable:
 
 
 def _of_trial_folder(where: Path) -> tuple[Path, str]:
-    """The campaign's folder and the trial's name."""
+    """Return the campaign's folder and the trial's name."""
     campaign = real(where).parent.parent
     if (where / "campaign.json").is_file():
         raise UserError(
@@ -87,13 +87,13 @@ def _of_trial_folder(where: Path) -> tuple[Path, str]:
 
 
 def verify_trial(verifiable: Verifiable, pool: Pool, report: Callable[[str], None]) -> Verification:
-    """Execute the trial twice, both at once, and compare the two with each other and with the stored one. Nothing new
-    is kept.
+    """Execute the trial twice at the same time, and compare the two executions with each other and with the stored one.
+    Nothing new is kept.
 
     Raises UserError if an execution fails, with the reason from the trial's report.
     """
     stored = _stored(verifiable)
-    # Its inspection of links comes before all else, and moves it in time.
+    # The inspection of links precedes everything else and shifts its time.
     check = stored is None or read_document(stored / "trial.json", TrialFile).check
     with scratch() as parent:
         folders = [parent / str(number) for number in range(1, EXECUTIONS + 1)]
@@ -106,7 +106,7 @@ def verify_trial(verifiable: Verifiable, pool: Pool, report: Callable[[str], Non
 
 
 def _stored(verifiable: Verifiable) -> Path | None:
-    """The folder of the trial's last attempt that succeeded."""
+    """Return the folder of the trial's last successful attempt, or None."""
     attempts = [folder for folder in verifiable.folder.sealed() if folder.name.partition("~")[0] == verifiable.trial.id]
     attempts.sort(key=lambda folder: int(folder.name.partition("~")[2] or 0))
     good = [folder for folder in attempts if not read_document(folder / "report.json", Report).reasons]
@@ -114,7 +114,7 @@ def _stored(verifiable: Verifiable) -> Path | None:
 
 
 def _prepare(folder: Path, verifiable: Verifiable, report: Callable[[str], None], *, check: bool) -> PreparedTrial:
-    """The trial's files again, by the campaign's plan: the campaign may have been moved since."""
+    """Write the trial's files again from the campaign's plan, because the campaign may have been moved since."""
     folder.mkdir()
     subjects = prepare([verifiable.trial.parameters], report, own_subjects(verifiable.study.servers))
     certificate = trial_certificate(verifiable.folder.tls, verifiable.trial.parameters, verifiable.folder.seed)

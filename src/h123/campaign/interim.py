@@ -1,4 +1,4 @@
-"""Interim results, which the display shows while a campaign runs, marked as not final. No decision uses them."""
+"""Interim results, which the display shows as not final while a campaign runs. No decision uses them."""
 
 import math
 import statistics
@@ -14,7 +14,7 @@ from h123.study import split_pair, timeless
 
 
 class Interim:
-    """The ratios of the study's first family, each the median over the blocks that have both of its trials."""
+    """The ratios of the study's first family, each the median over the blocks in which both trials have ended."""
 
     def __init__(self, campaign: Campaign) -> None:
         compared = campaign.plan.study.compare
@@ -27,7 +27,7 @@ class Interim:
         self._values: dict[tuple[str, ...], dict[tuple[str, int], float]] = defaultdict(dict)
 
     def learn(self, event: AttemptFacts, sealed: Path, report: Report) -> None:
-        """Take a finished attempt into account; `sealed` is its folder."""
+        """Take a finished attempt into account. `sealed` is its folder."""
         if not event["valid"] or event["twin"] or event["trial"] in self._timeless:
             return
         metrics = trial_metrics(sealed, report, event["parameters"])
@@ -37,7 +37,7 @@ class Interim:
             self._values[cell][level, event["block"]] = value
 
     def estimates(self) -> list[InterimEstimate]:
-        """The estimate of each pair in each cell. Empty before the first complete block."""
+        """Return the estimate of each pair in each cell. Empty before the first complete block."""
         estimates = []
         for a, b in self._pairs:
             for cell, values in self._values.items():

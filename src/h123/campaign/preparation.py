@@ -1,4 +1,5 @@
-"""Prepares what a plan needs before its first trial: subjects that can do what it asks and measure what it compares."""
+"""Prepares what a plan needs before its first trial: subjects that can do what it requires and measure what it
+compares."""
 
 from collections.abc import Callable, Mapping
 from typing import get_args
@@ -15,9 +16,9 @@ Cast = list[tuple[VerifiedRole, Subject]]
 
 
 def check_campaign(plan: Plan) -> dict[str, Subject]:
-    """The subjects of a plan's trials by name. Does nothing.
+    """Return the subjects of a plan's trials by name, without installing anything.
 
-    Raises UserError if one cannot do what a trial asks, or a client cannot measure what the study compares.
+    Raises UserError if one cannot do what a trial requires, or a client cannot measure what the study compares.
     """
     treatments = _treatments(plan)
     subjects = check_trials(treatments, own_subjects(plan.study.servers))
@@ -31,7 +32,7 @@ def check_campaign(plan: Plan) -> dict[str, Subject]:
 
 
 def _check_required(plan: Plan) -> None:
-    """Refuse what would be measured without an answer to what the study requires."""
+    """Refuse requirements of the study that its measurements cannot answer."""
     for condition in plan.study.require:
         if fault := plan.study.unheld(condition, plan.pairs):
             raise UserError(
@@ -41,15 +42,14 @@ def _check_required(plan: Plan) -> None:
 
 
 def _clients(plan: Plan, family: Family) -> list[str]:
-    """The clients of the levels that a family compares."""
+    """Return the clients of the levels that a family compares."""
     compare = plan.study.compare
     levels = {level for pair in family.pairs or compare.pairs if pair in plan.pairs for level in split_pair(pair)}
     return list(dict.fromkeys(t.parameters.client for t in plan.blocks[0] if t.cell[compare.factor] in levels))
 
 
 def cast_of(plan: Plan) -> Cast:
-    """The subjects that are compared or that compare, each with its roles. Raises UserError as `check_campaign`
-    does."""
+    """Return the servers and clients of the plan's trials, with their roles. Raises UserError like `check_campaign`."""
     subjects, treatments = check_campaign(plan), _treatments(plan)
     played: Cast = []
     for role in get_args(VerifiedRole):
@@ -58,7 +58,7 @@ def cast_of(plan: Plan) -> Cast:
 
 
 def likeness(plan: Plan) -> list[Likeness]:
-    """How alike the plan's treatments send, by the present declarations of their subjects."""
+    """Return how similarly the plan's treatments send, by the present declarations of their subjects."""
     return likenesses(plan, _choosing(check_trials(_treatments(plan), own_subjects(plan.study.servers))))
 
 
@@ -84,8 +84,8 @@ def _choosing(subjects: Mapping[str, Subject]) -> TransportRoles:
 
 
 def prepare_campaign(plan: Plan, report: Callable[[str], None]) -> dict[str, Subject]:
-    """The subjects of a plan's trials by name, installed. Raises UserError, before anything is installed, as
-    `check_campaign` does, and if the virtual kernel is missing."""
+    """Install the subjects of a plan's trials, and return them by name. Raises UserError before any installation, like
+    `check_campaign`, and if the virtual kernel is missing."""
     check_campaign(plan)
     treatments = _treatments(plan)
     privileges = require_privileges(treatments, plan.study.networks)
@@ -104,7 +104,7 @@ def require_travelling(plan: Plan) -> None:
 
 
 def lacking(plan: Plan) -> UserError | None:
-    """Everything that the user must install before the plan can run."""
+    """Return an error about everything that the user must install before the plan can run, or None."""
     try:
         require_kernel(_treatments(plan))
     except UserError as error:
@@ -113,5 +113,5 @@ def lacking(plan: Plan) -> UserError | None:
 
 
 def _treatments(plan: Plan) -> list[Parameters]:
-    """All treatments. Every block has each once."""
+    """Return all treatments. Every block contains each once."""
     return [trial.parameters for trial in plan.blocks[0]]

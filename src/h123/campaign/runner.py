@@ -1,4 +1,4 @@
-"""Starts, resumes and runs campaigns, so that stopping at any moment loses at most the running trials."""
+"""Starts, resumes and runs campaigns. Stopping at any moment loses at most the running trials."""
 
 import itertools
 import shutil
@@ -28,7 +28,7 @@ from h123.study import Network, Plan, PlannedTrial, Study, load_study, make_plan
 from h123.virtual import NAME
 
 Vouch = Callable[[Cast], Mapping[str, Mapping[VerifiedRole, Proof]]]
-"""Gives the verification of each subject in each of its roles."""
+"""Returns the verification of each subject in each of its roles."""
 
 
 @dataclass
@@ -57,11 +57,11 @@ def start_campaign(
     precision: Precision | None = None,
     shard: Shard | None = None,
 ) -> Campaign:
-    """A new campaign of `study_file` in the folder `out`; what the study needs is installed first.
+    """Create a campaign of `study_file` in the folder `out`, after installing what the study needs.
 
-    `vouch` returns what is known of the subjects' verification, or raises UserError if one is not to be measured.
-    `looks`: the numbers of blocks at which it is to be looked at; it begins with the first of them. `precision`: how
-    narrow its intervals are to be (see `CampaignFolder.precision`). `shard`: the blocks that run here.
+    `vouch` returns the known verifications of the subjects, or raises UserError if one must not be measured. `looks`:
+    the numbers of blocks at which to look at the results; the campaign begins with the first number. `precision`: the
+    interval width to reach (see `CampaignFolder.precision`). `shard`: the blocks that run here.
     """
     study = load_study(study_file).scaled(scale).settled(clock=clock, transport=transport)
     plan = make_plan(study, blocks=looks[0] if looks else blocks, seed=seed, level_filter=level_filter)
@@ -89,7 +89,7 @@ def start_campaign(
 
 
 def _part(plan: Plan, shard: Shard) -> Plan:
-    """The shard's blocks. Raises UserError if other machines could not run the rest."""
+    """Return the shard's blocks. Raises UserError if other machines could not run the rest."""
     require_travelling(plan)
     return plan.part(shard.blocks(plan.planned))
 
@@ -115,8 +115,8 @@ def _facts(subject: Subject, proofs: Mapping[VerifiedRole, Proof]) -> SubjectFac
 def extend_campaign(
     out: Path, *, blocks: int | None, report: Callable[[str], None], networks: Mapping[str, Network] | None = None
 ) -> Campaign:
-    """Open the campaign in the folder `out` to continue it; `blocks` may ask for more blocks. `networks`: the networks
-    as their files are now; None: as the campaign records them."""
+    """Open the campaign in the folder `out` to continue it. `blocks` may be a larger number of blocks. `networks`: the
+    networks as their files are now; None: as the campaign records them."""
     folder = CampaignFolder.open(out)
     if folder.imported:
         raise UserError(
@@ -145,12 +145,12 @@ def extend_campaign(
 def run_campaign(
     campaign: Campaign, pool: Pool, display: Display, jobs: int | None = None, *, retry: bool = False
 ) -> Outcome:
-    """Run what is not finished yet on the pool's machines, `jobs` trials at once at most (None: chosen, see
-    execution/jobs.py). The pool is closed then.
+    """Run everything that is not finished yet on the pool's machines, with at most `jobs` trials at once (None: h123
+    chooses, see execution/jobs.py), and close the pool.
 
-    `retry`: trials that were given up, or are disturbed still, are tried again as if they had not been tried yet.
-    Only for who uses the folder `alone`. KeyboardInterrupt passes, after all that ran has been ended and the journal
-    has been informed; so does OSError, where the disk is full.
+    `retry`: run trials again that were given up or are still disturbed, without counting their earlier attempts. Call
+    this only while no other process uses the folder (`alone`). KeyboardInterrupt is passed on after all running trials
+    have been ended and recorded in the journal, and so is OSError if the disk is full.
     """
     with display:
         try:
@@ -198,16 +198,16 @@ def _run_on(pool: Pool, campaign: Campaign, display: Display, jobs: int | None, 
 
 
 def _fits(campaign: Campaign, machine: Machine) -> bool:
-    """Whether the machine has what the campaign's clocks need."""
+    """Return whether the machine has what the campaign's clocks need."""
     virtual = any(trial.parameters.clock == "virtual" for trial in campaign.plan.blocks[0])
     return not virtual or bool(machine.facts.get("virtual_kernel"))
 
 
 def _take_up(campaign: Campaign, machines: Sequence[Machine], retry: bool) -> Attempts:
-    """Attempts already made, by trial, after whatever a crash left half done has been cleared away.
+    """Return attempts already made, by trial, and remove whatever a crash left half done.
 
-    A trial that was sealed and is not in the journal (a crash came between, or the journal is gone) is journalled now:
-    nothing that was measured is deleted. One whose files are gone or changed is run again.
+    A sealed trial that is not in the journal, because of a crash or because the journal is gone, is added to it now:
+    nothing that was measured is deleted. A trial whose files are gone or changed runs again.
     """
     folder = campaign.folder
     attempts: Attempts = {trial.id: [] for trial in campaign.plan.trials()}
@@ -273,7 +273,7 @@ def _check_uploads(campaign: Campaign) -> None:
 
 
 def _check_disk(campaign: Campaign, trials: list[PlannedTrial]) -> None:
-    """Samples, logs and evidence need little; a campaign that would fill the disk is refused before it starts."""
+    """Refuse a campaign whose samples, logs and records would fill the disk. They usually need little space."""
     needed = kept_bytes(trials, campaign.plan.study.networks)
     free = shutil.disk_usage(campaign.folder.path).free
     if free < needed:

@@ -1,4 +1,4 @@
-"""Two executions of a virtual trial on two machines: what must be the same, and what to say where it is not."""
+"""Compares two executions of a virtual trial on two machines: what must be the same, and the error if it is not."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from h123.documents.events import AttemptFacts, machines, superseded
 from h123.store import CampaignFolder
 
 _OF_THE_MACHINE = ("event.json", "report.json", "trial.json")
-"""Files that name the machine and its processors, their time, and when the trial ran."""
+"""Files that describe the machine, its processors and their time, and when the trial ran."""
 _LOGS = "logs/"
-"""Output of programs, such as the real time of day."""
+"""Output of programs, which may contain the real time of day."""
 _NAMED = 4
 
 
 @dataclass(frozen=True)
 class Execution:
-    """An execution of a trial: where, and the digests of what it did."""
+    """An execution of a trial: where it ran, and the digests of what it did."""
 
     campaign: CampaignFolder
     place: str
@@ -35,18 +35,18 @@ class Execution:
 
 
 def executed(campaign: CampaignFolder, event: AttemptFacts) -> Execution:
-    """An attempt of the campaign."""
+    """Return the execution of an attempt of the campaign."""
     return Execution(campaign, event.get("place", ""), measured_files(campaign.attempt(event)))
 
 
 def measured_files(attempt: Path) -> dict[str, str]:
-    """The digests of the files in a sealed folder that record the trial."""
+    """Return the digests of the files in a sealed folder that record the trial."""
     files = read_document(attempt / "seal.json", Seal).files
     return {n: digest for n, digest in files.items() if n not in _OF_THE_MACHINE and not n.startswith(_LOGS)}
 
 
 def differences(one: Mapping[str, str], other: Mapping[str, str]) -> str | None:
-    """The files that differ, in words."""
+    """Name the files that differ, or return None."""
     names = sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
     if not names:
         return None
@@ -54,7 +54,7 @@ def differences(one: Mapping[str, str], other: Mapping[str, str]) -> str | None:
 
 
 def unlike(what: str, trial: str, fault: str, runs: Sequence[Execution]) -> UserError:
-    """The error of a trial that did not do the same twice."""
+    """Return the error about a trial that did not do the same twice."""
     verify = "\n".join(dict.fromkeys(f"  h123 verify {typed(run.campaign.path)} {trial}" for run in runs))
     return UserError(
         f"{what} was run twice under the virtual clock, and {trial} did not do the same: {fault}"
@@ -65,5 +65,5 @@ def unlike(what: str, trial: str, fault: str, runs: Sequence[Execution]) -> User
 
 
 def counted(attempts: Iterable[AttemptFacts]) -> AttemptFacts | None:
-    """The attempt that the analysis takes: nothing disturbs a virtual one, so the last valid one."""
+    """Return the attempt that the analysis uses: the last valid one, because nothing disturbs a virtual trial."""
     return next((event for event in reversed([*attempts]) if event["valid"] and not superseded(event)), None)

@@ -1,4 +1,4 @@
-"""The course of a campaign: which machine gets which blocks, and what happens with the attempts that return."""
+"""The course of a campaign: which machine gets which blocks, and what happens to the attempts that return."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -45,15 +45,15 @@ from h123.store import CampaignFolder
 from h123.study import PlannedTrial
 
 Attempts = dict[str, list[LiveAttempt]]
-"""The journal's events of each planned trial, oldest first."""
+"""The journal's events for each planned trial, oldest first."""
 
 
 class Hopeless(UserError):
-    """Too many trials in a row failed, so the campaign stopped. Its results so far remain valid."""
+    """The error if too many trials in a row failed, so that the campaign stopped. Its results so far remain valid."""
 
 
 class Scheduler:
-    """Runs all blocks, each one on one machine; appends to `attempts` as trials end."""
+    """Runs all blocks, each on one machine, and appends to `attempts` as trials end."""
 
     def __init__(
         self,
@@ -64,7 +64,8 @@ class Scheduler:
         attempts: Attempts,
         assignee_of: Callable[[Machine], Assignee | None],
     ) -> None:
-        """`assignee_of`: makes a machine one of this campaign; None: it lacks what the campaign needs."""
+        """`assignee_of` prepares a machine for this campaign. It returns None if the machine lacks what the campaign
+        needs."""
         self._assignee_of = assignee_of
         self._campaign, self._pool, self._display = campaign, pool, display
         self._attempts = attempts
@@ -77,15 +78,15 @@ class Scheduler:
         self._assignment = BlockAssignment(campaign.plan.blocks, assignees, attempts, grows=pool.grows)
         self._second_runs = SecondRuns(campaign, attempts)
         self._last_loss: MachineLost | None = None
-        """Why no machine is left. None: there is one."""
+        """The reason why no machine is left. None: there is one."""
         self._orders = 0
         self._given_up_in_a_row = 0
         self._began = time.monotonic()
         self._repeating_s: float | None = None
-        """Seconds left for repeating disturbed trials. None while anything else remains to run."""
+        """Seconds left for repeating disturbed trials. None while other trials remain to run."""
 
     def run(self) -> None:
-        """Run what is not settled, then what was disturbed. Nothing is running any more when this returns."""
+        """Run unsettled trials, then disturbed ones. Nothing is running any more when this returns."""
         self._assign_all()
         while self._busy() or (self._last_loss and self._assignment.waiting):
             events = self._pool.events()
@@ -129,7 +130,7 @@ class Scheduler:
                 raise event.error()
 
     def _join(self, machine: Machine) -> None:
-        """A machine has come: it is journalled, and gets blocks."""
+        """Record a new machine in the journal, and assign blocks to it."""
         if (assignee := self._assignee_of(machine)) is None:
             return
         self._last_loss = None
@@ -144,7 +145,7 @@ class Scheduler:
                 self._assign(assignee)
 
     def _assign(self, assignee: Assignee) -> None:
-        """The next blocks, if there are any for this machine."""
+        """Assign the next blocks to a machine, if there are any."""
         numbers, moved = self._assignment.assign(assignee)
         blocks = [self._blocks[number] for number in numbers]
         for event in moved:
@@ -196,7 +197,8 @@ class Scheduler:
         )
 
     def _end(self, attempt: AttemptDone, assignee: Assignee) -> None:
-        """An attempt has ended: if it is as its seal says it is the campaign's, and journalled."""
+        """Handle an attempt that has ended. If it matches its seal, it becomes the campaign's and is recorded in the
+        journal."""
         folder, event = self._campaign.folder, cast(LiveAttempt, attempt.facts)
         trial, history = self._planned[event["trial"]], self._attempts[event["trial"]]
         sealed = folder.take_in(self._pool.archive(attempt), event, attempt.seal)
@@ -221,8 +223,8 @@ class Scheduler:
             _stop_if_hopeless(self._given_up_in_a_row, event, self._campaign.folder)
 
     def _repeats_s(self, remaining: Sequence[PlannedTrial]) -> float:
-        """How long repeating the disturbed trials so far may take in addition to those that run. The machine may be too
-        busy for it."""
+        """Return how long repeating the disturbed trials so far may take, in addition to the running ones. The machine
+        may be too busy for it."""
         most = self._repeating_s
         if most is None:
             most = retry_policy.PATIENCE.repeating_s(time.monotonic() - self._began)
@@ -230,7 +232,7 @@ class Scheduler:
         return min(most, sum(self._forecast.seconds(t) for t in self._disturbed() if t.id not in at_it))
 
     def _disturbed(self) -> list[PlannedTrial]:
-        """The trials to repeat. The trials of a machine that has gone stay as they are."""
+        """Return the trials to repeat. Trials of a machine that is gone stay as they are."""
         trials = [trial for trial in self._campaign.plan.trials() if disturbed(self._attempts[trial.id])]
         return [trial for trial in trials if self._assignment.home(trial.block)]
 
@@ -254,7 +256,7 @@ class Scheduler:
 
 
 def _lateness(report: Report) -> float | None:
-    """The 99th percentile of the worst direction, in seconds; a veth has none."""
+    """Return the 99th percentile of lateness in the worse direction, in seconds; None for a veth."""
     late = [way.lateness_ns.p99 for link in report.links for way in link.ways()]
     return max(late) * 1e-9 if late else None
 
@@ -272,5 +274,5 @@ def _stop_if_hopeless(given_up_in_a_row: int, event: LiveAttempt, folder: Campai
 
 
 def untried(trials: Sequence[PlannedTrial], attempts: Attempts) -> list[PlannedTrial]:
-    """The trials that a run would start, without the disturbed ones."""
+    """Return the trials that a run would start, without the disturbed ones."""
     return [trial for trial in trials if not settled(attempts[trial.id])]

@@ -1,7 +1,7 @@
-"""Second runs: of each machine that runs virtual trials, one trial is executed on another machine too, and must do the
-same to the byte.
+"""Second runs: for each machine that runs virtual trials, a different machine also executes one of its trials, and must
+do the same to the byte.
 
-Machines of one campaign compare at once. A shard executes a trial of another shard, and `h123 join` compares.
+Machines of one campaign are compared at once. A shard executes a trial of another shard, and `h123 join` compares them.
 """
 
 import random
@@ -20,7 +20,7 @@ from h123.study import PlannedTrial, make_plan
 
 
 class SecondRuns:
-    """The second runs of one run of a campaign."""
+    """The second runs within one run of a campaign."""
 
     def __init__(self, campaign: Campaign, attempts: Mapping[str, Sequence[LiveAttempt]]) -> None:
         self._campaign, self._attempts = campaign, attempts
@@ -29,11 +29,11 @@ class SecondRuns:
         self._blocks = {block[0].block: block for block in plan.blocks}
         done = [event for event in campaign.folder.events() if event["event"] == "second-run"]
         self._compared = {home for event in done if (home := self._home(event["trial"]))}
-        """Machines of which a trial is executed elsewhere, or has been."""
+        """Machines with a trial that a different machine executes, or has executed."""
         self._foreign = None if done or not campaign.folder.shard else self._of_another_shard()
 
     def trial_for(self, machine: str) -> PlannedTrial | None:
-        """The trial that this machine, which has nothing else to do, executes to compare. None: there is none."""
+        """Return the trial that this idle machine executes for comparison, or None."""
         if self._foreign:
             chosen, self._foreign = self._foreign, None
             return chosen
@@ -49,11 +49,11 @@ class SecondRuns:
         return self._trials[self._random(home).choice(finished[home])]
 
     def block(self, trial: PlannedTrial) -> list[PlannedTrial]:
-        """The whole block of a trial: its place there decides how it runs."""
+        """Return the whole block of a trial, because its place there decides how it runs."""
         return self._blocks[trial.block]
 
     def history(self, trial: PlannedTrial) -> dict[str, list[PastAttempt]]:
-        """The state as if the other trials of its block had run."""
+        """Return a history as if the other trials of the block had run."""
         past = {
             other.id: PastAttempt(trial=other.id, attempt=1, block=other.block, position=0, valid=True, reasons=[])
             for other in self.block(trial)
@@ -62,7 +62,7 @@ class SecondRuns:
         return {name: [attempt] for name, attempt in past.items()}
 
     def take(self, attempt: AttemptDone, pool: Pool) -> None:
-        """An attempt has ended: it is journalled if it is valid. Raises UserError if it did not do the same."""
+        """Record an attempt that has ended, if it is valid. Raises UserError if it did not do the same."""
         facts, folder = attempt.facts, pool.archive(attempt)
         fault = seal.broken(folder, attempt.seal)
         files = measured_files(folder) if not fault else {}
@@ -79,13 +79,13 @@ class SecondRuns:
         self._campaign.folder.append(event)
 
     def _home(self, trial: str) -> str | None:
-        """The machine of a trial's first attempt, if that counts. Later ones have the links checked first, so they do
-        not do the same."""
+        """Return the machine of a trial's first attempt, if that attempt counts. Later attempts check the links first,
+        so they do not do the same."""
         event = counted(self._attempts.get(trial, []))
         return event.get("place") if event and event["attempt"] == 1 else None
 
     def _of_another_shard(self) -> PlannedTrial | None:
-        """A trial of the first block after the shard's own first one that another shard has."""
+        """Return a trial from the first block after the shard's own first one that belongs to another shard."""
         plan, folder = self._campaign.plan, self._campaign.folder
         whole = make_plan(plan.study, blocks=plan.planned, seed=plan.seed, level_filter=plan.level_filter)
         first = min(self._blocks)
@@ -104,8 +104,8 @@ class SecondRuns:
 def require_same(
     theirs: CampaignFolder, event: SecondRun, mine: CampaignFolder, attempts: Iterable[AttemptFacts]
 ) -> bool:
-    """Whether there is an attempt in `mine` to compare the second run in `theirs` with. Raises UserError if the two
-    did not do the same."""
+    """Return whether `mine` has an attempt with which to compare the second run in `theirs`. Raises UserError if the
+    two did not do the same."""
     first = counted(attempts)
     if first is None or first["attempt"] != 1:
         return False

@@ -1,4 +1,4 @@
-"""Subjects under test: which there are, how to install them, what they can do, and how they start."""
+"""Subjects under test: their manifests, how to install and start them, and what they can do."""
 
 from typing import TYPE_CHECKING
 

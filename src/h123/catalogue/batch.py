@@ -1,4 +1,4 @@
-"""Several installations one after another, with progress for a person."""
+"""Runs several installations one after another, and shows progress."""
 
 import time
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ def _install(subject: Subject, place: str, steps: Steps) -> None:
 
 
 def _brief(error: UserError) -> str:
-    """The missing requirement, or the last line of a build's output."""
+    """Return the missing requirement, or the last line of a build's output."""
     return f"{error.message.splitlines()[-1].strip()}{f' ({error.remedy})' if error.remedy else ''}"
 
 

@@ -1,4 +1,4 @@
-"""Makes the files that servers serve, for servers that do not generate bodies themselves."""
+"""Creates the files that servers serve, for servers that do not generate bodies themselves."""
 
 import hashlib
 import os
@@ -14,29 +14,29 @@ from h123.base.units import format_bytes
 BLOCK_BYTES = 65_536
 _DIGEST_BYTES = 32
 _CHANGED_NS = 1_735_689_600 * 10**9
-"""The start of 2025."""
+"""The modification time of all files, ns: the start of 2025."""
 
 
 def block() -> bytes:
-    """The block that every body repeats and cuts (docs/contracts/subject.md)."""
+    """Return the block that every body repeats and cuts off (docs/contracts/subject.md)."""
     counters = range(BLOCK_BYTES // _DIGEST_BYTES)
     return b"".join(hashlib.sha256(b"h123" + counter.to_bytes(4, "big")).digest() for counter in counters)
 
 
 def block_file() -> Path:
-    """The file that holds the block, once `make_bodies` has run."""
+    """Return the file with the block. It exists once `make_bodies` has run."""
     return files_folder() / "block"
 
 
 def files_folder() -> Path:
-    """The folder that holds `bytes/<n>` for every size n that `make_bodies` has made."""
+    """Return the folder that contains `bytes/<n>` for every size n that `make_bodies` has created."""
     return cache_folder().resolve() / "bodies"
 
 
 def make_bodies(sizes: Iterable[int]) -> None:
-    """Put the block and bodies of these sizes into the cache unless they are there, each completely or not at all.
+    """Put the block and bodies of these sizes into the cache if they are missing, each completely or not at all.
 
-    Raises UserError if the disk has no room for them: then nothing is written.
+    Raises UserError, and writes nothing, if the disk has no room for them.
     """
     sizes_by_file = {block_file(): BLOCK_BYTES, **{files_folder() / f"bytes/{size}": size for size in sizes}}
     with alone(files_folder(), lambda _: None):
@@ -51,7 +51,8 @@ def make_bodies(sizes: Iterable[int]) -> None:
 
 
 def _date(path: Path) -> None:
-    """The modification time of all files, which servers send to clients: the same on every day and machine."""
+    """Set the fixed modification time, because servers send it to clients: it must not depend on the day or the
+    machine."""
     if path.stat().st_mtime_ns != _CHANGED_NS:
         os.utime(path, ns=(_CHANGED_NS, _CHANGED_NS))
 
@@ -68,7 +69,7 @@ def _require_room(needed: int) -> None:
 
 
 def make_documents(folder: str, contents: Callable[[], Iterable[tuple[str, bytes]]]) -> None:
-    """Put files, by name, into a folder below the bodies unless it is there, completely or not at all."""
+    """Put files, by name, into a folder below the bodies if it is missing, completely or not at all."""
     whole = files_folder() / folder
     with alone(files_folder(), lambda _: None):
         if whole.is_dir():

@@ -1,4 +1,4 @@
-"""A subject's command lines, its controllers and its settings."""
+"""A subject's command lines, its congestion controllers and its settings."""
 
 from h123.base.errors import UserError
 from h123.base.roots import mounted
@@ -13,72 +13,72 @@ RoleManifest = Server | Client | Backend | Origin | Probe | Scout | Spoiler
 
 
 def server_command(subject: Subject, **placeholders: object) -> list[str]:
-    """Command line of the server; `placeholders` as in docs/contracts/subject.md, without `prefix`."""
+    """Return the server's command line. `placeholders` are those in docs/contracts/subject.md, without `prefix`."""
     return _fill(manifest_of(subject, "server").command, subject, placeholders)
 
 
 def client_command(subject: Subject, **placeholders: object) -> list[str]:
-    """Command line of the client; `placeholders` as in docs/contracts/subject.md, without `prefix`."""
+    """Return the client's command line. `placeholders` are those in docs/contracts/subject.md, without `prefix`."""
     return _fill(manifest_of(subject, "client").command, subject, placeholders)
 
 
 def backend_command(subject: Subject, **placeholders: object) -> list[str]:
-    """Command line of the backend; `placeholders` as in docs/contracts/subject.md, without `prefix`."""
+    """Return the backend's command line. `placeholders` are those in docs/contracts/subject.md, without `prefix`."""
     return _fill(manifest_of(subject, "backend").command, subject, placeholders)
 
 
 def origin_command(subject: Subject, **placeholders: object) -> list[str]:
-    """Command line of the origin; `placeholders` as in docs/contracts/subject.md, without `prefix`."""
+    """Return the origin's command line. `placeholders` are those in docs/contracts/subject.md, without `prefix`."""
     return _fill(manifest_of(subject, "origin").command, subject, placeholders)
 
 
 def probe_command(subject: Subject, **placeholders: object) -> list[str]:
-    """Command line of the probe; `placeholders` as in docs/contracts/subject.md, without `prefix`."""
+    """Return the probe's command line. `placeholders` are those in docs/contracts/subject.md, without `prefix`."""
     return _fill(manifest_of(subject, "probe").command, subject, placeholders)
 
 
 def scout_command(subject: Subject, **placeholders: object) -> list[str]:
-    """Command line of the scout; `placeholders` as in docs/contracts/subject.md, without `prefix`."""
+    """Return the scout's command line. `placeholders` are those in docs/contracts/subject.md, without `prefix`."""
     return _fill(manifest_of(subject, "scout").command, subject, placeholders)
 
 
 def spoiler_command(subject: Subject, **placeholders: object) -> list[str]:
-    """Command line of the spoiler; `placeholders` as in docs/contracts/subject.md, without `prefix`."""
+    """Return the spoiler's command line. `placeholders` are those in docs/contracts/subject.md, without `prefix`."""
     return _fill(manifest_of(subject, "spoiler").command, subject, placeholders)
 
 
 def server_uses(subject: Subject, placeholder: str) -> bool:
-    """Whether the server's command line contains `{placeholder}`."""
+    """Return whether the server's command line contains `{placeholder}`."""
     return subject.server is not None and f"{{{placeholder}}}" in " ".join(subject.server.command)
 
 
 def serves_documents(subject: Subject, parameters: Demand) -> bool:
-    """Whether the server can serve a page's own documents: it has them, or passes all requests on."""
+    """Return whether the server can serve a page's own documents, because it stores them or forwards all requests."""
     always = server_uses(subject, "upstream") and not server_uses(subject, "files")
     return server_uses(subject, "documents") or always or is_edge(subject, parameters)
 
 
 def can_be_edge(subject: Subject) -> bool:
-    """Whether the server can pass all requests on to an origin on another host."""
+    """Return whether the server can forward all requests to an origin on a different host."""
     edge = subject.server is not None and subject.server.edge
     return server_uses(subject, "upstream") and (edge or not server_uses(subject, "files"))
 
 
 def is_edge(subject: Subject, parameters: Demand) -> bool:
-    """Whether the server does so in such a trial."""
+    """Return whether the server forwards all requests to an origin on a different host in such a trial."""
     return can_be_edge(subject) and parameters.backend_network is not None
 
 
 def controllers(subject: Subject, protocol: str) -> list[str] | None:
-    """The congestion controllers that the subject itself has; None: the kernel's, or unknown."""
+    """Return the subject's own congestion controllers, or None if it uses the kernel's, or if they are unknown."""
     offered = subject.features.congestion.get(protocol, "kernel")
     return None if offered == "kernel" else offered
 
 
 def controller(subject: Subject, parameters: Demand) -> str:
-    """The value of `{congestion}` for a subject: the requested controller, or its own default if that is requested, or
-    if the subject lacks the requested one (an end that only sends requests and acknowledgements does not need it).
-    """
+    """Return the value of `{congestion}` for a subject: the requested controller, or its own default if that is
+    requested, or if the subject lacks the requested one (an end that only sends requests and acknowledgements does not
+    need it)."""
     offered = controllers(subject, parameters.protocol)
     if offered is None:
         return kernel_controller(parameters.congestion)
@@ -86,7 +86,7 @@ def controller(subject: Subject, parameters: Demand) -> str:
 
 
 def settable(subject: Subject) -> dict[Name, list[str]]:
-    """Each setting, and the roles in which the subject accepts it over QUIC."""
+    """Return each setting, with the roles in which the subject accepts it over QUIC."""
     roles = {"server": subject.server, "client": subject.client}
     commands = {name: " ".join(role.command) for name, role in roles.items() if role}
     return {
@@ -95,18 +95,18 @@ def settable(subject: Subject) -> dict[Name, list[str]]:
 
 
 def settings(parameters: Demand) -> dict[str, str]:
-    """The values of all settings' placeholders for a subject; empty for its own default."""
+    """Return the values of all settings' placeholders for a subject; an empty one stands for the subject's default."""
     over_quic = parameters.protocol == QUIC
     return {name: str(parameters.setting(name) or "") if over_quic else "" for name in SETTINGS}
 
 
 def kernel_controller(congestion: str) -> str:
-    """TCP's controller in every host of the lab."""
+    """Return TCP's congestion controller in every host of the lab."""
     return TCP_DEFAULT if congestion == DEFAULT_CONGESTION else congestion
 
 
 def default_controller(subject: Subject, protocol: str) -> str:
-    """The subject's default controller, or the kernel's."""
+    """Return the subject's default congestion controller, or the kernel's."""
     return (controllers(subject, protocol) or [kernel_controller(DEFAULT_CONGESTION)])[0]
 
 
@@ -116,7 +116,7 @@ def _fill(command: list[str], subject: Subject, values: dict[str, object]) -> li
 
 
 def manifest_of(subject: Subject, role: Role) -> RoleManifest:
-    """The manifest of a subject. Raises UserError if there is no such subject."""
+    """Return the part of a subject's manifest about one role. Raises UserError if it lacks that role."""
     parts: dict[Role, RoleManifest | None] = {
         "server": subject.server,
         "client": subject.client,

@@ -1,4 +1,4 @@
-"""Constants from the source code of stacks, with their places: subjects/constants.toml."""
+"""Constants from the stacks' source code, with their locations: subjects/constants.toml."""
 
 from typing import Annotated, Literal
 
@@ -10,7 +10,7 @@ from h123.catalogue.registry import subjects_folder
 from h123.catalogue.toml_file import TomlFile
 
 Line = Annotated[str, StringConstraints(pattern=r"^[\w./-]+:[1-9][0-9]*$")]
-"""`src/cubic.rs:12`"""
+"""A location in source code: `src/cubic.rs:12`."""
 
 
 class _SourceConstant(Strict):
@@ -18,7 +18,7 @@ class _SourceConstant(Strict):
 
     where: OneOrMore[Line]
     differs: str = ""
-    """Why packets show something else. Empty: they show the same."""
+    """The reason why packets show a different value. Empty if they show the same."""
 
 
 class InitialWindow(_SourceConstant):
@@ -26,7 +26,7 @@ class InitialWindow(_SourceConstant):
 
     packets: int = Field(gt=0)
     of_bytes: int | None = Field(default=None, gt=0)
-    """Bytes of each packet, as the source counts them. None: the size of the packets that it sends then."""
+    """Bytes of each packet, as the source counts them. None: the size of the packets that the sender then sends."""
 
 
 class Decrease(_SourceConstant):
@@ -42,39 +42,40 @@ class Retransmission(_SourceConstant):
     """The formula, in words."""
     least_ms: float = Field(gt=0)
     most_ms: float = Field(gt=0)
-    """The range of the time, which depends on how round trips varied; the formula takes that into account."""
+    """The longest wait. The time depends on how round trips varied; the formula gives its range."""
     attempt: Literal[1, 2] = 1
     """Whether the formula is for the first retransmission or the next one."""
 
 
 class DeclaredConstants(Strict):
-    """The constants of one subject as a server over one protocol, with one controller."""
+    """The constants of one subject as a server over one protocol, with one congestion controller."""
 
     subject: str
     protocol: Protocol
     congestion: str
     source: str
-    """Where the lines come from: a stack, a library, a kernel."""
+    """The code that the lines belong to: a stack, a library, a kernel."""
     version: str
     """The version of the source."""
     read_from: str
     """The public location of the source."""
     otherwise: str = ""
-    """Why the version differs from the subject's, if it does."""
+    """The reason why the version differs from the subject's, if it does."""
     initial_window: InitialWindow
     decrease: Decrease | None = None
-    """None: the controller has no such factor."""
+    """The decrease after a loss. None: the controller has no such factor."""
     retransmission: Retransmission
 
 
 class DeclaredConstantsFile(Strict):
-    """The whole file."""
+    """The content of subjects/constants.toml."""
 
     stack: list[DeclaredConstants] = Field(default=[])
 
 
 def load_declared_constants() -> list[DeclaredConstants]:
-    """All declared constants, in the file's order; empty without the file. Raises UserError if it is wrong."""
+    """Return all declared constants, in the file's order; empty without the file. Raises UserError if the file is
+    malformed."""
     path = subjects_folder() / "constants.toml"
     if not path.is_file():
         return []

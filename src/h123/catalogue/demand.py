@@ -1,4 +1,4 @@
-"""A trial's requirements for its subjects."""
+"""The requirements of a trial for its subjects."""
 
 from collections.abc import Sequence
 from typing import Literal, Protocol
@@ -7,15 +7,16 @@ from h123.base.transport import Name, Value
 
 Role = Literal["server", "client", "backend", "origin", "probe", "scout", "spoiler"]
 Announcement = Literal["alt-svc", "https-record"]
-"""Where a client discovers that a server has HTTP/3."""
+"""How a client discovers that a server supports HTTP/3."""
 ALT_SVC: Announcement = "alt-svc"
 HTTPS_RECORD: Announcement = "https-record"
 DEFAULT_CONGESTION, TCP_DEFAULT = "default", "cubic"
-"""The level of `congestion` that leaves each stack the one it has, and what that is for TCP: Linux's."""
+"""The level of `congestion` that leaves each stack its own controller, and the controller that this means for TCP:
+Linux's."""
 
 
 class WorkloadNeeds(Protocol):
-    """A workload's requirements for its subjects; study.workload.WorkloadKind has it."""
+    """The requirements of a workload for its subjects; study.workload.WorkloadKind implements it."""
 
     @property
     def has_headers(self) -> bool: ...
@@ -44,7 +45,7 @@ class WorkloadNeeds(Protocol):
 
 
 class Demand(Protocol):
-    """The parameters that check_supported reads; study.Parameters has them."""
+    """The parameters that check_supported reads; study.Parameters implements it."""
 
     @property
     def protocol(self) -> str: ...

@@ -1,4 +1,4 @@
-"""Puts subjects into the cache and removes them: completely or not at all, once, and again when their sources
+"""Installs subjects into the cache and removes them: once, completely or not at all, and again when their sources
 change."""
 
 import hashlib
@@ -23,11 +23,11 @@ from h123.catalogue.subject import Subject
 STAMP = ".h123-installed"
 MANIFEST = "subject.toml"
 _BUILD_ENVIRONMENT = {"GOFLAGS": "-trimpath -buildvcs=false", "GOTOOLCHAIN": "local"}
-"""The same sources give the same binary, wherever the checkout is."""
+"""The environment of builds. The same sources give the same binary, wherever the checkout is."""
 _OWN_FILE = re.compile(r"\{prefix\}/([^{}:*]+)")
 """A path in a word of a command line: `{prefix}/lib/*` refers to `lib/`."""
 _BYPRODUCTS = {"__pycache__", "target", "node_modules"}
-"""Left in a subject's folder by people who work on it; not sources."""
+"""Files that people who work on a subject leave in its folder; they do not count as sources."""
 
 
 @dataclass(frozen=True)
@@ -37,29 +37,29 @@ class Installation:
     recipe: str
     """SHA-256 of its sources."""
     seconds: float
-    """Seconds that the build took."""
+    """The duration of the build in seconds."""
     bytes: int
-    """Bytes on the disk."""
+    """The size on the disk in bytes."""
 
 
 def installations() -> Path:
-    """The folder of all subjects' installations."""
+    """Return the folder of all subjects' installations."""
     return cache_folder().resolve() / "subjects"
 
 
 def prefix(subject: Subject) -> Path:
-    """The subject's installation folder."""
+    """Return the subject's installation folder."""
     return installations() / subject.installed_as
 
 
 def installation(subject: Subject) -> Installation | None:
-    """The installation that matches the subject's present sources, if the cache has it completely."""
+    """Return the installation of the subject's present sources, if it is completely in the cache; otherwise None."""
     return None if _missing_file(subject) else _stamp(subject)
 
 
 def damage(subject: Subject) -> Path | None:
-    """The files that the subject's commands name and the installation lacks. None if none are missing, or if it is not
-    installed."""
+    """Return the first file that the subject's commands name and the installation lacks. None if none is missing, or if
+    it is not installed."""
     missing = _missing_file(subject)
     return missing if missing and _stamp(subject) else None
 
@@ -69,7 +69,7 @@ def _stamp(subject: Subject) -> Installation | None:
 
 
 def _read_stamp(folder: Path, subject: Subject) -> Installation | None:
-    """The facts that an installation stores, if its sources are still the same."""
+    """Return the facts that an installation stores, if its sources are still the same."""
     try:
         stamp = Installation(**json.loads(read_cached(folder / STAMP) or b""))
     except (ValueError, TypeError):
@@ -78,8 +78,8 @@ def _read_stamp(folder: Path, subject: Subject) -> Installation | None:
 
 
 def _missing_file(subject: Subject) -> Path | None:
-    """The first file or folder that the subject's commands name, or program that they start, and that is not there.
-    All that they need would take too long to look for."""
+    """Return the first missing file or folder that the subject's commands name, or the program that they start.
+    Checking everything that they need would take too long."""
     roles = (
         subject.server,
         subject.client,
@@ -97,17 +97,17 @@ def _missing_file(subject: Subject) -> Path | None:
 
 
 def installed(subject: Subject) -> bool:
-    """Whether the cache holds the subject, made from its present sources."""
+    """Return whether the cache contains the subject, built from its present sources."""
     return installation(subject) is not None
 
 
 def installed_once(subject: Subject) -> bool:
-    """Whether the cache holds the subject, even if made from earlier sources."""
+    """Return whether the cache contains the subject, even if built from earlier sources."""
     return prefix(subject).is_dir()
 
 
 def install(subject: Subject, report: Callable[[str], None], meanwhile: Callable[[], None] = lambda: None) -> None:
-    """Build the subject unless the cache has it; `meanwhile` is called about twice a second. A user's own server only
+    """Build the subject unless it is in the cache. `meanwhile` is called about twice a second. A user's own server only
     has to exist.
 
     Raises UserError with the end of the build's output.
@@ -120,7 +120,7 @@ def install(subject: Subject, report: Callable[[str], None], meanwhile: Callable
     if not _is_prebuilt(subject):
         _check_needs(subject)
     with alone(prefix(subject), report):
-        if not installed(subject):  # another process may have done it while this one waited
+        if not installed(subject):  # another process may have installed it while this one waited
             if fault := damage(subject):
                 report(f"{fault} is missing, so {subject.name} is built again")
             else:
@@ -130,7 +130,7 @@ def install(subject: Subject, report: Callable[[str], None], meanwhile: Callable
 
 
 def remove(subject: Subject, report: Callable[[str], None]) -> bool:
-    """Remove the subject and its build log from the cache. False if neither was there."""
+    """Remove the subject and its build log from the cache. Return False if neither existed."""
     if subject.install.embedded:
         remedy = "`make clean` removes all builds" if checkout() else "it goes with the package: pip uninstall h123"
         raise UserError(f"{subject.name} is part of h123 and cannot be removed", remedy=remedy)
@@ -143,14 +143,14 @@ def remove(subject: Subject, report: Callable[[str], None]) -> bool:
 
 
 def fingerprint(subject: Subject) -> str:
-    """SHA-256 over all of the subject's files (names, contents, whether executable), for which a verification holds."""
+    """Return the SHA-256 of all of the subject's files (names, contents, whether executable), for which a verification
+    holds."""
     own = _files_of(subject.folder) if subject.install.part_of else ()
     return _digest([*own, *_sources(subject)])
 
 
 def recipe(subject: Subject) -> str:
-    """SHA-256 of all inputs of an installation. The rest of the manifest may change without a new
-    build."""
+    """Return the SHA-256 of all inputs of an installation. Changes to the rest of the manifest need no new build."""
     made_by = (subject.version, subject.install.build, _BUILD_ENVIRONMENT)
     built_of = _digest((path, name) for path, name in _sources(subject) if str(name) != MANIFEST)
     return hashlib.sha256((repr(made_by) + built_of).encode()).hexdigest()
@@ -160,7 +160,7 @@ def _digest(files: Iterable[tuple[Path, Path]]) -> str:
     digest = hashlib.sha256()
     for path, name in files:
         content = path.read_bytes()
-        # By its owner alone: whether others may execute it, too, is a matter of the umask it was cloned with.
+        # Only the owner's permission counts: whether others may execute a file depends on the umask of the clone.
         executable = 0o111 if path.stat().st_mode & 0o100 else 0
         digest.update(f"{name}\0{executable}\0{len(content)}\0".encode())
         digest.update(content)
@@ -168,7 +168,7 @@ def _digest(files: Iterable[tuple[Path, Path]]) -> str:
 
 
 def _sources(subject: Subject) -> Iterator[tuple[Path, Path]]:
-    """The files that its installation is built from, and their names in their folders."""
+    """Yield the files that the subject's installation is built from, and their names in their folders."""
     for folder in [subject.workshop, *(subject.workshop / other for other in subject.install.sources)]:
         yield from _files_of(folder)
 
@@ -181,12 +181,13 @@ def _files_of(folder: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def _files(subject: Subject) -> dict[Path, str]:
-    """The content of each of the subject's files."""
+    """Return the content of each of the subject's files."""
     return {path: hashlib.sha256(path.read_bytes()).hexdigest() for path, _ in _sources(subject)}
 
 
 def _check_sources(subject: Subject, before: Mapping[Path, str]) -> None:
-    """Raises UserError if the build has changed what it is made of: it would be out of date at once, for ever."""
+    """Raise UserError if the build has changed its own sources, because the installation would always be out of
+    date."""
     after = _files(subject)
     changed = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
     if changed:
@@ -210,7 +211,7 @@ def _check_needs(subject: Subject) -> None:
 
 
 def _check_result(subject: Subject) -> None:
-    """Raises UserError if the subject could not be started although its build succeeded."""
+    """Raise UserError if the subject could not be started although its build succeeded."""
     if missing := _missing_file(subject):
         raise UserError(
             f"subject {subject.name}: the build succeeded, but {missing} is not there",
@@ -225,7 +226,7 @@ def _prebuilt(subject: Subject) -> Path:
 
 
 def _is_prebuilt(subject: Subject) -> bool:
-    """Whether the package contains the subject, made from its present sources."""
+    """Return whether the package contains the subject, built from its present sources."""
     return _read_stamp(_prebuilt(subject), subject) is not None
 
 
@@ -250,8 +251,8 @@ def _build(subject: Subject, meanwhile: Callable[[], None]) -> None:
 
 @contextmanager
 def _workshop(subject: Subject) -> Iterator[Path]:
-    """The folder to build in. A package's files may not be writable, and what a build leaves among them would outlive
-    the package, so a copy of them is used."""
+    """Yield the folder to build in. A package's files may be read-only, and what a build leaves among them would
+    outlive the package, so a copy of them is used."""
     if checkout():
         yield subject.workshop
         return

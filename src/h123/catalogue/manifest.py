@@ -1,4 +1,4 @@
-"""The parts of a subject.toml: how to install and start a subject, and which abilities it declares."""
+"""The parts of a subject.toml: how to install and start a subject, and which features it declares."""
 
 import re
 from collections.abc import Sequence
@@ -24,16 +24,16 @@ from h123.catalogue.openings import OPENINGS, QUIC, Resumption
 PROTOCOLS = ("h1", "h2", "h3")
 CONTROLLERS = ("cubic", "reno", "bbr")
 FIXED = "fixed"
-"""In place of a controller: something narrower limits the sender, so that losses change nothing."""
+"""Stands for a controller if a narrower limit applies to the sender, so that losses change nothing."""
 PLACEHOLDER = re.compile(r"\{(\w+)\}", re.ASCII)
 Item = TypeVar("Item")
 Ability = Literal["ttfb", "cold", "process"]
 """A feature of a client that a metric may need."""
 Tls = Literal["1.2", "1.3"]
 NEWEST_TLS: Tls = "1.3"
-"""The only TLS version of QUIC."""
+"""The only TLS version that QUIC uses."""
 LEAST_IDLE_NS = 60 * 10**9
-"""The shortest idle time after which the contract lets a server end a connection, ns, unless the server declares
+"""The shortest idle time after which the contract lets a server close a connection, ns, unless the server declares
 less."""
 
 
@@ -46,7 +46,7 @@ def _check_word(word: str, allowed: Sequence[str]) -> str:
 def _is_folder(path: Path) -> bool:
     try:
         return path.is_dir()
-    except OSError:  # such as a name that no folder can have
+    except OSError:  # for example a name that no folder can have
         return False
 
 
@@ -58,7 +58,7 @@ def _once_each(items: list[Item]) -> list[Item]:
 
 
 def _controllers(value: Any) -> Any:
-    """Check a word or a list, with one message instead of pydantic's one for each form."""
+    """Check a word or a list, with one message instead of one from pydantic for each form."""
     if value == "kernel":
         return value
     if not isinstance(value, list) or not value:
@@ -72,7 +72,7 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
 Command = Annotated[list[str], Field(min_length=1)]
 Protocol = Annotated[str, AfterValidator(lambda name: _check_word(name, PROTOCOLS))]
 Multiplexed = Annotated[str, AfterValidator(lambda name: _check_word(name, PROTOCOLS[1:]))]
-"""A protocol that has many requests on a connection at once."""
+"""A protocol that carries several requests on a connection at the same time."""
 OneOrMore = Annotated[list[Item], Field(min_length=1), AfterValidator(_once_each)]
 Controllers = Annotated[Literal["kernel"] | list[str], BeforeValidator(_controllers)]
 
@@ -96,13 +96,13 @@ class Install(Strict):
     needs_help: str = ""
     """How to get the needed programs."""
     build: Annotated[Command, _check_placeholders({"prefix"})]
-    """Run in the subject's folder; `{prefix}` is where the result belongs."""
+    """The build command, which runs in the subject's folder; `{prefix}` is where the result belongs."""
     part_of: Name | None = None
-    """Another subject whose build makes this one too; it replaces all other keys of `install`."""
+    """The subject whose build also builds this one. It replaces all other keys of `install`."""
     embedded: StrictBool = False
-    """Whether it is part of the project itself."""
+    """Whether the subject is part of the project itself."""
     sources: list[str] = Field(default=[])
-    """Other folders that it is built from, relative to its own; if they change, it is built again too."""
+    """Other folders that it is built from, relative to its own. If they change, it is built again."""
 
     @field_validator("sources")
     @classmethod
@@ -118,7 +118,7 @@ class Install(Strict):
 
 
 def _idle(value: object) -> int:
-    """Return nanoseconds, less than a server may have without declaring it."""
+    """Return the idle time in ns, which must be less than what a server may have without declaring it."""
     if not 10**9 <= (span := parse_duration(value)) < LEAST_IDLE_NS:
         raise ValueError(
             f"{excerpt(value)} is not valid; write 1s or more, and less than a minute: that need not be declared"
@@ -132,7 +132,7 @@ class Limits(Strict):
     streams: dict[Multiplexed, Annotated[StrictInt, Field(ge=1)]] = Field(default={})
     """For each protocol, the simultaneous requests that it serves per connection. Absent: 100 or more."""
     idle: dict[Protocol, Annotated[int, BeforeValidator(_idle)]] = Field(default={})
-    """For each protocol, the idle time after which it closes a connection, ns. Absent: not before a minute."""
+    """For each protocol, the idle time after which it closes a connection, ns. Absent: a minute or more."""
 
 
 class Server(Strict):
@@ -153,9 +153,10 @@ class Server(Strict):
     in_turn: Annotated[list[Literal["h2", "h3"]], AfterValidator(_once_each)] = Field(default=[])
     """Protocols over which it sends answers one after another, so that an unread one blocks the others."""
     stores: OneOrMore[Literal["memory", "gcs"]] = Field(default=["memory"])
-    """Where it can keep the bodies."""
+    """The places where it can store the bodies."""
     edge: StrictBool = False
-    """Passes all requests on if `{files}` is empty. A server with an `{upstream}` and no `{files}` always does."""
+    """Whether it forwards all requests if `{files}` is empty. A server with an `{upstream}` and no `{files}` always
+    does."""
     limits: Limits = Limits()
 
     @field_validator("limits")
@@ -193,26 +194,27 @@ class Backend(Strict):
 
 
 class Origin(Strict):
-    """The subject as the origin behind a server that only forwards requests: it answers everything that servers must,
-    over HTTP/1.1 without TLS."""
+    """The subject as the origin behind a server that only forwards requests. It answers everything that servers must
+    answer, over HTTP/1.1 without TLS."""
 
     command: Annotated[Command, _check_placeholders({"prefix", "address", "port", "documents"})]
 
 
 class Probe(Strict):
-    """The subject that asks servers for everything that the contract promises (docs/contracts/verifications.md)."""
+    """The subject that tests whether servers do everything that the contract requires
+    (docs/contracts/verifications.md)."""
 
     command: Annotated[Command, _check_placeholders({"prefix", "plan", "checks"})]
 
 
 class Scout(Strict):
-    """The subject that examines servers of which nothing is known (docs/contracts/scout.md)."""
+    """The subject that examines unknown servers (docs/contracts/scout.md)."""
 
     command: Annotated[Command, _check_placeholders({"prefix", "plan", "found"})]
 
 
 class Spoiler(Strict):
-    """The subject as a server whose bodies have the right size and wrong bytes, which clients must notice."""
+    """The subject as a server whose bodies have the right size but wrong bytes, which clients must notice."""
 
     command: Annotated[Command, _check_placeholders({"prefix", "body", "address", "port", "protocol", "cert", "key"})]
 
@@ -221,7 +223,7 @@ class Reach(Strict):
     """Limits of a client that no option raises."""
 
     streams: dict[Literal["h3"], Annotated[StrictInt, Field(ge=1)]] = Field(default={})
-    """How many requests of a connection it has open at once; others wait. Absent: no limit."""
+    """The number of requests that it has open on a connection at the same time; others wait. Absent: no limit."""
     windows: dict[Literal["h3"], Annotated[int, BeforeValidator(parse_size)]] = Field(default={})
     """The most bytes of a download that it lets a server send beyond what has arrived. Absent: unknown."""
 
@@ -235,51 +237,52 @@ class Client(Strict):
     protocols: OneOrMore[Protocol]
     methods: OneOrMore[Literal["GET", "POST"]] = Field(default=["GET"])
     kinds: OneOrMore[str] = Field(default=["requests"])
-    """Kinds of workloads that it can carry out."""
+    """The kinds of workloads that it can carry out."""
     documents: StrictBool = False
-    """Loads pages as a browser does: it learns from documents what to request, so these must be real."""
+    """Whether it loads pages like a browser, which learns from documents what to request. The documents must then be
+    real."""
     headers: StrictBool = False
-    """Sends the request headers that a workload names."""
+    """Whether it sends the request headers that a workload names."""
     ttfb: StrictBool = False
-    """Writes first_byte_ns."""
+    """Whether it writes first_byte_ns."""
     open_loop: StrictBool = False
-    """Can send at a given rate."""
+    """Whether it can send at a given rate."""
     arrivals: StrictBool = False
-    """Sends each request when the workload says (`gaps_ns`)."""
+    """Whether it sends each request when the workload says (`gaps_ns`)."""
     per_connection: StrictBool = False
-    """Also uses the connection that the workload assigns to each (`dealt_to`)."""
+    """Whether it also uses the connection that the workload assigns to each request (`dealt_to`)."""
     abandons: StrictBool = False
-    """Cancels the requests that the workload names (`abandoned`), and no others."""
+    """Whether it cancels the requests that the workload names (`abandoned`), and no others."""
     retries: StrictBool = False
-    """Repeats requests as the workload says (`retry_ns`), and writes `tries`."""
+    """Whether it repeats requests as the workload says (`retry_ns`), and writes `tries`."""
     compares: StrictBool = False
-    """Compares every byte of a download with the block; otherwise it only counts them."""
+    """Whether it compares every byte of a download with the block. Otherwise it only counts bytes."""
     cold: StrictBool = True
-    """Can make a cold request on each connection first, and write when the connection was ready."""
+    """Whether it can make a cold request on each connection first, and record when the connection was ready."""
     process: StrictBool = False
-    """Lets another program make the requests, and writes when that program began and ended."""
+    """Whether it lets a separate program make the requests, and records when that program began and ended."""
     at_once: dict[Protocol, Annotated[StrictInt, Field(ge=1)]] = Field(default={})
     """For each protocol, the maximum number of simultaneous users. Absent: no limit."""
     reopens: StrictBool = False
-    """Over HTTP/1.1 it closes connections that are idle for a moment and opens new ones, so the server sees more
-    connections than are open at once."""
+    """Whether it closes HTTP/1.1 connections that are idle for a moment and opens new ones, so that the server sees
+    more connections than are open at the same time."""
     any_server: StrictBool = False
-    """Can send requests to servers that are not subjects, with their own names, certificates and answers."""
+    """Whether it can send requests to servers that are not subjects, with their own names, certificates and answers."""
     limits: Reach = Reach()
     sessions: dict[Resumption, OneOrMore[Protocol]] = Field(default={})
     """For each protocol, how cold requests can open connections: with resumed sessions, with TLS in TCP's first packet,
     or with early data. Absent: every handshake is a full one."""
     false_start: StrictBool = False
-    """Over TLS 1.2 its first request does not wait for the server to end the handshake (RFC 7918)."""
+    """Whether, over TLS 1.2, its first request does not wait for the server to end the handshake (RFC 7918)."""
     fallback: StrictBool = False
-    """Whether it falls back from HTTP/3 to HTTP/2 at the same address where UDP does not get through."""
+    """Whether it falls back from HTTP/3 to HTTP/2 at the same address if UDP is blocked."""
     remembers: StrictBool = False
-    """Over HTTP/3 or HTTP/2, as it finds: it learns of HTTP/3 from the DNS (HTTPS records) or, having begun over TCP,
-    from the server's answers (Alt-Svc), and keeps that, and sessions, for later visits of a page."""
+    """Whether it remembers HTTP/3 and sessions for later visits to a page. It learns of HTTP/3 from the DNS (HTTPS
+    records), or from the answers (Alt-Svc) of a server that it first reached over TCP."""
     connections: OneOrMore[Literal["shared", "per-user", "number"]] = Field(default=["shared", "per-user", "number"])
-    """Ways in which it can spread users over connections."""
+    """The ways in which it can distribute users over connections."""
     verified_with: Name = "go"
-    """The server that it is verified against, if the built-in one is not suitable."""
+    """The server that it is verified with, if the built-in one is not suitable."""
 
     @field_validator("at_once")
     @classmethod
@@ -330,22 +333,23 @@ class Features(Strict):
     """Optional features."""
 
     congestion: dict[Protocol, Controllers] = Field(default={})
-    """By protocol: "kernel", whatever the lab sets, or the controllers that the subject offers, its default first; or
-    "fixed" alone, if losses change nothing. Absent: "kernel"; over h3 a sender of bodies has a list."""
+    """The congestion control by protocol: "kernel" (whatever the lab sets), the controllers that the subject offers
+    with its default first, or "fixed" alone if losses change nothing. Absent: "kernel"; over h3, a sender of bodies
+    must list them."""
     initial_window: list[Literal["h3"]] = Field(default=[], max_length=1)
-    """Roles in which a sender accepts the number of packets that it begins with. The lab sets TCP's."""
+    """The roles in which a sender accepts the number of packets that it begins with. The lab sets it for TCP."""
     pacing: list[Literal["h3"]] = Field(default=[], max_length=1)
-    """Roles in which a sender can switch off pacing."""
+    """The roles in which a sender can switch off pacing."""
     max_datagram: list[Literal["h3"]] = Field(default=[], max_length=1)
-    """Roles in which a sender accepts the size of its packets, and probes for no other."""
+    """The roles in which a sender accepts the size of its packets and does not probe for a larger one."""
     clocks: OneOrMore[Literal["wall", "virtual"]] = Field(default=["wall"])
-    """The clocks under which it runs; a program that waits by spinning stops the virtual one."""
+    """The clocks under which it runs. A program that waits by spinning stops the virtual clock."""
     tls: OneOrMore[Tls] = Field(default=["1.3"])
-    """The versions of TLS that it can be limited to; 1.2 only over h1 and h2."""
+    """The TLS versions that it can be limited to; 1.2 only over h1 and h2."""
     resumption: Annotated[list[Protocol], AfterValidator(_once_each)] = Field(default=[])
     """The protocols over which the server resumes TLS sessions."""
     zero_rtt: list[Literal["h3"]] = Field(default=[], max_length=1)
-    """The protocols over which the server accepts a request in the first flight of a resumed session; over TCP this is
+    """The protocols over which the server accepts a request in the first flight of a resumed session. Over TCP this is
     not tested."""
     qlog: list[Literal["h3"]] = Field(default=[], max_length=1)
     """The protocols over which the server can write qlog files."""

@@ -1,7 +1,7 @@
 """How a client may open the connections of cold requests: the values of `sessions` in studies and in manifests.
 
 Each way has a row in `OPENINGS` with everything that is specific to it. Manifests, studies, estimates, lists and
-verification read the rows.
+verification read these rows.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Resumption = Literal["resumed", "fast-open", "early"]
-"""Ways that resume the session of an earlier connection."""
+"""The ways that resume the session of an earlier connection."""
 Sessions = Literal["full", "resumed", "fast-open", "early"]
 FULL: Literal["full"] = "full"
 QUIC = "h3"
-"""The only protocol whose packets, and so whose congestion control, come from a subject."""
+"""The only protocol whose packets, and thus whose congestion control, come from a subject."""
 _TCP = ("h1", "h2")
 
 
@@ -26,19 +26,19 @@ class SessionOpening:
     check: str
     """The name of its check in verifications."""
     missing: str
-    """The behaviour of a subject without it, or the feature it lacks."""
+    """The behaviour of a subject without it, or the feature that the subject lacks."""
     protocols: Sequence[str] = (*_TCP, QUIC)
-    """The protocols that have it."""
+    """The protocols for which it exists."""
     refusal: str = ""
-    """The message for a study that requests it over another protocol."""
+    """The message for a study that requests it over a different protocol."""
     tried_over: Sequence[str] = (*_TCP, QUIC)
     """The protocols over which verification tries clients that do not declare it."""
     declared_by: Literal["resumption", "zero_rtt"] = "resumption"
-    """The server's feature that it needs, unless the kernel does the rest."""
+    """The server's feature that it needs, unless the kernel provides it."""
     saved_round_trips: int = 0
     """The round trips of TCP's handshake that it saves."""
     early: bool = False
-    """The first request does not wait for the handshake."""
+    """Whether the first request does not wait for the handshake."""
     tcp: Mapping[str, object] = field(default_factory=dict)
     """The TCP settings of the hosts (`tcp` in trial.json)."""
 
@@ -53,10 +53,10 @@ OPENINGS: dict[Resumption, SessionOpening] = {
         protocols=_TCP,
         refusal="`sessions: fast-open` is about TCP's first packet (RFC 7413), and HTTP/3 has none: write `early`",
         tried_over=_TCP,
-        saved_round_trips=1,  # TLS's first flight goes out with TCP's first packet
+        saved_round_trips=1,  # TLS's first flight is sent with TCP's first packet
         tcp={"fast_open": True},
     ),
-    # Early data of TLS over TCP: no server here takes any, so no client can be tried.
+    # Early data of TLS over TCP is missing: no server here accepts it, so no client can be tried.
     "early": SessionOpening(
         "early data",
         "requests in early data",
@@ -69,5 +69,5 @@ OPENINGS: dict[Resumption, SessionOpening] = {
 
 
 def opening(sessions: str) -> SessionOpening:
-    """The row for a study's setting."""
+    """Return the row for a study's setting."""
     return next((row for name, row in OPENINGS.items() if name == sessions), ALL_FULL)

@@ -1,4 +1,4 @@
-"""The user's own server, which a study describes itself: h123 starts it unchanged, or it runs elsewhere. It is not in
+"""The user's own server, which a study describes itself. h123 starts it unchanged, or it runs elsewhere. It is not in
 the catalogue."""
 
 import ipaddress
@@ -36,9 +36,9 @@ _NETWORK = ("--network", "--net")
 _PROCESSES = ("--pid",)
 """The option that names the processes that a container sees."""
 _HOST = r"^[A-Za-z0-9_:]([A-Za-z0-9._:-]*[A-Za-z0-9_:])?$"
-"""A name or an address; colons are of IPv6's."""
+"""A name or an address; colons appear in IPv6 addresses."""
 _PORT = re.compile(r"tcp:([0-9]{1,9})")
-"""The form of `ready` that names a port instead of a text of the output."""
+"""The form of `ready` that names a port instead of a text in the output."""
 
 
 def _words(command: str) -> str:
@@ -61,7 +61,7 @@ def _ip(address: str) -> str:
 
 
 def _is_here(address: str) -> bool:
-    """Whether an address belongs to this machine, so that a socket can bind to it."""
+    """Return whether an address belongs to this machine, so that a socket can bind to it."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as attempt:
         try:
@@ -75,28 +75,29 @@ class OwnServer(Strict):
     """How to start the server, and how clients reach it."""
 
     command: Annotated[str, AfterValidator(_words)] | None = Field(default=None, exclude_if=lambda words: words is None)
-    """A program and its arguments, quoted as in a shell. No shell runs it, so there are no variables, patterns or
+    """A program and its arguments, quoted as in a shell. No shell runs it, so it cannot use variables, patterns or
     redirections."""
     address: Annotated[str, AfterValidator(_ip)] | None = Field(default=None, exclude_if=lambda ip: ip is None)
-    """Instead of a command: the server runs elsewhere, at this IP address as seen from the machine, on the study's
-    port."""
+    """For a server that runs elsewhere, its IP address as seen from this machine, instead of a command. It uses the
+    study's port."""
     allow_remote_load: bool = Field(default=False, exclude_if=lambda may: not may)
     """Confirms that load may be sent to that server, which is not on this machine."""
     folder: str = Field(default=".", min_length=1)
     """Its working directory, relative to the study's folder."""
     environment: dict[str, str] = Field(default={})
-    """Variables in addition to those that h123 itself has."""
+    """Variables in addition to h123's own environment."""
     host: Annotated[str, Field(pattern=_HOST, max_length=255)]
-    """The host in the URLs, which requests name."""
+    """The host in the URLs of requests."""
     sni: Annotated[str, Field(pattern=_HOST, max_length=255)] | None = None
     """The server name in TLS. None: the host."""
     protocols: OneOrMore[Protocol]
     http3_port: Annotated[int, Field(strict=True, ge=1, le=65_535)] | None = Field(
         default=None, exclude_if=lambda port: port is None
     )
-    """The UDP port of its HTTP/3; None: the study's port."""
+    """The UDP port of its HTTP/3. None: the study's port."""
     ready: Annotated[str, AfterValidator(_awaited)] | None = None
-    """In addition to its own ports, wait until its output contains this text, or this TCP port (`tcp:8080`) is open."""
+    """In addition to its own ports, wait until its output contains this text, or until this TCP port (`tcp:8080`) is
+    open."""
     starts_within: Annotated[int, BeforeValidator(parse_duration), Field(gt=0)] = 30 * 10**9
     """The longest time to start, ns."""
 
@@ -113,7 +114,7 @@ class OwnServer(Strict):
     @field_validator("folder")
     @classmethod
     def _absolute(cls, folder: str, info: ValidationInfo) -> str:
-        """Campaigns can be moved; what they start stays where it is."""
+        """Make the folder absolute: a campaign can be moved, but the programs that it starts stay where they are."""
         return str(real(info.context / folder)) if isinstance(info.context, Path) else folder
 
     @field_serializer("starts_within")
@@ -122,59 +123,59 @@ class OwnServer(Strict):
 
     @property
     def words(self) -> list[str]:
-        """The command on a host of the lab, where each role starts in its own folder."""
+        """Return the command for a host of the lab, where each role starts in its own folder."""
         words = shlex.split(self.command or "")
-        # `env` takes a program whose path has a = for a variable.
+        # `env` takes a program whose path contains = for a variable.
         started = ["sh", "-c", 'exec "$@"', "h123"] if words and "=" in words[0] else []
         return ["env", "-C", self.folder, "--", *started, *words]
 
     @property
     def writes(self) -> list[str]:
-        """The folder in which files that it writes remain: its working directory, unless that is your home or contains
-        it."""
+        """Return the folder in which files that the server writes are kept: its working directory, unless that is your
+        home or contains it."""
         users = ("~", f"~{os.environ.get('SUDO_USER', '')}")
-        # A user who has none stays as it is written.
+        # A user without a home folder stays as written.
         homes = [Path(os.path.expanduser(user)) for user in users]  # noqa: PTH111
         holds_a_home = any(real(home).is_relative_to(self.folder) for home in homes if home.is_absolute())
         return [] if holds_a_home else [self.folder]
 
     @property
     def label(self) -> str:
-        """The name for people."""
+        """Return a readable name."""
         return self.command or f"a server at {self.address}"
 
     @property
     def tcp(self) -> bool:
-        """Whether it listens on TCP. All of it starts, whatever a trial uses."""
+        """Whether the server listens on TCP. It starts completely, whatever a trial uses."""
         return any(protocol != QUIC for protocol in self.protocols)
 
     @property
     def udp(self) -> bool:
-        """The same for UDP."""
+        """Whether the server listens on UDP."""
         return QUIC in self.protocols
 
     def port_of(self, protocol: str | None, port: int) -> int:
-        """The port on which it speaks a protocol, if `port` is the study's."""
+        """Return the port on which the server speaks a protocol. `port` is the study's."""
         return (protocol == QUIC and self.http3_port) or port
 
     @property
     def ready_port(self) -> int | None:
-        """A port to wait for, at any address."""
+        """The port to wait for, at any address, or None."""
         match = _PORT.fullmatch(self.ready or "")
         return int(match[1]) if match else None
 
     @property
     def ready_line(self) -> str | None:
-        """The text that its output must contain."""
+        """The text that its output must contain, or None."""
         return None if self.ready_port else self.ready
 
     def authority(self, port: int) -> str:
-        """The authority of requests."""
+        """Return the authority for the URLs of requests."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if port == HTTPS else f"{host}:{port}"
 
     def check(self) -> None:
-        """Raise UserError if the server cannot be started, or must not be loaded."""
+        """Raise UserError if the server cannot be started, or must not receive load."""
         if self.command is None:
             self._check_consent()
             return
@@ -211,16 +212,16 @@ class OwnServer(Strict):
 
 
 class OwnSubject(Subject):
-    """The server as a subject, for use in trials."""
+    """The user's server as a subject, for use in trials."""
 
     own: OwnServer
 
     def _check_quic_controllers(self) -> None:
-        """Accept any controller, because the server's own is unknown."""
+        """Accept any congestion controller, because the server's own is unknown."""
 
 
 def own_subjects(servers: Mapping[str, OwnServer]) -> dict[str, Subject]:
-    """All servers that a study describes, by name."""
+    """Return all servers that a study describes, by name."""
     return {name: _subject(name, server) for name, server in servers.items()}
 
 
@@ -245,7 +246,7 @@ def _subject(name: str, server: OwnServer) -> OwnSubject:
 
 def check_container(words: Sequence[str], installed: bool) -> None:
     """Raise UserError if the command starts a server with docker or podman such that the lab's clients could never
-    reach it; `there`: whether the program is on this machine."""
+    reach it. `installed`: whether the program is on this machine."""
     engine = PurePath(words[0]).name
     if engine == "docker":
         raise UserError(

@@ -20,7 +20,7 @@ FORMAT = "subject/1"
 
 
 class Catalogue(Mapping[str, Subject]):
-    """Subjects by name. A subject whose manifest is wrong is missing; looking it up by name, or testing for it, raises
+    """Subjects by name. A subject with a faulty manifest is missing; looking it up by name, or testing for it, raises
     the UserError about it."""
 
     def __init__(self, subjects: Mapping[str, Subject], broken: Mapping[str, UserError]) -> None:
@@ -39,7 +39,7 @@ class Catalogue(Mapping[str, Subject]):
 
 
 def subjects_folder() -> Path:
-    """The folder of the subjects (H123_SUBJECTS overrides it). Raises UserError if that is no folder."""
+    """Return the folder of the subjects (H123_SUBJECTS overrides it). Raises UserError if it is not a folder."""
     override = os.environ.get("H123_SUBJECTS")
     folder = Path(override) if override else project_root() / "subjects"
     if not folder.is_dir():
@@ -51,12 +51,13 @@ def subjects_folder() -> Path:
 
 
 def subject_names() -> list[str]:
-    """Names of all subjects, without reading their manifests."""
+    """Return the names of all subjects, without reading their manifests."""
     return sorted(_subject_folders())
 
 
 def _subject_folders() -> dict[str, Path]:
-    """The subjects' folders by name. What comes with h123 hides a subject of the user's with the same name.
+    """Return the subjects' folders by name. A subject that comes with h123 takes precedence over a user's of the same
+    name.
 
     The install steps of subjects are commands, so a folder in the working directory counts only if it belongs to the
     user or to root.
@@ -74,7 +75,8 @@ def _subject_folders() -> dict[str, Path]:
 
 
 def unknown_subject(name: str, more_names: Iterable[str] = ()) -> UserError:
-    """The error that no subject has this name, with the existing names. `more_names` are further allowed names."""
+    """Return the error that no subject has this name, with the existing names. `more_names` are further allowed
+    names."""
     folder, own = subjects_folder(), project_root() / "subjects" / name
     if real(folder) != real(own.parent) and (own / "subject.toml").is_file():
         return UserError(
@@ -87,7 +89,7 @@ def unknown_subject(name: str, more_names: Iterable[str] = ()) -> UserError:
 
 
 def catalogue() -> Catalogue:
-    """All subjects except those with faulty manifests, which cause a warning, so that work on other subjects can
+    """Return all subjects except those with faulty manifests. These cause a warning, so that work on other subjects can
     continue."""
     subjects, broken = dict[str, Subject](), dict[str, UserError]()
     for name, folder in sorted(_subject_folders().items()):
@@ -100,7 +102,7 @@ def catalogue() -> Catalogue:
 
 
 def clients_of_any_server() -> list[str]:
-    """Names of the clients that can send requests to servers that are not subjects."""
+    """Return the names of the clients that can send requests to servers that are not subjects."""
     return [name for name, subject in catalogue().items() if subject.client and subject.client.any_server]
 
 
@@ -133,7 +135,7 @@ def read_subject(folder: Path) -> Subject:
 
 
 def _parent_of(file: TomlFile, folder: Path) -> Subject | None:
-    """The subject that this one is a part of, whose build makes both. Raises UserError if there is no such one."""
+    """Return the subject whose build also builds this one, or None. Raises UserError if it does not exist."""
     install = file.data.get("install")
     if not isinstance(install, dict) or "part_of" not in install:
         return None
@@ -159,17 +161,18 @@ class RejectedSubject(Strict):
     what: str
     """A description of the attempt."""
     why: str
-    """Why it is not in the catalogue."""
+    """The reason why it is not in the catalogue."""
 
 
 class RejectedSubjectsFile(Strict):
-    """A whole file of rejected subjects."""
+    """The content of subjects/tried.toml."""
 
     tried: list[RejectedSubject] = Field(default=[])
 
 
 def load_rejected_subjects() -> list[RejectedSubject]:
-    """All rejected subjects, in the file's order; empty without the file. Raises UserError if it is wrong."""
+    """Return all rejected subjects, in the file's order; empty without the file. Raises UserError if the file is
+    malformed."""
     path = subjects_folder() / "tried.toml"
     if not path.is_file():
         return []

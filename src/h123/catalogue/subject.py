@@ -29,7 +29,7 @@ from h123.catalogue.openings import QUIC
 
 
 class Subject(Strict):
-    """One folder below subjects/."""
+    """The content of one folder below subjects/."""
 
     name: Name
     """The folder's name."""
@@ -44,7 +44,7 @@ class Subject(Strict):
     note: str = ""
     """Further remarks for readers of the catalogue."""
     install: Install
-    """How the subject gets into the cache."""
+    """How to install the subject into the cache."""
     server: Server | None = None
     """The subject as a server."""
     client: Client | None = None
@@ -54,13 +54,13 @@ class Subject(Strict):
     origin: Origin | None = None
     """The subject as the origin behind proxies, over HTTP/1.1 without TLS."""
     probe: Probe | None = None
-    """The subject that asks servers the questions of `h123 verify`."""
+    """The subject that tests servers for `h123 verify`."""
     scout: Scout | None = None
-    """The subject that finds out about unknown servers."""
+    """The subject that examines unknown servers."""
     spoiler: Spoiler | None = None
-    """The subject that sends clients wrong bodies, for `h123 verify`."""
+    """The subject that sends wrong bodies to clients, for `h123 verify`."""
     features: Features = Features()
-    """Features that h123 proves."""
+    """Optional features, which h123 verifies."""
     parts: list[Part] = Field(default=[])
     """All third-party code in the installation."""
     parts_note: str = ""
@@ -79,11 +79,11 @@ class Subject(Strict):
 
     @property
     def workshop(self) -> Path:
-        """The folder that this installation is built in."""
+        """The folder in which the installation is built."""
         return self._folder.with_name(self.installed_as)
 
     def model_post_init(self, context: Any) -> None:
-        """Read the folder from the validation's context, because no manifest can name it."""
+        """Read the folder from the validation's context, because a manifest cannot name it."""
         self._folder = context
 
     @model_validator(mode="after")
@@ -99,7 +99,7 @@ class Subject(Strict):
         return self
 
     def _check_features(self) -> None:
-        """Check that each feature is for a protocol that a role has."""
+        """Check that each feature is for a protocol of one of the subject's roles."""
         served = self.server.protocols if self.server else []
         spoken = [*served, *(self.client.protocols if self.client else [])]
         features = self.features
@@ -115,7 +115,7 @@ class Subject(Strict):
                 raise fault_at(["features", key], f"features.{key}: {idle[0]} is not one of {whose} protocols")
 
     def _check_settings(self) -> None:
-        """Check that each setting is declared where a command takes it, and nowhere else."""
+        """Check that each setting is declared if a command accepts it, and only then."""
         words = [word for role in (self.server, self.client) if role for word in role.command]
         for name in SETTINGS:
             takes_it = f"{{{name}}}" in " ".join(words)
@@ -126,7 +126,7 @@ class Subject(Strict):
                 raise fault_at(["features", name], f"features.{name}: {what} {{{name}}}")
 
     def _check_tls(self) -> None:
-        """Check that the command of a server with several versions of TLS can choose one."""
+        """Check that the command of a server with several TLS versions can choose one."""
         takes_it = self.server is not None and "{tls}" in " ".join(self.server.command)
         if self.server is not None and takes_it != (len(self.features.tls) > 1):
             what = "no command has the placeholder" if not takes_it else "there is one alone, and the command has"
@@ -140,7 +140,8 @@ class Subject(Strict):
             raise fault_at(["features", "congestion"], f"features.congestion: {what}")
 
     def _check_quic_controllers(self) -> None:
-        """The kernel has no controller for QUIC, so a subject that sends bodies over it declares its own."""
+        """Check that a subject that sends bodies over QUIC declares its controllers, because the kernel has none for
+        QUIC."""
         controllers = self.features.congestion.get(QUIC)
         roles = ((self.server, "GET"), (self.client, "POST"))
         senders = [role for role, method in roles if role and method in role.methods]

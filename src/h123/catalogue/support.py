@@ -1,4 +1,4 @@
-"""Checks whether a subject can do what a trial asks of it. If it cannot, the error names alternatives."""
+"""Checks whether a subject can do what a trial requires. If it cannot, the error names alternatives."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -69,7 +69,7 @@ def _check_tls(subject: Subject, role: Role, parameters: Demand) -> None:
 
 
 def _check_settings(subject: Subject, role: Role, parameters: Demand) -> None:
-    """Check a study's single settings. A matched transport instead lists what a subject cannot match."""
+    """Check a study's single settings. With a matched transport, h123 instead lists what a subject cannot match."""
     settings = [setting for setting in SETTINGS.values() if parameters.setting(setting.name) is not None]
     if brought := [setting for setting in settings if setting.brought_by == parameters.congestion]:
         raise UserError(
@@ -105,13 +105,14 @@ def _check_server(subject: Subject, server: Server, parameters: Demand) -> None:
     }
     _check_sessions(subject, "server", able, parameters)
     _check_second(subject, server, parameters)
-    # Other protocols have no such log, so there is none to miss.
+    # Other protocols have no such log, so none can be missing.
     if parameters.qlog and parameters.protocol == "h3" and "h3" not in features.qlog:
         raise UserError(f"server {subject.name} cannot write qlog files: leave `qlog` out of the study")
 
 
 def _check_streams(subject: Subject, server: Server, parameters: Demand) -> None:
-    """Requests beyond a limit wait at the client for those before them, so that something else would be measured."""
+    """Check that the server serves enough requests at the same time. Otherwise some would wait at the client, and a
+    different quantity would be measured."""
     allowed = server.limits.streams.get(parameters.protocol)
     streams = parameters.workload.most_on_connection()
     if allowed is not None and streams is not None and streams > allowed:
@@ -123,7 +124,8 @@ def _check_streams(subject: Subject, server: Server, parameters: Demand) -> None
 
 
 def _check_idleness(subject: Subject, server: Server, parameters: Demand) -> None:
-    """A request on a connection that was ended meanwhile fails, or is made on a new one, which takes longer."""
+    """Check that the server keeps idle connections for long enough. Otherwise requests would fail, or take longer on
+    new connections."""
     allowed = server.limits.idle.get(parameters.protocol)
     if allowed is not None and (silence := parameters.workload.longest_silence_ns()) >= allowed:
         why = (
@@ -141,7 +143,7 @@ def _check_idleness(subject: Subject, server: Server, parameters: Demand) -> Non
 
 
 def _check_second(subject: Subject, server: Server, parameters: Demand) -> None:
-    """Check the fallback of a client, which is a second process of the same server."""
+    """Check the fallback of a client, which uses a second process of the same server."""
     other = parameters.workload.fallback
     if other and other not in server.protocols:
         raise _cannot(subject, "server", "a fallback to", other, server.protocols)
@@ -205,7 +207,7 @@ def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
 
 
 def _check_memory(subject: Subject, client: Client, parameters: Demand) -> None:
-    """Check what a client must discover, or must have learnt from an earlier visit."""
+    """Check that the client can discover HTTP/3 as required, or remember it from an earlier visit."""
     work = parameters.workload
     if (work.announcement or work.repeats) and not client.remembers:
         inability = "finds no HTTP/3 by itself" if work.announcement else "makes no repeat visits"
@@ -221,7 +223,7 @@ def _check_memory(subject: Subject, client: Client, parameters: Demand) -> None:
 
 
 def _check_sessions(subject: Subject, role: Role, able: Mapping[Any, Sequence[str]], parameters: Demand) -> None:
-    """Refuse a subject that would make a full handshake where another kind is requested, because that measures
+    """Refuse a subject that would make a full handshake if a different kind is requested, because that measures
     something else."""
     sessions, protocol = parameters.sessions, parameters.protocol
     if sessions == FULL or protocol in (over := able.get(sessions, ())):
@@ -234,7 +236,7 @@ def _check_sessions(subject: Subject, role: Role, able: Mapping[Any, Sequence[st
 
 
 def check_metrics(subject: Subject, needed: Mapping[str, Sequence[Ability]]) -> None:
-    """Raise UserError if the subject as the client cannot do what is `needed` for one of these metrics."""
+    """Raise UserError if the client lacks an ability that one of these metrics needs."""
     client = manifest_of(subject, "client")
     for metric, abilities in needed.items():
         if not all(getattr(client, ability) for ability in abilities):
@@ -252,5 +254,5 @@ def _cannot(subject: Subject, role: Role, what: str, value: str, offered: list[s
 
 
 def _sends(role: Role, parameters: Demand) -> bool:
-    """Whether this role sends bodies, so that its congestion control counts."""
+    """Return whether this role sends bodies, so that its congestion control counts."""
     return role in parameters.workload.senders()

@@ -1,4 +1,4 @@
-"""A TOML file that people write. Every error names the file and, where known, the line."""
+"""A TOML file that people write. Every error names the file and, if known, the line."""
 
 import functools
 import itertools
@@ -20,16 +20,16 @@ Model = TypeVar("Model", bound=BaseModel)
 MOST_BYTES = 100_000
 _HEADER = re.compile(r"(\[{1,2})\s*([^][]+?)\s*\]")
 _AT_LINE = re.compile(r" \(at line (\d+), column \d+\)$")
-"""The end of most of tomllib's messages."""
+"""The end of most messages from tomllib."""
 _OF_PYDANTIC = "[key]"
 """Pydantic's name for a fault in a key rather than in its value."""
 
 
 class TomlFile:
-    """The data of one file, and the line on which each part of it stands."""
+    """The data of one file, and the line of each of its parts."""
 
     def __init__(self, path: Path) -> None:
-        """Raises UserError for what cannot be read, or is not TOML."""
+        """Read the file. Raises UserError if it cannot be read or is not TOML."""
         self.path = path
         self.text = read_text(path, MOST_BYTES)
         try:
@@ -47,7 +47,7 @@ class TomlFile:
             raise UserError(f"{path}: {excerpt(text)} contains a character that is not allowed, {character}")
 
     def error(self, keys: Sequence[str], message: str) -> UserError:
-        """The error message, with file and line in front."""
+        """Return the error with file and line in front of the message."""
         line = self.line(keys)
         return UserError(f"{self.path}{f':{line}' if line else ''}: {message}")
 
@@ -61,7 +61,8 @@ class TomlFile:
             raise self.error([str(step) for step in place(fault)], describe(fault, key)) from None
 
     def line(self, keys: Sequence[str]) -> int | None:
-        """Line (from 1) of a key, or of its section, found by their names: tomllib keeps no positions."""
+        """Return the line (from 1) of a key, or of its section. It is found by the names, because tomllib keeps no
+        positions."""
         section: list[str] = []
         line, nearest, listed = None, 0, Counter[str]()
         for number, text in enumerate(self.text.splitlines(), 1):
@@ -82,15 +83,15 @@ class TomlFile:
 
 @functools.lru_cache(maxsize=256)
 def _read(text: str) -> tuple[Mapping[str, Any], tuple[str, str] | None]:
-    """The file's data, and the first text in it with a forbidden character, with that character. The result is cached,
-    because the catalogue is read repeatedly, so callers must not change it."""
+    """Return the file's data, and the first text in it with a forbidden character, with that character. The result is
+    cached, because the catalogue is read repeatedly, so callers must not change it."""
     data = tomllib.loads(text)
     faults = ((candidate, character) for candidate in _texts(data) if (character := unprintable(candidate)))
     return data, next(faults, None)
 
 
 def _texts(data: Any) -> Iterator[str]:
-    """All texts in the data, keys included."""
+    """Yield all texts in the data, including keys."""
     if isinstance(data, str):
         yield data
     elif isinstance(data, dict | list):
@@ -99,5 +100,5 @@ def _texts(data: Any) -> Iterator[str]:
 
 
 def _steps(name: str) -> list[str]:
-    """The keys of `a."b".c`."""
+    """Split a dotted name into its keys: `a."b".c`."""
     return [step.strip().strip("\"'") for step in name.split(".")]

@@ -1,4 +1,4 @@
-"""The linear assignment problem: assign one set of things to another at the lowest total cost."""
+"""Solves the linear assignment problem: it assigns one set of things to another at the lowest total cost."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,9 +8,9 @@ Places = NDArray[np.intp]
 
 
 def assigned(costs: Floats, beyond: float) -> list[int | None]:
-    """The column for each row of `costs`, chosen so that the total cost is as small as possible.
+    """Return the column for each row of `costs`, chosen so that the total cost is as small as possible.
 
-    None if a row gets no column, because there are more rows than columns, or no column costs less than `beyond`.
+    A row gets None if there are more rows than columns, or if no column costs less than `beyond`.
     """
     rows, columns = costs.shape
     if rows <= columns:
@@ -25,7 +25,7 @@ def assigned(costs: Floats, beyond: float) -> list[int | None]:
 
 
 def _columns(costs: Floats) -> Places:
-    """The column of each row, if there are no fewer columns than rows.
+    """Return the column of each row, for no more rows than columns.
 
     Each row takes the shortest augmenting path to a free column, by costs less the prices of rows and columns, which
     are never negative. Source: Crouse, IEEE Transactions on Aerospace and Electronic Systems 52 (2016), which adapts
@@ -56,7 +56,7 @@ def _columns(costs: Floats) -> Places:
         row_prices[first_row] += length
         row_prices[row_of[passed]] += length - lengths[passed]
         column_prices[passed] -= length - lengths[passed]
-        while True:  # the path, from its end on
+        while True:  # follow the path back from its end
             row = int(came_from[column])
             row_of[column] = row
             column_of[row], column = column, int(column_of[row])

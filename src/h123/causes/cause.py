@@ -1,4 +1,4 @@
-"""The words for what the time of a request was spent on; the parts of a request sum up to its latency."""
+"""Names what a request's time was spent on. The parts of a request add up to its latency."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ class Cause:
 
     name: str
     group: str
-    """The group that counts when the largest cause is named, because several parts of one kind are one answer."""
+    """The group that counts when the largest cause is named, because several similar parts are a single answer."""
     words: str
     """The use of the time, in words."""
     rivals: tuple[str, ...] = ()
@@ -23,7 +23,7 @@ class Cause:
 
     @property
     def in_trips(self) -> bool:
-        """Whether it costs whole round trips, so that their number says more than the time."""
+        """Whether the cause costs whole round trips, so that their number is more informative than the time."""
         return self.group in ("connecting", "retry", "limit", "slow-start")
 
 
@@ -61,7 +61,7 @@ VALIDATING = Cause("validating", "moved", "validating the new path")
 ANEW = Cause("anew", "moved", "opening a new connection")
 UNATTRIBUTED = Cause("unattributed", "unattributed", "what packets do not show")
 FORMER_NAMES = {"untold": UNATTRIBUTED.name}
-"""Names of causes in files of the previous version, and their present names."""
+"""Names of causes in files of the previous version, with their present names."""
 
 CAUSES = (
     *(TRIES, PLACE, CONNECTING, AMPLIFICATION, RETRY, BLOCKED, TRIP, SERVER, SLOW_START, WINDOW, CUT, MENDING),
@@ -70,13 +70,13 @@ CAUSES = (
     *(GONE, VALIDATING, ANEW, UNATTRIBUTED),
 )
 WORDS = {cause.name: cause.words for cause in CAUSES}
-"""What the time was spent on, as answers, pages, the glossary and `h123 explain` say it; there is no other wording."""
+"""The wording of each cause in answers, pages, the glossary and `h123 explain`. There is no other wording."""
 NUMBER = {cause: number for number, cause in enumerate(CAUSES)}
-"""The place of each cause in a row of seconds."""
+"""The index of each cause in a row of seconds."""
 
 
 def time_on(cause: Cause, begin: int, end: int) -> Nanoseconds:
-    """A row that spends the whole time on one cause, in nanoseconds."""
+    """Return a row that spends the whole time on one cause, in nanoseconds."""
     row = np.zeros(len(CAUSES))
     row[NUMBER[cause]] = end - begin
     return row

@@ -1,4 +1,4 @@
-"""The conditions under which a trial's packets were sent, as far as their meaning depends on them."""
+"""The conditions under which a trial's packets were sent, as far as they affect explanations."""
 
 from dataclasses import dataclass
 
@@ -14,9 +14,9 @@ class Conditions:
     virtual: bool = False
     """Whether processing took no time."""
     first_window: int = 10
-    """Packets that TCP begins with; on Linux as in RFC 6928."""
+    """The number of packets with which TCP begins; Linux follows RFC 6928."""
     paced: bool = False
-    """Whether TCP spaces its packets by a timer, as for BBR."""
+    """Whether TCP spaces its packets by a timer, as with BBR."""
 
     @classmethod
     def of(cls, trial: TrialFile) -> "Conditions":

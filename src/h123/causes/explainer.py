@@ -1,9 +1,9 @@
-"""One request's time, cut into causes.
+"""Divides a request's time into causes.
 
-A request goes through these times, one after another: connecting (if its connection was opened for it), sending the
-request, its last packet's way to the server, waiting for the answer, receiving it, the last packet's way back, and what
-the client makes of it. One of a page may wait for a place on a connection before. While a body is sent, the sender's
-course shows what the time went to.
+A request passes through these stages: connecting (if its connection was opened for it), sending, its last packet's way
+to the server, waiting for the answer, receiving it, the last packet's way back, and processing by the client. A page's
+request may first wait for a place on a connection. While a body is sent, the sender's course shows what the time was
+spent on.
 """
 
 from collections.abc import Sequence
@@ -56,11 +56,11 @@ from h123.packets.capture import DOWN, TCP, UP
 from h123.packets.stack_log import StackLog
 
 _CLOCKS_NS = 50_000
-"""A client may take the time just before or after the packet is on its way."""
+"""Tolerance, ns: a client may record a time just before or after the packet is in flight."""
 _LATE_NS = 1_000_000
-"""A client may take the time of a request this much before its packet is sent."""
+"""A client may record a request's time this much before its packet is sent, ns."""
 _SMALL = 100
-"""Bytes of a body up to which one packet has it all."""
+"""A body of at most this many bytes fits into a single packet."""
 
 
 _WINDOWS = (SLOW_START, WINDOW, CUT, LIMIT, RECEIVER, MENDING, NAGLE)
@@ -81,9 +81,9 @@ class Explainer:
         conditions: Conditions = WALL,
         streams: Streams | None = None,
     ) -> None:
-        """`log`: the server stack's log of the connection. `at_once`: requests that it has room for, where others
-        wait for a place on it; None: the most that were ever in progress. `moves`: when its client was seen elsewhere,
-        ns. `streams`: what its frames show; None: they cannot be read."""
+        """`log`: the server stack's log of the connection. `at_once`: the number of simultaneous requests that the
+        connection has room for, while others wait; None: the most that were ever in progress. `moves`: when the client
+        changed its address, ns. `streams`: the streams in its frames; None if these cannot be read."""
         self._of, self._server_work, self._conditions = connection, server, conditions
         opened = requests
         if streams:
@@ -106,17 +106,17 @@ class Explainer:
         self._server = Sender(down, up, trip, of_server, unheard, answer_spans, fills, conditions)
 
     def explain(self) -> list[Nanoseconds]:
-        """The parts of each request's time, which add up to it."""
+        """Return the parts of each request's time, which add up to it."""
         shared = share_connection(self._requests)
         return [self._durations(request, among) for request, among in zip(self._requests, shared, strict=True)]
 
     def until(self, number: int, time: int) -> Nanoseconds:
-        """The parts of one request's time, up to a moment in it."""
+        """Return the parts of one request's time up to `time`."""
         return self._durations(replace(self._requests[number], end=time), share_connection(self._requests)[number])
 
     def since(self, number: int, time: int) -> Nanoseconds:
-        """The parts of one request's time from a given moment. For a time before the request was made, this
-        is what the server's data for other requests waited for."""
+        """Return the parts of one request's time since `time`. If `time` precedes the request, the time in between is
+        what the server's data for other requests waited for."""
         request, shared = self._requests[number], share_connection(self._requests)[number]
         if request.start >= time:
             return self._server.course.between(time, request.start) + self._durations(request, shared)
@@ -129,7 +129,7 @@ class Explainer:
         return self._own(request, spent_since, self._share_since(request, time)) if shared else spent_since
 
     def from_opening(self, number: int) -> Nanoseconds:
-        """The same, from the moment at which its connection began to open."""
+        """Return the parts of one request's time since its connection began to open."""
         request, begin = self._requests[number], self._of.begin
         if request.begin <= self._open:
             return self._durations(replace(request, start=begin), share_connection(self._requests)[number])
@@ -138,7 +138,7 @@ class Explainer:
         )
 
     def sizes(self) -> dict[str, float]:
-        """The size behind each cause, if it is known: bytes of a window, requests at once."""
+        """Return the size behind each cause, if known: bytes of a window, or simultaneous requests."""
         allowed = self._streams.allowed if self._streams else None
         size_of: dict[str, float] = {PLACE.name: min(allowed or self._at_once, self._at_once)}
         for way, sender in ((UP, self._client), (DOWN, self._server)):
@@ -150,13 +150,13 @@ class Explainer:
         return size_of
 
     def head_of_line(self) -> NDArray[np.float64]:
-        """For each request, ns in which data of others was delayed behind lost packets."""
+        """Return, for each request, the ns during which data of other requests was delayed behind lost packets."""
         up = [Body(request.begin, request.end, request.up) for request in self._requests]
         down = [Body(request.begin, request.end, request.down) for request in self._requests]
         return head_of_line_ns(self._client, up) + head_of_line_ns(self._server, down)
 
     def _durations(self, request: Request, shared: bool) -> Nanoseconds:
-        """`shared`: whether another request was in progress on the connection at the same time."""
+        """Return the parts of a request's time. `shared`: whether another request was in progress on the connection."""
         course = self._course(request, shared)
         if course is None:
             return time_on(UNATTRIBUTED, request.start, request.end)
@@ -170,7 +170,7 @@ class Explainer:
         return self._own(request, time) if shared else time
 
     def _course(self, request: Request, shared: bool) -> "_RequestPackets | None":
-        """Its packets. None if the record does not have them."""
+        """Return the request's packets, or None if the record lacks them."""
         up, down = self._of.up, self._of.down
         if request.stream:
             return _of_stream(request.stream, up, down)
@@ -186,8 +186,8 @@ class Explainer:
         return _RequestPackets(first, last, arrival, _answer_begins(down, arrival, answer_seen), end)
 
     def _bodies(self) -> tuple[Spans, Spans]:
-        """When client and server had something to send: from the first packet of a request, or an answer, to its
-        last."""
+        """Return when the client and the server had something to send: from the first packet of a request, or an
+        answer, to its last."""
         up, down, shared_requests = (
             self._of.up,
             self._of.down,
@@ -209,21 +209,22 @@ class Explainer:
         )
 
     def _received(self, marks: "_Marks", last: int) -> Nanoseconds:
-        """The time from when its answer was sent to its end. `last`: index of the answer's last packet."""
+        """Return the time from when the answer was sent to the request's end. `last`: index of the answer's last
+        packet."""
         down = self._of.down
         time = self._server.course.between(*marks.up_to(int(down.wire.ends[last])))
         time += time_on(TRIP, *marks.up_to(int(down.delivered_at[last])))
         return time + time_on(CLIENT_WORK, *marks.up_to(NEVER))
 
     def _answers(self, request: Request) -> Times:
-        """Places of the packets that may be of its answer. Over QUIC a small one may be no larger than an
-        acknowledgement."""
+        """Return the indices of packets that may belong to the answer. Over QUIC a small answer may be no larger than
+        an acknowledgement."""
         down = self._of.down
         return down.arrivals if self._of.quic and request.down <= _SMALL else down.delivered
 
     def _last_answer(self, request: Request) -> int | None:
-        """The answer's last packet. Over QUIC the end of a stream may have a separate packet, no larger than an
-        acknowledgement: the one after which the client was done."""
+        """Return the answer's last packet. Over QUIC, the end of a stream may come in a separate packet that is no
+        larger than an acknowledgement: the one after which the client was done."""
         down = self._of.down
         last = _last(down, self._answers(request), request.end)
         if not self._of.quic or last is None or request.end - int(down.delivered_at[last]) < _LATE_NS:
@@ -232,9 +233,9 @@ class Explainer:
         return small if small is not None and request.end - int(down.delivered_at[small]) < _CLOCKS_NS else last
 
     def _first(self, request: Request) -> int | None:
-        """The packet that carries the request, or its beginning, whether or not it arrived: the last one sent by the
-        client's own time, which may be slightly late; for a body, and where the client gives no time, the first.
-        QUIC's may be as small as an acknowledgement."""
+        """Return the first packet of the request, whether or not it arrived: the last one sent by the client's own
+        time, which may be slightly late. For a body, or without the client's time, it is the first packet sent. QUIC's
+        may be as small as an acknowledgement."""
         up, sent_known = self._of.up, request.sent_at is not None
         carries = np.ones(len(up), bool) if self._of.quic and sent_known else up.speaks
         begin = int(np.searchsorted(up.at, max(request.ready, request.begin) - _CLOCKS_NS))
@@ -246,21 +247,21 @@ class Explainer:
         return begin + int(places[0]) if len(places) else None
 
     def _first_answer(self, request: Request, arrival: int) -> int:
-        """When the server sent the first packet that must belong to the answer, whatever the client could read of it: a
-        busy client sees it late, and one TLS record over TCP, 16 kB, may be more than the first flight has. On a new
-        connection only full packets qualify, because session tickets are smaller."""
+        """Return when the server sent the first packet that must belong to the answer, whenever the client could read
+        it: a busy client reads late, and a TLS record over TCP, 16 kB, may exceed the first flight. On a new connection
+        only full packets qualify, because session tickets are smaller."""
         if request.begin > self._open:
             return _first_payload_after(self._of.down, arrival, _SMALL)
         return NEVER if self._of.quic else _first_payload_after(self._of.down, arrival, FULL)
 
     def _answering(self, begin: int, end: int, shared: bool) -> Nanoseconds:
-        """Between the request's arrival and its answer's beginning."""
+        """Return the parts of the time between the request's arrival and the beginning of its answer."""
         mended = min(max(self._repaired_at(begin, end), begin), end)
         return time_on(MENDING, begin, mended) + self._thinking(mended, end, shared)
 
     def _repaired_at(self, begin: int, end: int) -> int:
-        """When the server had received what the client had lost before. Until then it could read nothing behind
-        that."""
+        """Return when the server had received everything that the client had lost before. Until then, it could read
+        nothing after the gap."""
         up, repairs = self._of.up, self._client.mending
         open_then = (repairs.begins < end) & (repairs.ends > begin)
         if not open_then.any():
@@ -269,10 +270,10 @@ class Explainer:
         return int(up.delivered_at[np.argmax(again)]) if again.any() else begin
 
     def _thinking(self, begin: int, end: int, shared: bool) -> Nanoseconds:
-        """While the connection is busy with answers to others, this one waits for what they wait for; and so it does
-        while its client is looked for elsewhere."""
+        """Return the parts of the time until the answer begins. While the connection is busy with other answers, or
+        while the server does not reach a client that moved, this request waits for the same causes."""
         alone = SERVER_WORK if self._server_work.fills(begin, end) else SERVER
-        # The answer was not ready while the server had nothing else to send either.
+        # While the server had nothing else to send, the answer was not ready.
         idle = self._server.course.last(IDLE, begin, end) if shared else begin
         time = time_on(alone, begin, idle) + self._server.course.between(idle, end)
         for cause in (
@@ -283,13 +284,13 @@ class Explainer:
         return time
 
     def _share_since(self, request: Request, time: int) -> float:
-        """Share of its answer that came after a moment in it: that of the time in which the connection's data was on
-        the wire."""
+        """Return the share of the answer that came after `time`, as the share of the wire time of the connection's
+        data."""
         whole, since = (self._server.course.between(begin, request.end) for begin in (request.start, time))
         return float(since[NUMBER[RATE]] / max(whole[NUMBER[RATE]], 1.0))
 
     def _own(self, request: Request, time: Nanoseconds, share: float = 1.0) -> Nanoseconds:
-        """Count wire time of answers to others on the same connection as queueing of this one. `share`: the share of
+        """Count the wire time of other answers on the same connection as queueing of this one. `share`: the share of
         its bodies that this time covers."""
         own = share * (self._of.up.wire_ns(request.up) + self._of.down.wire_ns(request.down))
         others_ns = max(time[NUMBER[RATE]] - own, 0.0)
@@ -300,7 +301,7 @@ class Explainer:
     def _before(self, request: Request, span: tuple[int, int]) -> Nanoseconds:
         at_client = PLACE if self._conditions.virtual else CLIENT_WORK
         if request.begin > self._open:
-            # Its connection's window may be full, of small packets too.
+            # The connection's window may be full of small packets too.
             time = self._client.course.between(*span)
             for cause in (other for other in CAUSES if other not in _WINDOWS):
                 time[NUMBER[at_client]] += time[NUMBER[cause]] if cause is not at_client else 0
@@ -320,20 +321,20 @@ class _RequestPackets:
     """The packets of a request."""
 
     first: int
-    """Place of its first packet among the client's."""
+    """The index of the request's first packet among the client's."""
     last: int
-    """The index of the packet with which the server had all of it."""
+    """The index of the packet with which the server had the whole request."""
     arrival: int
     """When that packet arrived, ns."""
     answer_begin: int
     """When the server began to send the answer, ns."""
     end: int
-    """Place of the answer's last packet among the server's."""
+    """The index of the answer's last packet among the server's."""
 
 
 def _of_stream(stream: Stream, up: Sending, down: Sending) -> _RequestPackets:
-    """The packets that its frames began and ended with; the answer's last one is that with which all of it was
-    there."""
+    """Return the packets with which the stream's frames begin and end. The answer's last packet is the one that
+    completed it."""
     first, last = (int(np.searchsorted(up.at, time)) for time in (stream.request_begin, stream.request_end))
     read = np.searchsorted(down.delivered_at[down.arrivals], stream.answer_arrival, side="right") - 1
     return _RequestPackets(
@@ -342,8 +343,8 @@ def _of_stream(stream: Stream, up: Sending, down: Sending) -> _RequestPackets:
 
 
 def _with_unread(bodies: Spans, down: Sending, first_arrival: int) -> Spans:
-    """The bodies with the beginnings of answers that a client read later, because it reads a TLS record over TCP only
-    when it is complete: from full packets outside all bodies, after the first request's arrival, to the next body."""
+    """Add the beginnings of answers that a client read later, because it reads a TLS record over TCP only when
+    complete: from full packets outside all bodies, after the first request's arrival, to the next body."""
     outside = np.flatnonzero(down.full & ~bodies.hold(down.at) & (down.at >= first_arrival))
     if not len(outside) or down.packets["protocol"][0] != TCP:
         return bodies
@@ -353,27 +354,29 @@ def _with_unread(bodies: Spans, down: Sending, first_arrival: int) -> Spans:
 
 
 class _Marks:
-    """The times of a request's stages, none before the last or after the request's end."""
+    """The times of a request's stages, in order and never after the request's end."""
 
     def __init__(self, request: Request) -> None:
         self._now, self._end = request.start, request.end
 
     def up_to(self, time: int) -> tuple[int, int]:
-        """The stage that ends then."""
+        """Return the stage that ends at `time`."""
         begin, self._now = self._now, min(max(time, self._now), self._end)
         return begin, self._now
 
 
 def _last(sending: Sending, places: Times, time: int) -> int | None:
-    """The last of the packets at these places, which are in the order of arrival, that had been delivered by a time."""
+    """Return the last of the packets at `places` (in the order of arrival) that had been delivered at `time`, or
+    None."""
     count = int(np.searchsorted(sending.delivered_at[places], time + _CLOCKS_NS, side="right"))
     return int(places[count - 1]) if count else None
 
 
 def _last_of_request(up: Sending, first: int, answered: int, size: int) -> int:
-    """The packet with which the server had all of the request: of one without a body the first, or what was sent for it
-    if that was lost; otherwise the last one before the answer."""
-    end = max(int(np.searchsorted(up.delivered_at, answered, side="right")), first + 1)  # nearly in order of arrival
+    """Return the packet with which the server had the whole request. Without a body, that is the first one, or its
+    replacement if it was lost; otherwise the last one before the answer."""
+    # nearly in the order of arrival
+    end = max(int(np.searchsorted(up.delivered_at, answered, side="right")), first + 1)
     if size <= _SMALL:
         arrived = np.flatnonzero(up.arrived[first:])
         return first + int(arrived[0]) if len(arrived) else first
@@ -383,14 +386,15 @@ def _last_of_request(up: Sending, first: int, answered: int, size: int) -> int:
 
 
 def _first_payload_after(down: Sending, arrival: int, size: int) -> int:
-    """When the first packet of more than `size` bytes was sent after the request's arrival. NEVER: none was."""
+    """Return when the first packet of more than `size` bytes was sent after the request's arrival, or NEVER."""
     begin = int(np.searchsorted(down.at, arrival))
     places = np.flatnonzero(down.packets["payload"][begin:] > size)
     return int(down.at[begin + int(places[0])]) if len(places) else NEVER
 
 
 def _answer_begins(down: Sending, arrival: int, answer_seen: int) -> int:
-    """When the server began to answer: with the packet that arrived first, or one before it that was lost."""
+    """Return when the server began to answer: with the packet that arrived first, or with an earlier one that was
+    lost."""
     begin, end = (int(n) for n in np.searchsorted(down.at, [arrival, answer_seen]))
     lost_places = np.flatnonzero(down.speaks[begin:end] & ~down.arrived[begin:end])
     return int(down.at[begin + int(lost_places[0])]) if len(lost_places) else answer_seen

@@ -1,9 +1,8 @@
-"""Head-of-line blocking: data for other requests of a connection that had arrived but had to wait behind a gap.
+"""Head-of-line blocking: data of other requests on a connection that had arrived but had to wait behind a gap.
 
-TCP delivers no byte behind one that is missing. So while a lost packet is not yet sent again, and something sent
-after it arrives, the requests that share the connection wait, whichever request the lost bytes belong to. That is
-encrypted, so, as elsewhere, bytes are divided by the sizes of bodies. QUIC delivers each stream's bytes
-independently.
+TCP delivers no byte behind a missing one. While a lost packet has not been resent and later data arrives, all requests
+on the connection wait, whichever of them the lost bytes belong to. That assignment is encrypted, so bytes are divided
+in proportion to the sizes of bodies. QUIC delivers each stream's bytes independently.
 """
 
 from collections.abc import Sequence
@@ -30,8 +29,8 @@ class Body:
 
 
 def head_of_line_ns(sender: Sender, bodies: Sequence[Body]) -> NDArray[np.float64]:
-    """For each body, the time lost by losses in which bytes of other bodies had to wait, ns: the share of the others in
-    the data in flight."""
+    """Return for each body the time that losses cost while bytes of other bodies had to wait, ns: the other bodies'
+    share of the data in flight."""
     spans = holes(sender.sending, sender.answers, sender.round_trip_ns)
     starts, ends = (np.array([getattr(body, name) for body in bodies], np.int64) for name in ("start", "end"))
     sizes = np.array([body.bytes for body in bodies], np.float64)
@@ -43,7 +42,7 @@ def head_of_line_ns(sender: Sender, bodies: Sequence[Body]) -> NDArray[np.float6
     lengths = np.where(counted, np.diff(edges), 0).astype(float)
     under_way = _under_way(edges, starts, ends, sizes)
     shares = np.divide(lengths, under_way, out=np.zeros_like(lengths), where=under_way > 0)
-    # Of a body: all of the time less its own share of it.
+    # For a body: the whole time less its own share.
     of_all, per_byte = (np.concatenate([[0.0], np.cumsum(part)]) for part in (lengths, shares))
     first, last = np.searchsorted(edges, starts), np.searchsorted(edges, ends)
     blocked_ns = (of_all[last] - of_all[first]) - sizes * (per_byte[last] - per_byte[first])
@@ -51,8 +50,8 @@ def head_of_line_ns(sender: Sender, bodies: Sequence[Body]) -> NDArray[np.float6
 
 
 def holes(sending: Sending, answers: Sending, round_trip_ns: int) -> Spans:
-    """Gaps in TCP's data, in its sender's time: from the sending of a lost packet, or of the first one with later bytes
-    that arrives, until its replacement was sent."""
+    """Return gaps in TCP's data, in its sender's time: from the sending of a lost packet, or of the first one with
+    later bytes that arrives, until its replacement was sent."""
     places = lost_packets(sending)
     if not len(places) or sending.packets["protocol"][0] != TCP:
         return Spans.union(np.empty(0, np.int64), np.empty(0, np.int64))
@@ -64,7 +63,7 @@ def holes(sending: Sending, answers: Sending, round_trip_ns: int) -> Spans:
 
 
 def _under_way(edges: Times, starts: Times, ends: Times, sizes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Bytes of all bodies that are, between each edge and the next."""
+    """Return the bytes of all bodies in progress between each edge and the next."""
     change = np.zeros(len(edges))
     np.add.at(change, np.searchsorted(edges, starts), sizes)
     np.add.at(change, np.searchsorted(edges, ends), -sizes)

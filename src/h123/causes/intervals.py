@@ -1,4 +1,4 @@
-"""What a sender's time was spent on, moment by moment: a sequence of moments, and the cause that begins at each one."""
+"""A sender's time as a sequence of moments, with the cause that begins at each one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,34 +12,34 @@ from h123.causes.cause import CAUSES, NUMBER, UNATTRIBUTED, Cause, Nanoseconds
 from h123.causes.spans import Times
 
 Numbers = NDArray[np.int8]
-"""Places of causes among CAUSES."""
+"""Indices of causes in CAUSES."""
 
 
 @dataclass(frozen=True)
 class Course:
-    """Causes one after another. Before the first moment and after the last one there is none."""
+    """Causes in chronological order. There is none before the first moment and after the last one."""
 
     edges: Times
-    """Edges, ascending; one more than there are causes."""
+    """Edges in ascending order, one more than there are causes."""
     numbers: Numbers
 
     @classmethod
     def cut(cls, edges: Times, tell: Callable[[Times], Numbers]) -> Self:
-        """Build a course from all times at which a cause may begin or end, and a function that gives the cause between
-        two of them."""
+        """Build a course from all times at which a cause may begin or end, and a function that returns the cause
+        between two of them."""
         moments = np.unique(edges)
         return cls(moments, tell(moments[:-1] + (moments[1:] - moments[:-1]) // 2))
 
     @cached_property
     def _sums(self) -> NDArray[np.int64]:
-        """Time of each cause up to each edge; shape (causes, edges)."""
+        """The time of each cause up to each edge, of the shape (causes, edges)."""
         sums = np.zeros((len(CAUSES), len(self.edges)), np.int64)
         lengths = np.diff(self.edges)
         sums[self.numbers, np.arange(1, len(self.edges))] = lengths
         return np.cumsum(sums, axis=1)
 
     def between(self, begin: int, end: int) -> Nanoseconds:
-        """ns of each cause between two times; the rest is unattributed."""
+        """Return the ns of each cause between two times. Time outside the course is unattributed."""
         durations = np.zeros(len(CAUSES))
         if end <= begin:
             return durations
@@ -49,7 +49,7 @@ class Course:
         return durations
 
     def last(self, cause: Cause, begin: int, end: int) -> int:
-        """When the cause's last span between two times ended; `begin`, if there is none."""
+        """Return when the cause's last span between two times ended, or `begin` if there is none."""
         first, after = np.searchsorted(self.edges, [begin, end])
         places = np.flatnonzero(self.numbers[max(int(first) - 1, 0) : int(after)] == NUMBER[cause])
         if not len(places):
@@ -57,7 +57,7 @@ class Course:
         return min(max(int(self.edges[max(int(first) - 1, 0) + int(places[-1]) + 1]), begin), end)
 
     def causes_at(self, moments: Times) -> Numbers:
-        """The cause at each moment; UNATTRIBUTED before the first edge and after the last."""
+        """Return the cause at each moment: UNATTRIBUTED before the first edge and after the last."""
         place = np.searchsorted(self.edges, moments, side="right")
         none = numbers(UNATTRIBUTED, 1)
         return np.concatenate([none, self.numbers, none])[np.minimum(place, len(self.numbers) + 1)]
@@ -73,5 +73,5 @@ class Course:
 
 
 def numbers(cause: Cause, count: int) -> Numbers:
-    """One cause `count` times."""
+    """Return one cause `count` times."""
     return np.full(count, NUMBER[cause], np.int8)

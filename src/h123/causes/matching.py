@@ -1,4 +1,4 @@
-"""Matches the client's connections with those on the link."""
+"""Matches the connections that a client reports with those on the link."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -11,17 +11,18 @@ from h123.causes.connections.connection import NEVER, Connection
 from h123.causes.request import Request
 
 _UNLIKELY_NS = 10**12
-"""A connection that cannot be the one."""
+"""A mismatch that rules out a connection, ns."""
 _CLOCKS_NS = 1_000_000
-"""A client may take its time a little after its first packet."""
+"""A client may record its time a little after its first packet, ns."""
 _Group = TypeVar("_Group")
 
 
 def match(
     requests: Sequence[Sequence[Request]], connections: Sequence[Connection], moves: Sequence[int] = ()
 ) -> list[Connection | None]:
-    """For the requests of each connection, in the order of their starts: the connection on the link that begins and
-    answers when they do. `moves`: when the client gets a new address; the connection includes its later parts."""
+    """Return the connection on the link for each group of requests (of one connection, in the order of their starts):
+    the one that begins and answers when they do. `moves`: when the client gets a new address; the connection includes
+    later parts."""
     assigned = _assigned(requests, [connection for connection in connections if not connection.continues], _mismatch_ns)
     for begin, end in pairwise([*moves, NEVER]):
         parts = [
@@ -39,7 +40,7 @@ def match(
 def _assigned(
     groups: Sequence[_Group], connections: Sequence[Connection], unlike: Callable[[_Group, Connection], float]
 ) -> list[Connection | None]:
-    """The connection of each group, such that the total of `unlike` is as small as possible, ns."""
+    """Return the connection of each group such that the total of `unlike`, in ns, is as small as possible."""
     if not groups or not connections:
         return [None] * len(groups)
     costs = np.array([[unlike(of, connection) for connection in connections] for of in groups])
@@ -47,8 +48,8 @@ def _assigned(
 
 
 def _mismatch_ns(requests: Sequence[Request], connection: Connection) -> float:
-    """ns: by how much the connection began after its first request was made, or before it, as a browser may open one in
-    a visit for what it will ask for, and by how much its packets came before requests ended."""
+    """Return the mismatch in ns: how long after its first request the connection began, or before it (a browser may
+    open one during a visit for later requests), plus how much its packets came before the requests' ends."""
     first = requests[0]
     begin = (first.visit or first.start) - _CLOCKS_NS
     if (
@@ -61,7 +62,8 @@ def _mismatch_ns(requests: Sequence[Request], connection: Connection) -> float:
 
 
 def _mismatch_of_rest_ns(of: tuple[Sequence[Request], Connection | None], part: Connection) -> float:
-    """The same for a part of an existing connection, by the requests that ended since."""
+    """Return the mismatch in ns for a part of an existing connection, by the requests that ended since the part
+    began."""
     requests, whole = of
     if whole is None or not whole.quic or whole.begin > part.begin or not part.down.arrived.any():
         return _UNLIKELY_NS
@@ -70,7 +72,7 @@ def _mismatch_of_rest_ns(of: tuple[Sequence[Request], Connection | None], part: 
 
 
 def _apart(requests: Sequence[Request], connection: Connection) -> float:
-    """By how much a connection's packets came before requests ended, ns."""
+    """Return how much a connection's packets came before the requests' ends, ns."""
     arrivals = np.sort(connection.down.delivered_at[connection.down.arrived & connection.down.speaks])
     ends = np.array([request.end for request in requests])
     place = np.searchsorted(arrivals, ends + _CLOCKS_NS // 20, side="right") - 1

@@ -1,4 +1,4 @@
-"""How busy a role kept its processor, from the lab's samples over time."""
+"""Determines how busy a role kept its processor, from the lab's samples over time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,20 +8,21 @@ import numpy as np
 from h123.documents.lab_report import Report
 
 _BUSY = 0.5
-"""Share of a time that a role computed, or waited for a processor, from which on the time is its processing."""
+"""If a role computed or waited for a processor for at least this share of a time, that time counts as its
+processing."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """The processor time of a role, over time."""
+    """The processor time of a role over time."""
 
     times: Sequence[int]
     """Times of the samples, ns, ascending."""
     usage: Sequence[float]
-    """Processor time up to each sample, including the time its threads waited for a processor, ns."""
+    """Processor time up to each sample, ns, including the time its threads waited for a processor."""
 
     def fills(self, begin: int, end: int) -> bool:
-        """Whether it worked for most of that time, as far as the nearest samples show."""
+        """Return whether the role worked for most of that time, as far as the nearest samples show."""
         if len(self.times) < 2 or end <= begin:
             return False
         low = max(int(np.searchsorted(self.times, begin, side="right")) - 1, 0)
@@ -32,7 +33,7 @@ class Work:
 
 
 def work(report: Report, name: str) -> Work:
-    """The work of a role. Empty if the report does not have the role."""
+    """Return the work of a role. Empty if the report lacks the role."""
     cpu = next((role.cpu for role in report.roles if role.name == name and role.cpu), None)
     if cpu is None or not cpu.main_over_time:
         return Work([], [])

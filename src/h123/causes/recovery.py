@@ -13,18 +13,18 @@ from h123.store import Sample
 
 @dataclass(frozen=True)
 class Recovery:
-    """The recovery from one move, ns."""
+    """The recovery from one move; all times in ns."""
 
     at: int
     request_at: int
     """When a request was first in progress after the move."""
     failed: int
-    """When the last failed request of the user whose request was answered first ended. 0: none failed."""
+    """When the last failed request ended of the user who got the first answer. 0: none failed."""
     answer: Sample
-    """The sample of the request that was answered first."""
+    """The sample of the first answered request."""
 
     def durations(self, connection: Connection, explainer: Explainer, number: int) -> Nanoseconds:
-        """The time on each cause. `number`: the answer's number in `explainer`."""
+        """Return the time on each cause. `number`: the index of the answered request in `explainer`."""
         request_at = min(self.request_at, max(connection.begin, self.at))
         time = time_on(IDLE, self.at, request_at)
         if connection.begin < self.at:
@@ -36,15 +36,16 @@ class Recovery:
         return time + reconnecting
 
     def _noticed(self, begin: int) -> int:
-        """When its client noticed that it needed another connection and began to open it: when a request had failed.
-        None if this request itself was first sent on the old connection."""
+        """Return when the client noticed, by a failed request, that it needed a new connection and began to open one.
+        None if the answered request was itself first sent on the old connection."""
         sent_ns = self.answer["sent_ns"]
         return begin if not self.failed or (sent_ns is not None and sent_ns < begin) else self.failed
 
 
 def middle_recoveries(moves: Sequence[int], rows: Sequence[Sample]) -> list[Recovery]:
-    """The median recovery in a trial's samples, failed ones included; for an even number both in the middle, whose mean
-    is the trial's median. None if nothing was answered any more, which is longer than any other."""
+    """Return the median recovery in a trial's samples, including failed ones, or for an even number the two in the
+    middle, whose mean is the trial's median. Empty if no answer followed the move, which ranks as the longest
+    recovery."""
     answers = sorted((row for row in rows if not row["error"]), key=lambda row: row["end_ns"])
     answers_of_moves = [(at, next((row for row in answers if row["end_ns"] > at), None)) for at in moves]
     ordered = sorted(answers_of_moves, key=lambda pair: pair[1]["end_ns"] - pair[0] if pair[1] else math.inf)

@@ -1,4 +1,4 @@
-"""Requests of a connection as their client reports them, and which of them were in progress at once."""
+"""Requests of a connection as their client reports them, and which of them were in progress at the same time."""
 
 from bisect import insort
 from collections.abc import Sequence
@@ -9,59 +9,59 @@ import numpy as np
 from h123.causes.senders.streams import Stream
 
 _SMALL = 100
-"""Bytes of a body up to which one packet has it all."""
+"""A body of at most this many bytes fits into a single packet."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """The client's record of a request, ns."""
+    """The client's record of a request; all times in ns."""
 
     start: int
     ready: int
-    """When its connection was open; the request's start, if the connection was open before."""
+    """When the connection was open, or the request's start if it was already open."""
     sent_at: int | None
-    """When it had been sent. None: the client does not record it."""
+    """When the request had been sent. None if the client does not record it."""
     first_byte: int | None
     end: int
     up: int
-    """Bytes of its body."""
+    """Bytes of the request's body."""
     down: int
-    """Body bytes of the answer."""
+    """Bytes of the answer's body."""
     blocked: bool = False
-    """Whether the client tried UDP for it and UDP was blocked."""
+    """Whether the client tried UDP for the request and UDP was blocked."""
     place_at: int = 0
-    """When it stopped waiting for a place on its connection. 0: it did not wait."""
+    """When the request stopped waiting for a place on its connection. 0: it did not wait."""
     visit: int = 0
-    """When its visit began. 0: it belongs to none."""
+    """When its visit began. 0: it belongs to no visit."""
     quic: bool | None = None
-    """Whether QUIC carried it. None: the client does not record it."""
+    """Whether QUIC carried the request. None if the client does not record it."""
     last_try: int = 0
     """When its last attempt was made. 0: there was only one."""
     stream: Stream | None = None
-    """Its stream as the frames show it. None: they cannot be read."""
+    """Its stream according to the frames. None if these cannot be read."""
 
     @property
     def made_at(self) -> int:
-        """When it was made, or repeated for the last time."""
+        """When the request was made, or repeated for the last time."""
         return max(self.start, self.last_try)
 
     @property
     def begin(self) -> int:
-        """When it had its place on the connection."""
+        """When the request got its place on the connection."""
         return max(self.made_at, self.place_at)
 
 
 def most_at_once(requests: Sequence[Request]) -> int:
-    """The most requests in progress at once, from when they were sent. For uploads that is unknown."""
+    """Return the most requests in progress at the same time, from when they were sent. For uploads this is unknown."""
     if any(request.up > _SMALL and not request.stream for request in requests):
-        return len(requests)  # their clients say when all of a body was sent
+        return len(requests)  # their clients record when the whole body was sent
     starts = np.sort([sent_at(request) for request in requests])
     ends = np.sort([ended_at(request) for request in requests])
     return int((np.arange(1, len(starts) + 1) - np.searchsorted(ends, starts, side="right")).max(initial=1))
 
 
 def waiting(requests: Sequence[Request], at_once: int) -> list[Request]:
-    """The requests with how long each waited for its place: until one before it ended and made room."""
+    """Return the requests with the time that each waited for its place, until an earlier one ended and made room."""
     delayed, ends = list(requests), list[int]()
     for place in sorted(range(len(delayed)), key=lambda place: sent_at(delayed[place])):
         request = delayed[place]
@@ -72,19 +72,19 @@ def waiting(requests: Sequence[Request], at_once: int) -> list[Request]:
 
 
 def sent_at(request: Request) -> int:
-    """When it was sent, or the latest time at which it can have been sent."""
+    """Return when the request was sent, or the latest time at which it can have been sent."""
     if request.stream:
         return request.stream.request_begin
     return request.end if request.sent_at is None else request.sent_at
 
 
 def ended_at(request: Request) -> int:
-    """When its place was free again."""
+    """Return when the request's place was free again."""
     return request.stream.answer_arrival if request.stream else request.end
 
 
 def share_connection(requests: Sequence[Request]) -> list[bool]:
-    """For each request, whether another one was in progress at the same time."""
+    """Return for each request whether another one was in progress at the same time."""
     order = sorted(range(len(requests)), key=lambda place: requests[place].begin)
     begins = np.array([requests[place].begin for place in order])
     ends = np.array([requests[place].end for place in order])

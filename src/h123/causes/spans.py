@@ -14,14 +14,14 @@ Times = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Spans:
-    """Ascending; none touches the next."""
+    """Spans in ascending order, which do not touch each other."""
 
     begins: Times
     ends: Times
 
     @classmethod
     def union(cls, begins: ArrayLike, ends: ArrayLike) -> Self:
-        """The union of spans in any order that may overlap. Empty ones are left out."""
+        """Return the union of spans, which may overlap and have any order. Empty ones are left out."""
         first, last = np.asarray(begins, np.int64), np.asarray(ends, np.int64)
         positive = last > first
         order = np.argsort(first[positive], kind="stable")
@@ -32,17 +32,17 @@ class Spans:
         return cls(first[np.r_[True, apart]], last[np.r_[apart, True]])
 
     def hold(self, times: Times) -> NDArray[np.bool_]:
-        """Whether each time is in one of them."""
+        """Return whether each time is in one of the spans."""
         place = np.searchsorted(self.begins, times, side="right") - 1
         return (place >= 0) & (times < self.ends[place]) if len(self.begins) else np.zeros(len(times), bool)
 
     def with_(self, other: Self) -> Self:
-        """All times that are in either of them."""
+        """Return all times that are in either set of spans."""
         begins, ends = np.concatenate([self.begins, other.begins]), np.concatenate([self.ends, other.ends])
         return type(self).union(begins, ends)
 
     def without(self, other: Self) -> Self:
-        """All times that are not in the others."""
+        """Return all times that are not in the other spans."""
         edges = np.unique(np.concatenate([self.edges, other.edges]))
         moments = edges[:-1] + np.diff(edges) // 2
         remaining = self.hold(moments) & ~other.hold(moments)
@@ -50,7 +50,7 @@ class Spans:
 
     @property
     def edges(self) -> Times:
-        """All beginnings and ends, in no order."""
+        """All beginnings and ends, unsorted."""
         return np.concatenate([self.begins, self.ends])
 
 

@@ -1,4 +1,4 @@
-"""Explains the time of each request of a trial, of a page's visits, and of its client's recoveries from moves, from the
+"""Explains the time of a trial's requests, of a page's visits, and of its client's recoveries from moves, from the
 trial's files."""
 
 from collections import defaultdict
@@ -38,23 +38,24 @@ from h123.study.workload import AnyWorkloadFile, WorkloadFile
 
 @dataclass(frozen=True)
 class ExplainedTrial:
-    """A trial's requests that succeeded and ended within its record of packets, in the order of their start."""
+    """A trial's requests that succeeded and ended within its record of packets, in the order of their starts."""
 
     rows: Sequence[Sample]
-    """The client's row of each request."""
+    """The client's row for each request."""
     seconds: NDArray[np.float64]
-    """Shape (requests, causes): rows sum up to the requests' latencies."""
+    """Seconds by request and cause, of the shape (requests, causes). Each row adds up to the request's latency."""
     head_of_line: NDArray[np.float64]
-    """For each request, seconds of `detecting and repairing losses` in which data of others on its connection had
-    arrived and was held back."""
+    """For each request, seconds of `detecting and repairing losses` in which data of other requests on its connection
+    had arrived and was held back."""
     sizes: Mapping[str, float] = field(default_factory=dict)
-    """For each cause, the bytes of a window, or the requests at once on a connection: the median over connections."""
+    """For each cause, the bytes of a window or the simultaneous requests on a connection, as the median over
+    connections."""
     round_trip: float = 0.0
-    """Seconds; of the link without its queue."""
+    """The round trip of the link without its queue, s."""
     visits: Sequence[Stretch] = ()
-    """For a page, the warm visit in the middle, or both in the middle, whose mean is the trial's median."""
+    """For a page, the median warm visit, or the two in the middle, whose mean is the trial's median."""
     recoveries: Sequence[Stretch] = ()
-    """For a client that moved, the recovery in the middle, or both in the middle."""
+    """For a client that moved, the median recovery, or the two in the middle."""
 
     @property
     def phases(self) -> list[str]:
@@ -63,24 +64,24 @@ class ExplainedTrial:
 
     @property
     def missed(self) -> NDArray[np.float64]:
-        """For each request, the share of its latency that its attributed parts miss: the difference between their sum
-        and what the client measured."""
+        """For each request, the relative difference between the sum of its attributed parts and the latency that the
+        client measured."""
         return missed(self.seconds, np.array([row["end_ns"] - row["start_ns"] for row in self.rows]) / 1e9)
 
     @property
     def sums_up(self) -> NDArray[np.bool_]:
-        """Whether the parts of each request add up to it, within SUMS_UP."""
+        """Whether the parts of each request add up to its latency, within SUMS_UP."""
         near: NDArray[np.bool_] = self.missed <= SUMS_UP
         return near
 
 
 def explain(folder: Path, statuses: Sequence[int]) -> ExplainedTrial:
-    """Explain the trial in a folder, whose resources must be answered with these `statuses`. Raises UserError if it
-    left no record of packets."""
+    """Explain the trial in a folder. `statuses` are the required statuses of its resources. Raises UserError if the
+    trial left no record of packets."""
     packets, trial = read_packets(folder), read_document(folder / "trial.json", TrialFile)
     link, conditions, frames = trial.links[0], Conditions.of(trial), _frames(folder)
     report = read_document(folder / "report.json", Report)
-    # When the record of packets ended, ns; None: it is whole.
+    # when the record of packets ended, ns; None if it is complete
     known_to = int(packets["at_ns"].max()) if _cut(report) and len(packets) else None
     every, asked_for = read_samples(folder / "samples.parquet", statuses, measured=True), _workload(folder)
     asking, retry_ns = (asked_for.asking(), asked_for.retry_ns or 0) if asked_for else (None, 0)
@@ -135,7 +136,7 @@ def explain(folder: Path, statuses: Sequence[int]) -> ExplainedTrial:
 
 @dataclass(frozen=True)
 class _Explanation:
-    """The explainer of a request."""
+    """The explanation of one request."""
 
     explainer: Explainer
     number: int
@@ -143,11 +144,11 @@ class _Explanation:
     drops: int
 
     def until(self, time: int) -> NDArray[np.float64]:
-        """Seconds of each cause, up to a moment in it."""
+        """Return the seconds of each cause up to `time`."""
         return self.seconds(self.explainer.until(self.number, time))
 
     def seconds(self, nanoseconds: Nanoseconds) -> NDArray[np.float64]:
-        """Seconds of each cause, with the effect of drops."""
+        """Return the seconds of each cause, with the effect of drops."""
         seconds: NDArray[np.float64] = attribute_drops(np.array([nanoseconds]), self.drops, self.connection)[0] / 1e9
         return seconds
 
@@ -155,7 +156,7 @@ class _Explanation:
 def _visits(
     paths: Sequence[Sequence[PathStep]], explained: ExplainedTrial, parts: Mapping[int, _Explanation]
 ) -> list[Stretch]:
-    """The visits. Empty if one has a request that the record of packets does not cover."""
+    """Return the visits. Empty if one has a request that the record of packets does not cover."""
     places = {id(row): place for place, row in enumerate(explained.rows)}
     if any(id(step.row) not in places for path in paths for step in path):
         return []
@@ -180,7 +181,7 @@ def _visit(
 def _recoveries(
     recoveries: Sequence[Recovery], explained: ExplainedTrial, parts: Mapping[int, _Explanation]
 ) -> list[Stretch]:
-    """The recoveries. Empty if the record of packets does not cover one."""
+    """Return the recoveries. Empty if the record of packets does not cover one."""
     places = {id(row): place for place, row in enumerate(explained.rows)}
     if any(id(recovery.answer) not in places for recovery in recoveries):
         return []
@@ -200,7 +201,7 @@ def _stretch(recovery: Recovery, of: _Explanation | None, blocked_s: float) -> S
 
 
 def _by_connection(rows: Sequence[Sample]) -> list[list[int]]:
-    """Places of the rows of each connection; none if the client does not report connections."""
+    """Return the indices of the rows of each connection; empty if the client does not report connections."""
     places = defaultdict[int | None, list[int]](list)
     for place, row in enumerate(rows):
         places[row["connection"]].append(place)
@@ -211,12 +212,12 @@ def _by_connection(rows: Sequence[Sample]) -> list[list[int]]:
 def _frames(folder: Path) -> Frames | None:
     try:
         return read_frames(folder)
-    except UserError:  # its client logs no keys, or it is another version's
+    except UserError:  # the client logs no keys, or the log is from a different version
         return None
 
 
 def _streams(frames: Frames | None, connection: Connection) -> Streams | None:
-    """The streams in the connection's frames. None if none of them could be read."""
+    """Return the streams in the connection's frames, or None if none of them could be read."""
     if frames is None:
         return None
     up = connection.up.packets
@@ -227,12 +228,12 @@ def _streams(frames: Frames | None, connection: Connection) -> Streams | None:
 def _workload(folder: Path) -> WorkloadFile | None:
     try:
         return AnyWorkloadFile.model_validate_json((folder / "workload.json").read_bytes()).root
-    except (OSError, ValueError):  # another version's
+    except (OSError, ValueError):  # from a different version
         return None
 
 
 def _visit_starts(rows: Sequence[Sample]) -> dict[tuple[int, int], int]:
-    """When each visit of each user began."""
+    """Return when each visit of each user began."""
     start_of: dict[tuple[int, int], int] = {}
     for row in rows:
         if row["group"] is not None:
@@ -244,8 +245,8 @@ def _visit_starts(rows: Sequence[Sample]) -> dict[tuple[int, int], int]:
 def _request(
     row: Sample, blocked: NDArray[np.int64], visit_starts: Mapping[tuple[int, int], int], retry_ns: int
 ) -> Request:
-    """`blocked`: when packets of UDP came to the link that let none pass; `begun`: when visits did; `retry_ns`: from
-    when a request is made until it is made again."""
+    """Return the request of a sample. `blocked`: when UDP packets came to a link that passes none. `visit_starts`: when
+    visits began. `retry_ns`: the time after which a request is repeated."""
     start, again = row["start_ns"], row.get("tries", 1) - 1
     begin, end = np.searchsorted(blocked, [start, row["end_ns"]])
     return Request(
@@ -269,5 +270,5 @@ def _blocked_times(packets: Packets) -> NDArray[np.int64]:
 
 
 def _cut(report: Report) -> bool:
-    """Whether the record lacks packets of the link between client and server."""
+    """Return whether the record lacks packets of the link between client and server."""
     return bool(report.links and report.links[0].packets_left_out)

@@ -1,7 +1,7 @@
-"""The critical path of a page's visit: what its last byte waited for.
+"""The critical path of a visit to a page: what its last byte waited for.
 
-The resource that ends last was due when the one that requests it had arrived and run, that one when its own had, and
-so on up to the document. Their times, and the times between them, add up to the visit.
+The resource that ends last was due when the resource that requests it had arrived and run, and so on back to the
+document. Their times, and the times between them, add up to the visit.
 """
 
 from collections import defaultdict
@@ -16,18 +16,18 @@ from h123.study.workload import VisitOrder
 
 @dataclass(frozen=True)
 class PathStep:
-    """A resource on the path."""
+    """A resource on the critical path."""
 
     row: Sample
     until: int
-    """The time of its end, or when it requested the next one (browsers do so before the end), ns."""
+    """When it ended, or when it requested the next resource (browsers do so before the end), ns."""
     between: Nanoseconds
     """The cause of the time between the previous step and this one."""
 
 
 def middle_visits(rows: Sequence[Sample], asking: VisitOrder) -> list[list[PathStep]]:
-    """The path of the warm visit in the middle of a trial's samples; for an even number both in the middle, whose mean
-    is the trial's median. None if one of these failed, which is slower than any that did not."""
+    """Return the path of the median warm visit in a trial's samples, or for an even number the two in the middle, whose
+    mean is the trial's median. Empty if one of these failed; a failed visit ranks as slower than any other."""
     visits = defaultdict[tuple[int, int], list[Sample]](list)
     for row in rows:
         if row["phase"] == "warm" and row["group"] is not None:
@@ -38,7 +38,7 @@ def middle_visits(rows: Sequence[Sample], asking: VisitOrder) -> list[list[PathS
 
 
 def _failed(visit: Sequence[Sample], asking: VisitOrder) -> bool:
-    """Whether part of it did not arrive."""
+    """Return whether part of the visit did not arrive."""
     complete = {row["resource"] for row in visit if not row["error"]}
     return len(visit) != len(asking.askers) or complete != set(range(len(asking.askers)))
 
@@ -48,7 +48,7 @@ def _duration(visit: Sequence[Sample]) -> int:
 
 
 def _path(visit: Sequence[Sample], asking: VisitOrder) -> Iterator[PathStep]:
-    """The path from the document on."""
+    """Yield the path from the document on."""
     of = {row["resource"] or 0: row for row in visit}
     way = [max(of, key=lambda resource: of[resource]["end_ns"])]
     while (asker := asking.askers[way[-1]]) is not None:

@@ -1,7 +1,7 @@
-"""The command line: a file for each command, in the package of its noun (docs/guides/command.md).
+"""The command line. Each command has a file, in the package of the noun that it is about (docs/guides/command.md).
 
-All that reads studies, measures, analyses or reports is imported in the bodies of commands: `h123 --help` loads every
-command, and a mistyped name should be answered at once.
+Commands import everything that reads studies, measures, analyses or reports inside their bodies: `h123 --help` loads
+every command, and a mistyped name should be reported at once.
 """
 
 from h123.cli.app import main

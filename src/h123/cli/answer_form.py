@@ -1,4 +1,4 @@
-"""How a command prints its answer: on one screen, in full, as its table alone, or as JSON."""
+"""The forms in which a command prints its answer: one screen, in full, only the table, or JSON."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class AnswerForm(StrEnum):
-    """The form of an answer."""
+    """The form in which an answer is printed."""
 
     SCREEN = "screen"
     DETAILS = "--details"
@@ -30,7 +30,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print the answer as JS
 
 
 def answer_form(*, details: bool = False, quiet: bool = False, as_json: bool = False) -> AnswerForm:
-    """The form that the options request. Raises UserError if they contradict each other."""
+    """Return the form that the options request. Raises UserError if they contradict each other."""
     options = {AnswerForm.DETAILS: details, AnswerForm.TABLE: quiet, AnswerForm.JSON: as_json}
     chosen = [form for form, is_chosen in options.items() if is_chosen]
     if len(chosen) > 1:
@@ -39,7 +39,8 @@ def answer_form(*, details: bool = False, quiet: bool = False, as_json: bool = F
 
 
 def print_in_form(verdicts: "Verdicts", folder: Path, form: AnswerForm, *, most: int, taken: int = 0) -> None:
-    """Print verdicts.json in that form; on one screen at most `most` lines, of which others use `taken`."""
+    """Print verdicts.json in the given form. On one screen, print at most `most` lines, of which `taken` are already
+    used."""
     from h123.base.terminal.console import print_json
     from h123.report import print_answer, print_summary, print_table
 

@@ -1,4 +1,4 @@
-"""The command line: its commands in order, and how every one of them ends."""
+"""The command line: its commands in the order of the help, and their common error handling and exit."""
 
 import sys
 from collections.abc import Callable
@@ -59,14 +59,14 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "matrix": matrix.command,
     "publish": publish.command,
 }
-"""The commands in the order of `h123 --help`. A command's docstring is its help (docs/guides/command.md)."""
+"""The commands in the order of `h123 --help`. A command's docstring is its help text (docs/guides/command.md)."""
 GROUPS: dict[str, tuple[str, dict[str, Callable[..., None]]]] = {
     "lab": (
         "Use the emulated links and network namespaces directly, without a study.",
         {"exec": lab.execute, "bench": lab.bench},
     ),
     "site": (
-        "Pages that studies can load (`kind: page`).",
+        "Show or import sites: pages that studies can load (`kind: page`).",
         {"show": show_site.command, "import": import_page.command},
     ),
 }
@@ -91,18 +91,18 @@ def root(
         bool, typer.Option("--version", "-V", help="Show the version and exit.", is_eager=True, callback=_print_version)
     ] = False,
 ) -> None:
-    """Shared by all commands."""
+    """Handle the options shared by all commands."""
 
 
 def main() -> None:
-    """Entry point."""
+    """Run the command line."""
     heed_signals()
     try:
         try:
             _run()
         finally:
             heed_no_more()
-    except KeyboardInterrupt:  # one more, while the first was being answered or the program was about to end
+    except KeyboardInterrupt:  # one more Ctrl-C, while h123 was handling the first or about to end
         heed_no_more()
         sys.exit(130)
 
@@ -132,7 +132,7 @@ def _run() -> None:
 def _give_up(error: Exception) -> NoReturn:
     if exhaustion := exhausted(error):
         _fail(exhaustion.message, exhaustion.remedy, exhaustion.status)
-    raise error  # a defect: the traceback is wanted
+    raise error  # a defect: let Python print the traceback
 
 
 def _fail(message: str, remedy: str | None, status: int) -> NoReturn:

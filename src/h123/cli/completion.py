@@ -1,62 +1,62 @@
 """Shell completion of arguments.
 
-Names come from folders alone. It reads no manifest or study, so that a broken file cannot disable completion.
+The names come only from listing folders. No manifest or study is read, so a broken file cannot disable completion.
 """
 
 from collections.abc import Callable, Iterable
 
 
 def studies() -> list[str]:
-    """The project's studies."""
+    """Return the names of the project's studies."""
     from h123.study import list_studies
 
     return [path.stem for path in list_studies()]
 
 
 def claims_and_studies() -> list[str]:
-    """The arguments of `h123 claims`."""
+    """Return the possible arguments of `h123 claims`."""
     from h123.study import list_claims
 
     return sorted({*studies(), *(path.stem for path in list_claims())})
 
 
 def sites() -> list[str]:
-    """The project's pages."""
+    """Return the names of the project's sites."""
     from h123.study import list_sites
 
     return [path.stem for path in list_sites()]
 
 
 def schemas() -> list[str]:
-    """The project's import schemas."""
+    """Return the names of the project's import schemas."""
     from h123.study import list_schemas
 
     return [path.stem for path in list_schemas()]
 
 
 def networks() -> list[str]:
-    """The project's networks."""
+    """Return the names of the project's networks."""
     from h123.study import list_networks
 
     return list_networks()
 
 
 def subjects() -> list[str]:
-    """All subjects."""
+    """Return the names of all subjects."""
     from h123.catalogue import subject_names
 
     return subject_names()
 
 
 def installable() -> list[str]:
-    """The arguments of `h123 install`."""
+    """Return the possible arguments of `h123 install`."""
     from h123 import virtual
 
     return [*subjects(), virtual.NAME]
 
 
 def comma_separated(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
-    """Completes the last of several names in one word."""
+    """Return a function that completes the last name in a comma-separated list."""
 
     def complete(incomplete: str) -> list[str]:
         before, comma, _ = incomplete.rpartition(",")

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands have."""
+"""Arguments and options that several commands share."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -12,27 +12,27 @@ if TYPE_CHECKING:
     from h123.documents.shard import Shard
 
 ADVANCED = "Advanced"
-"""The panel in a command's help with rarely needed options."""
+"""The panel with rarely needed options in a command's help."""
 NETWORKS = "lan,home,cellular,poor"
-"""The default networks of `compare`."""
+"""The default networks of `h123 compare`."""
 
 
 class Clock(StrEnum):
-    """The clock of a trial's times."""
+    """The clock that measures a trial's times."""
 
     WALL = "wall"
     VIRTUAL = "virtual"
 
 
 class Transport(StrEnum):
-    """How alike the stacks send."""
+    """Whether stacks use their own transport settings (deployed) or equal ones (matched)."""
 
     DEPLOYED = "deployed"
     MATCHED = "matched"
 
 
 def share(text: str) -> float:
-    """A share above 0, for an option."""
+    """Parse an option's share, which must be above 0."""
     from h123.base.units import parse_share
 
     try:
@@ -45,7 +45,7 @@ def share(text: str) -> float:
 
 
 def read_shard(text: str | None) -> "Shard | None":
-    """The value of `ShardOption`. Raises UserError."""
+    """Parse the value of `ShardOption`. Raises UserError."""
     if text is None:
         return None
     from h123.documents.shard import Shard
@@ -76,7 +76,7 @@ ScaleOption = Annotated[
     float | None,
     typer.Option(
         metavar="S",
-        help="Multiply the number of requests by S (0 < S <= 1), down to one per user. Nothing else changes.",
+        help="Multiply the number of requests by S (0 < S <= 1), but keep at least one per user. Nothing else changes.",
         show_default=False,
         rich_help_panel=ADVANCED,
     ),
@@ -85,7 +85,7 @@ ForceOption = Annotated[
     bool,
     typer.Option(
         "--force",
-        help="Replace what is there. Without it an existing file is left alone.",
+        help="Overwrite what is already there. By default, h123 leaves existing files alone.",
         rich_help_panel=ADVANCED,
     ),
 ]
@@ -110,9 +110,9 @@ ClockOption = Annotated[
 TransportOption = Annotated[
     Transport | None,
     typer.Option(
-        help="deployed: each stack with its own settings. matched: initial window, pacing, packet size and window "
-        "after idle are made equal where the stacks allow it (docs/fairness.md). [default: the study's, otherwise "
-        "deployed]",
+        help="deployed: each stack uses its own settings. matched: initial window, pacing, packet size and the window "
+        "after an idle period are made equal where the stacks allow it (docs/fairness.md). [default: the study's, "
+        "otherwise deployed]",
         show_default=False,
         rich_help_panel=ADVANCED,
     ),
@@ -134,17 +134,17 @@ ShardOption = Annotated[
     str | None,
     typer.Option(
         metavar="K/N",
-        help="Run only the blocks of shard K of N, on this machine; `h123 join` puts shards together "
-        "(docs/cluster.md). Or name the blocks: blocks:5,9-12.",
+        help="Run only shard K of N, on this machine. Or name the shard's blocks: blocks:5,9-12. `h123 join` joins the "
+        "shards (docs/cluster.md).",
         show_default=False,
     ),
 ]
 _FAIL_IF = typer.Option(
     "--fail-if",
     metavar="CONDITION",
-    help="Exit with 99 if this condition is met, 98 if that is undecided, 0 if it is not met. It is a ratio or a "
-    "change between two levels ('latency new/base > 1.05', 'latency_p99 new/base > +10%'), or a limit for one "
-    "('latency new > 200ms'). Can be repeated.",
+    help="Exit with 99 if this condition is met, 98 if that is undecided, 0 if it is not met. A condition is a ratio "
+    "or a change between two levels ('latency new/base > 1.05', 'latency_p99 new/base > +10%'), or a limit for one "
+    "level ('latency new > 200ms'). Can be repeated.",
     show_default=False,
 )
 FailIfOption = Annotated[list[str] | None, _FAIL_IF]
@@ -152,7 +152,7 @@ ByOption = Annotated[
     Literal["interval", "estimate"],
     typer.Option(
         "--by",
-        help="How --fail-if decides. interval: fails if the whole interval is beyond the bound, passes if all of it "
-        "is within. estimate: uses the estimate alone, so that near the bound chance decides.",
+        help="How --fail-if decides. interval: fails if the whole interval is beyond the bound, passes if the whole "
+        "interval is within it. estimate: looks only at the estimate, so chance decides near the bound.",
     ),
 ]

@@ -1,4 +1,4 @@
-"""Signals that end the program: they act like Ctrl-C, and are blocked where they would interrupt an import."""
+"""Handles signals that end the program: they act like Ctrl-C, and are blocked during imports."""
 
 import importlib
 import signal
@@ -16,14 +16,14 @@ MODULES_OF_A_RUN = (
     "h123.report.page.facts",
     "h123.study.networks.network_file",
 )
-"""All modules that `h123 run` may import. A signal during an import would not end it properly: pydantic, for one, turns
-it into another error."""
+"""All modules that `h123 run` may import. A signal during an import would not end it properly: pydantic, for example,
+turns the interruption into a different error."""
 
 
 def heed_signals() -> None:
-    """Treat a request to end, or a closed terminal, like Ctrl-C, unless `nohup` or `&` disabled it.
+    """Treat SIGTERM and SIGHUP like Ctrl-C, unless `nohup` or `&` disabled them.
 
-    Until this call Ctrl-C ends the process at once (__main__.py).
+    Before this call, Ctrl-C ends the process at once (__main__.py).
     """
     signal.signal(signal.SIGTERM, _interrupt)
     for each in (signal.SIGINT, signal.SIGHUP):
@@ -33,7 +33,7 @@ def heed_signals() -> None:
 
 @contextmanager
 def signals_blocked() -> Iterator[None]:
-    """Block signals for a while: an interrupted import would print its interruption, or lose it."""
+    """Block signals within the context. An import that is interrupted may print a traceback or lose the signal."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
     try:
         yield
@@ -49,7 +49,7 @@ def load_undisturbed(*modules: str) -> None:
 
 
 def heed_no_more() -> None:
-    """Ignore signals at the end, because they would change the exit status while Python exits."""
+    """Ignore signals from now on, because they would change the exit status while Python exits."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 
 

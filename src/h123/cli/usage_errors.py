@@ -1,4 +1,4 @@
-"""The command line's messages about words that it cannot accept, or that an earlier version spelled differently."""
+"""The command line's messages about words that it cannot accept, and support for spellings of the previous version."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -20,21 +20,21 @@ RENAMED = {
     "--unverified": "--allow-unverified",
     "--only": "--filter",
 }
-"""Options of the previous version, which are accepted until the next one."""
+"""Options of the previous version, with their present names. They are accepted until the next version."""
 RENAMED_VALUES = {("--congestion", "own"): "default"}
 
 
 class PlainWords(TyperGroup):
-    """Commands with h123's own error messages: Typer passes on pydantic's, such as `Value error, 'x' is not one
-    of`..."""
+    """A group of commands with h123's own error messages. Typer would pass on pydantic's, such as `Value error, 'x' is
+    not one of`..."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The requested command, and its words in this version's spelling."""
+        """Return the requested command, and its arguments in this version's spelling."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, command, [*_respelled(rest, command)]
 
     def make_context(self, *arguments: Any, **more: Any) -> Any:
-        """Make the context, with h123's own errors about options before the command's name."""
+        """Make the context, with h123's own errors for options before the command's name."""
         with _mended():
             return super().make_context(*arguments, **more)
 
@@ -46,7 +46,8 @@ class PlainWords(TyperGroup):
 
 @contextmanager
 def _mended() -> Iterator[None]:
-    """The typed words may be a stranger's, such as the name of a file."""
+    """Rewrite errors in h123's own words, with control characters made visible: names of files may come from a
+    stranger."""
     try:
         yield
     except TyperException as complaint:
@@ -66,7 +67,7 @@ def _message(complaint: TyperException) -> str:
 
 
 def _respelled(words: Iterable[str], command: Any) -> Iterator[str]:
-    """Replace options of the previous version, and their values, by this version's; leave the rest as it is."""
+    """Yield the words with options of the previous version, and their values, replaced by this version's."""
     options = {name: option for option in getattr(command, "params", ()) for name in option.opts}
     rest = iter(words)
     for word in rest:

@@ -1,4 +1,4 @@
-"""Watching a campaign while it runs, on the terminal and over the network."""
+"""Shows a campaign's progress while it runs, on the terminal and to Prometheus."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 def exposition_at(address: str | None) -> "Exposition | None":
-    """The server that publishes the campaign's progress; loaded late, because few need it and its library loads
-    slowly."""
+    """Return the server that publishes the campaign's progress, or None without an address. It is imported only if
+    needed, because its library loads slowly."""
     if address is None:
         return None
     from h123.progress.exposition import Exposition, Listening
@@ -26,7 +26,7 @@ def exposition_at(address: str | None) -> "Exposition | None":
 def watched(
     campaign: "Campaign", exposition: "Exposition | None", *, is_quiet: bool
 ) -> "Iterator[Callable[[], Display]]":
-    """A function that makes a display for each stretch of the campaign; Prometheus gets the same progress if
+    """Yield a function that makes a display for each part of the run. Prometheus gets the same progress if
     requested."""
     from h123.progress import display_for
 

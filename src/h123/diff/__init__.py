@@ -1,4 +1,4 @@
-"""Compares two campaigns of two days or two machines, treatment by treatment. Their values are not paired, and the
+"""Compares two campaigns from different days or machines, treatment by treatment. Their values are not paired, and the
 output says so."""
 
 from h123.diff.difference import differ

@@ -13,12 +13,12 @@ from h123.study.networks.network import Resolved
 _NO_MATTER = {"load_average", "python", "virtual_kernel"}
 """Facts of a machine that are momentary, or that do not affect trials."""
 _WHO = {"server", "client", "backend", "port", "trial_timeout"}
-"""Parameters that may differ: who is measured, and where it listens."""
+"""Parameters that may differ, because they say which subjects are measured and where these listen."""
 _Words = Mapping[str, str]
 
 
 def changes(before: CampaignFolder, after: CampaignFolder) -> list[CircumstanceChange]:
-    """All changes between the two folders."""
+    """Return all changes in circumstances between the two folders."""
     (words_before, words_after), (mine, yours) = (
         [_circumstances(folder, show=show) for folder in (before, after)] for show in (False, True)
     )
@@ -30,7 +30,7 @@ def changes(before: CampaignFolder, after: CampaignFolder) -> list[CircumstanceC
 
 
 def _readable_change(change: CircumstanceChange, before: _Words, after: _Words) -> CircumstanceChange:
-    """The change as others may read it."""
+    """Return the change in readable form."""
     name = change["what"].partition(", ")[2]
     values = [side.get(name) for side in (before, after)]
     if values[0] == values[1]:
@@ -39,7 +39,7 @@ def _readable_change(change: CircumstanceChange, before: _Words, after: _Words) 
 
 
 def _circumstances(folder: CampaignFolder, *, show: bool) -> Mapping[str, _Words]:
-    """The circumstances by kind, and then by name. `show`: for display; otherwise for comparison."""
+    """Return the circumstances by kind, and then by name. `show`: for display; otherwise for comparison."""
     return {
         "h123": {"version": folder.version},
         "machine": _machine(folder),
@@ -63,7 +63,7 @@ def _machine(folder: CampaignFolder) -> _Words:
 
 
 def _servers(folder: CampaignFolder, *, show: bool) -> _Words:
-    """The servers that the study describes."""
+    """Return the servers that the study describes."""
     own: Mapping[str, Mapping[str, Any]] = folder.study.get("servers", {})
     own = hidden_in(own) if show else own
     return {
@@ -92,7 +92,7 @@ def _study(folder: CampaignFolder, *, show: bool) -> _Words:
 
 
 def unlike(before: Parameters, after: Parameters, networks: Sequence[Mapping[str, Resolved]]) -> list[str]:
-    """How the conditions of two treatments differ, apart from the subjects. `networks`: the networks of both
+    """Describe how the conditions of two treatments differ, apart from the subjects. `networks`: the networks of both
     campaigns."""
     parameters_before, parameters_after = (
         parameters.model_dump(mode="json", exclude=_WHO) for parameters in (before, after)
@@ -109,5 +109,5 @@ def unlike(before: Parameters, after: Parameters, networks: Sequence[Mapping[str
 
 
 def _link(profile: Resolved) -> Resolved:
-    """The profile without its name."""
+    """Return the profile without its name."""
     return Network.from_resolved(profile).link()

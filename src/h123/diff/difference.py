@@ -1,4 +1,4 @@
-"""Computes the difference of two campaigns from their folders (diff.json)."""
+"""Computes the difference between two campaigns from their folders (diff.json)."""
 
 import json
 import math
@@ -16,7 +16,7 @@ from h123.diff.unpaired import CONFIDENCE, interval
 from h123.store import CampaignFolder, damage_words
 
 _SHOWN = 3
-"""Reasons that a refusal names."""
+"""The maximum number of reasons that a refusal names."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class _DiffCampaign:
 
     @property
     def unfinished(self) -> str | None:
-        """A note that it has trials still to run."""
+        """A note that the campaign still has trials to run, or None."""
         waiting = self.case.rule.remedy.waiting
         trials = "1 trial has" if waiting == 1 else f"{waiting} trials have"
         return f"{self.folder.name} is not finished: {trials} not run" if waiting else None
@@ -52,7 +52,7 @@ class _DiffCampaign:
 
 
 def differ(before: CampaignFolder, after: CampaignFolder) -> Diff:
-    """Compare after with before, treatment by treatment. Raises UserError if they have none in common."""
+    """Compare `after` with `before`, treatment by treatment. Raises UserError if they have no treatment in common."""
     if real(before.path) == real(after.path):
         raise UserError(f"{before.path} is the same campaign twice", remedy="name two campaigns' folders")
     if common_trials := _measured(before) & _measured(after):
@@ -81,7 +81,7 @@ def differ(before: CampaignFolder, after: CampaignFolder) -> Diff:
 
 
 def _bare(side: _DiffCampaign) -> UserError:
-    """Why nothing of a campaign can be compared."""
+    """Return the error that explains why no trial of a campaign can be compared."""
     failed = failed_of(side.case)
     why = f": {failed_words(failed[0], side.case.factor)}" if failed else ""
     path = typed(side.folder.path)
@@ -90,8 +90,8 @@ def _bare(side: _DiffCampaign) -> UserError:
 
 
 def _measured(folder: CampaignFolder) -> set[str]:
-    """The identities of its executions. Each happened once, so a copy has the same ones, whatever its folder is called.
-    Imported samples are identified by their files."""
+    """Return identifiers of the campaign's attempts. A copy of the campaign has the same ones, whatever its folder is
+    called. Imported samples are identified by their files."""
     if folder.imported:
         return {file["sha256"] for file in folder.imported["files"]}
     return {
@@ -146,7 +146,7 @@ def _rows(before: Treatment, after: Treatment, tolerated: float) -> Iterator[Dif
 
 
 def _excluded(before: TreatmentMetric, after: TreatmentMetric) -> str | None:
-    """The reasons against judging either side, with its name."""
+    """Return the reasons against judging either side, with the side's name, or None."""
     reasons = ((word, metric.withheld) for word, metric in (("before", before), ("after", after)))
     return next((f"{word}: {why}" for word, why in reasons if why), None)
 

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 
 class DiffSide(TypedDict):
-    """A campaign."""
+    """One of the two campaigns."""
 
     campaign: str
     study: str
@@ -24,14 +24,14 @@ class CircumstanceChange(TypedDict):
 
 
 class LeftOut(TypedDict):
-    """A treatment that both campaigns have by name but with different meanings, or that only one has."""
+    """A treatment that only one campaign has, or that has a different meaning in each."""
 
     cell: Mapping[str, str]
     why: str
 
 
 class DiffRow(TypedDict):
-    """A metric of a treatment that both campaigns have: after over before."""
+    """One metric of a treatment that both campaigns have: after over before."""
 
     metric: str
     cell: Mapping[str, str]
@@ -60,7 +60,7 @@ class Diff(TypedDict):
     changes: Sequence[CircumstanceChange]
     left_out: Sequence[LeftOut]
     wider: float | None
-    """How many times as wide these intervals are as those from pairs within one campaign. Null: unknown."""
+    """The factor by which these intervals are wider than those from pairs within one campaign. Null: unknown."""
     unfinished: NotRequired[Sequence[str]]
-    """What remains to run in the two campaigns. Until then no condition passes."""
+    """What remains to run in the two campaigns. Until then, no condition passes."""
     rows: Sequence[DiffRow]

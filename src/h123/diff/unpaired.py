@@ -1,9 +1,10 @@
 """The ratio of two independent samples of values, with its interval: Welch's t on their logarithms.
 
-Two days or machines spread differently as a rule. Mann-Whitney's test, and the interval that belongs to it, takes the
-two samples to differ in their place alone: if they also differ in spread and number, it misses the truth several
-times as often as it says (Fagerland, Sandvik, Statistics in Medicine 28, 2009). Welch's interval (Biometrika 34, 1947)
-allows for it; it takes logarithms to be about normal, and misses by less where they are not: bench/unpaired.py.
+Values from two days or machines usually differ in their spread. Mann-Whitney's test and its interval assume that the
+two samples differ only in location. If they also differ in spread and number, the interval misses the truth several
+times as often as stated (Fagerland, Sandvik, Statistics in Medicine 28, 2009). Welch's interval (Biometrika 34, 1947)
+allows for different spreads. It assumes that logarithms are about normal, and misses by less if they are not:
+bench/unpaired.py.
 """
 
 import math
@@ -21,7 +22,7 @@ POWER = 0.8
 FEWEST = 6
 """The fewest values on each side for a reliable interval, as with paired blocks."""
 LIMIT = 200
-"""With more blocks than this, a campaign is not a practical way to an answer."""
+"""A campaign that needs more blocks than this is not a practical way to an answer."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,11 @@ class Interval:
 
 
 def interval(before: Sequence[float], after: Sequence[float]) -> Interval | None:
-    """After over before, from their logarithms; None if a side has fewer than two values."""
+    """Return the interval of after / before, from logarithms. None if a side has fewer than two values."""
     if min(len(before), len(after)) < 2:
         return None
     centre = float(np.mean(after) - np.mean(before))
-    if np.ptp(before) == np.ptp(after) == 0:  # as they are under the virtual clock where nothing is random
+    if np.ptp(before) == np.ptp(after) == 0:  # as under the virtual clock if nothing is random
         return Interval(math.exp(centre), math.exp(centre), math.exp(centre))
     squares = [float(np.var(side, ddof=1)) / len(side) for side in (before, after)]
     freedom = sum(squares) ** 2 / sum(
@@ -49,8 +50,8 @@ def interval(before: Sequence[float], after: Sequence[float]) -> Interval | None
 
 
 def blocks_to_part(before: Sequence[float], after: Sequence[float], bound: float) -> int | None:
-    """The number of blocks that each campaign would need for the whole interval to lie, probably, on one side of the
-    ratio `bound`, if means and spreads stay the same; None if `LIMIT` is not enough."""
+    """Return the number of blocks that each campaign needs so that the whole interval probably lies on one side of the
+    ratio `bound`, if means and spreads stay the same. None if `LIMIT` is not enough."""
     logs = np.log(before), np.log(after)
     if min(map(len, logs)) < 2:
         return FEWEST
@@ -62,7 +63,7 @@ def blocks_to_part(before: Sequence[float], after: Sequence[float], bound: float
 
 
 def _power(gap: float, variances: Sequence[float], blocks: int) -> float:
-    """The power to find the gap with this many blocks on each side."""
+    """Return the power to detect the gap with this many blocks on each side."""
     total = sum(variances)
     if total == 0:
         return 1.0 if gap else 0.0

@@ -1,4 +1,4 @@
-"""Runs a block order on a machine. It sees the order, its archives and an empty folder, but nothing of the
+"""Runs a block order on a machine. It has access to the order, its archives and an empty folder, but not to the
 controller."""
 
 import shutil
@@ -35,11 +35,11 @@ from h123.study import PlannedTrial
 def execute(
     order: BlockOrder, folder: Path, archives: Mapping[str, Path], machine: Machine, engine: Engine
 ) -> Iterator[PoolEvent]:
-    """Yield what happens to an order, until it is done or the machine has failed, and nothing runs any more.
+    """Yield what happens to an order, until it is done or the machine has failed. Nothing runs afterwards.
 
     `folder` is empty at first; sealed attempts appear there under the names of their archives. `archives` gives the
-    folders of the order's archives, and `tls`, where this makes the campaign's certificates that are missing. Raises
-    OSError where the disk is full.
+    folders of the order's archives, and `tls`, in which missing certificates of the campaign are created. Raises
+    OSError if the disk is full.
     """
     try:
         yield from _BlockRun(order, folder, archives, machine, engine).events()
@@ -52,7 +52,7 @@ def execute(
 
 
 class _BlockRun:
-    """One order on one machine. It first runs what is not settled, and then repeats what was disturbed."""
+    """One order on one machine. It first runs trials that are not settled, and then repeats disturbed ones."""
 
     def __init__(
         self, order: BlockOrder, folder: Path, archives: Mapping[str, Path], machine: Machine, engine: Engine
@@ -82,10 +82,10 @@ class _BlockRun:
         self._forecast = Forecast(jobs.estimates)
         self._began = time.monotonic()
         self._repeating_s: float | None = None
-        """Seconds left for repeating disturbed trials. None while anything else remains to run."""
+        """Seconds left for repeating disturbed trials. None while other trials remain to run."""
 
     def events(self) -> Iterator[PoolEvent]:
-        """Yield what happens, as it happens. Raises UnfitMachine, and what `Engine.wait` raises."""
+        """Yield each event as it happens. Raises UnfitMachine, and whatever `Engine.wait` raises."""
         yield from self._equip()
         ordered = self._queue.jobs.order(self._order.blocks)
         self._queue.waiting.extend(trial for trial in ordered if not self._settled(trial))
@@ -94,14 +94,14 @@ class _BlockRun:
         yield BlockDone(machine=self._machine.name, number=self._order.number)
 
     def _equip(self) -> Iterator[PoolEvent]:
-        """The machine gets what the trials need, of the same files as where they were planned."""
+        """Give the machine what the trials need, made from the same files as where they were planned."""
         if self._order.version != __version__:
             raise UnfitMachine(
                 f"{self._machine.name} has h123 {__version__}, and the order is of {self._order.version}"
             )
         notices: list[str] = []
         try:
-            # Every block has each treatment once.
+            # Every block contains each treatment once.
             treatments = [trial.parameters for trial in self._order.blocks[0] if trial.id not in self._order.prepared]
             self._subjects = prepare(treatments, notices.append, own_subjects(self._order.servers))
         except UserError as lacking:
@@ -123,13 +123,13 @@ class _BlockRun:
                 yield self._start(queue.waiting.popleft())
             attempt, trial = self._end(self._engine.wait())
             if not self._settled(trial):
-                # Next, as whatever is wrong may be wrong with all.
+                # Run it next, because whatever is wrong may affect all trials.
                 queue.waiting.appendleft(trial)
             yield attempt
 
     def _repeat_disturbed(self, took_s: float) -> Iterator[PoolEvent]:
-        """Repeat disturbed trials. Those without any attempt that counts come first, and run whatever else the machine
-        does; the others run while it is calm."""
+        """Repeat disturbed trials. Trials without an attempt that counts come first and run whether or not the machine
+        is calm; the others run only while it is calm."""
         patience, retries = self._policy.patience, self._policy.retries
         self._repeating_s, waiting_s = patience.repeating_s(took_s), patience.waiting_s(took_s)
         longest = format_span(waiting_s)
@@ -157,7 +157,7 @@ class _BlockRun:
         return settled(self._attempts[trial.id], self._policy.retries)
 
     def _attempts_here(self, trial: PlannedTrial) -> list[LiveAttempt]:
-        """The trial's attempts on the machine that runs its block now."""
+        """Return the trial's attempts on the machine that now runs its block."""
         return [event for event in self._attempts[trial.id] if not superseded(event)]
 
     def _start(self, trial: PlannedTrial) -> Started:
@@ -191,10 +191,10 @@ class _BlockRun:
         )
 
     def _checks(self, trial: PlannedTrial) -> bool:
-        """Whether a first attempt at this trial checks its links.
+        """Return whether a first attempt at this trial checks its links.
 
-        Under the virtual clock a check shifts all that follows. So the plan alone decides which trial has the check,
-        not what else ran before or at the same time.
+        Under the virtual clock a check shifts everything that follows. So the plan alone decides which trial has the
+        check, not the trials that ran before it or at the same time.
         """
         if trial.parameters.clock == "wall":
             return self._queue.unchecked(trial)
@@ -202,18 +202,18 @@ class _BlockRun:
         return trial.id == next(other.id for other in block if other.parameters.checked_links() == links)
 
     def _end(self, folder: Path) -> tuple[AttemptDone, PlannedTrial]:
-        """The attempt in `folder` has ended: it is judged and sealed."""
+        """Judge and seal the attempt in `folder`, which has ended."""
         running = self._queue.running.pop(folder)
         trial = running.trial
-        drop_specials(folder)  # that a program under test may have left: nothing below follows them
+        drop_specials(folder)  # which a program under test may have left; nothing below follows them
         report = read_document(folder / "report.json", Report)
         parameters = trial.parameters.model_dump(mode="json")
-        # What samples lack after a failure is its consequence, not another reason.
+        # Data missing from the samples after a failure is its consequence, not a separate reason.
         missing = ingest(folder, parameters)
         tabulate_evidence(folder)
         reasons = report.reasons or missing
         if reasons:
-            require_room(folder)  # or it may have failed for want of it, which says nothing about the trial
+            require_room(folder)  # otherwise it may have failed for lack of room, which says nothing about the trial
         disturbance = self._judge(trial, folder, report, valid=not reasons)
         seconds = round(time.monotonic() - running.began, 4)
         event: LiveAttempt = {
@@ -249,7 +249,7 @@ class _BlockRun:
         return AttemptDone(machine=self._machine.name, facts=event, seal=digest, archive=sealed.name), trial
 
     def _judge(self, planned: PlannedTrial, folder: Path, report: Report, *, valid: bool) -> DisturbanceFacts:
-        """Judge how the machine disturbed the attempt: the journal's fields from `disturbed` to `noise`."""
+        """Judge how the machine disturbed the attempt. Returns the journal's fields from `disturbed` to `noise`."""
         noise = round(machine_noise(report), 4)
         if not valid:
             return {

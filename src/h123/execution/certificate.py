@@ -1,11 +1,11 @@
-"""The certificate that every server of a campaign presents: ECDSA P-256, signed by a CA made for the campaign. Where a
-study asks for a size, an intermediate CA signs it, and both certificates together have that size.
+"""The certificate that every server of a campaign presents: ECDSA P-256, signed by a CA made for the campaign. If a
+study requests a size, an intermediate CA signs it, and both certificates together have that size.
 
-Everything, the private keys too, comes from the campaign's seed, so that campaigns with one seed send the same
-bytes. The seed is public, so the keys are no secret, and such a certificate protects nothing. It is for the lab's
+Everything, including the private keys, derives from the campaign's seed, so that campaigns with the same seed send the
+same bytes. The seed is public, so the keys are no secret and such a certificate protects nothing. It is for the lab's
 own network namespaces; do not trust it anywhere else.
 
-The functions import the cryptography library when they need it, because most commands make no certificate.
+The functions import the cryptography library only when they need it, because most commands make no certificate.
 """
 
 import datetime as dt
@@ -29,28 +29,28 @@ HOST_NAME = "h123.test"
 
 _SINCE = dt.datetime(2024, 12, 31, tzinfo=dt.UTC)
 _UNTIL = dt.datetime(2049, 12, 31, tzinfo=dt.UTC)
-"""The same in every certificate. Later dates have another form (RFC 5280, section 4.1.2.5)."""
+"""The expiry date, the same in every certificate. Later dates have a different form (RFC 5280, section 4.1.2.5)."""
 _MARGIN = dt.timedelta(days=1)
-"""A margin for clocks that differ."""
+"""A tolerance for clocks that differ."""
 APART = f"*.{HOST_NAME}"
-"""The wildcard name of a page's other hosts. With one name for each host, the certificate and so the handshake would
-grow with their number, which a real site's certificates do not."""
+"""The wildcard name of a page's other hosts. With one name per host, the certificate and thus the handshake would grow
+with their number, unlike a real site's certificate."""
 _P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
-"""SEC 2, section 2.4.2."""
+"""The order of the P-256 group (SEC 2, section 2.4.2)."""
 _FILLER = "1.3.6.1.4.1.32473.1"
-"""An extension that no program knows, with an OID for examples (RFC 5612). It brings a certificate to its size."""
+"""An extension that no program knows, with an OID for examples (RFC 5612). It pads a certificate to its size."""
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """PEM files of one campaign."""
+    """The PEM files of one campaign."""
 
     ca: Path
     cert: Path
     """The certificate file, with the server's own certificate first."""
     key: Path
     below: str = ""
-    """The folder of the files, below the root `tls` of trials. Empty: the root itself."""
+    """The folder of the files, below the root `tls` of trials. Empty for the root itself."""
 
     @property
     def folder(self) -> Path:
@@ -58,18 +58,17 @@ class Certificate:
         return self.ca.parent
 
     def mounted(self, file: Path) -> str:
-        """The path in a lab of one of the files."""
+        """Return the path of one of the files inside a lab."""
         return mounted("tls", *filter(None, [self.below]), file.name)
 
     def bytes(self) -> int:
-        """The bytes of certificates that a server sends."""
+        """The number of certificate bytes that a server sends."""
         from cryptography import x509
 
         return sum(map(_size, x509.load_pem_x509_certificates(self.cert.read_bytes())))
 
     def holds_unix_ns(self) -> int:
-        """A time at which the certificate is valid, ns since 1970, in whole seconds. Every call returns the same
-        time."""
+        """A time at which the certificate is valid, ns since 1970, in whole seconds. It never changes."""
         since = _read(self.cert).not_valid_before_utc
         return round((since + _MARGIN).timestamp()) * 10**9
 
@@ -79,10 +78,10 @@ def campaign_certificate(
 ) -> Certificate:
     """Return the campaign's certificate in `folder`, valid for HOST_NAME and the servers' `addresses`.
 
-    With `size`, this is a chain of two certificates of that many bytes together, with a CA of its own. With `apart`,
-    it is also valid for a page's other hosts. The same `seed` always gives the same certificate.
+    With `size`, it is a chain of two certificates of that many bytes together, with a CA of its own. With `apart`, it
+    is also valid for a page's other hosts. The same `seed` always gives the same certificate.
 
-    It is made at the first use, and again if it has expired or a crash has left the file empty.
+    It is created at the first use, and again if it has expired or a crash has left the file empty.
     """
     below = "-".join([*(["chain", str(size)] if size else []), *(["hosts"] if apart else [])])
     place = folder / below
@@ -105,12 +104,12 @@ class _Source:
     def key(self, use: str) -> "ec.EllipticCurvePrivateKey":
         from cryptography.hazmat.primitives.asymmetric import ec
 
-        # 16 bytes more than the group's order has make all values alike (FIPS 186-5, A.2.1).
+        # 16 more bytes than the group's order has make all values equally likely (FIPS 186-5, A.2.1).
         return ec.derive_private_key(int.from_bytes(self.take(use, 48)) % (_P256_ORDER - 1) + 1, ec.SECP256R1())
 
 
 def _names(addresses: list[str], *, apart: bool) -> "list[x509.GeneralName]":
-    """The names that the certificate is valid for."""
+    """Return the names for which the certificate is valid."""
     from cryptography import x509
 
     hosts = [x509.DNSName(name) for name in (HOST_NAME, *([APART] if apart else []))]
@@ -146,7 +145,7 @@ def _make(files: Certificate, names: "list[x509.GeneralName]", size: int | None,
     private = leaf_key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     write_atomically(files.ca, ca.public_bytes(pem).decode())
     write_atomically(files.key, private.decode(), mode=0o600)
-    # Last: it says that all three are whole.
+    # This file is written last: its presence shows that all three are complete.
     write_atomically(files.cert, "".join(each.public_bytes(pem).decode() for each in chain))
 
 
@@ -157,8 +156,8 @@ def _of_size(
     names: "list[x509.GeneralName]",
     issuer: "x509.Certificate",
 ) -> "list[x509.Certificate]":
-    """The leaf, filled up, and its issuer, with exactly `size` bytes together. Signatures vary in length, so this tries
-    until one fits."""
+    """Return the leaf, padded, and its issuer, with exactly `size` bytes together. Signatures vary in length, so this
+    tries until one fits."""
     filler = size - _size(issuer) - _size(sign_leaf(key, names, 0, 0))
     for attempt in itertools.count():
         leaf = sign_leaf(key, names, filler, attempt)
@@ -184,7 +183,7 @@ class _Issuer:
     source: _Source
 
     def sign_authority(self, whose: "_Issuer", path_length: int) -> "x509.Certificate":
-        """Sign the certificate of another CA, or its own."""
+        """Sign the certificate of a CA, possibly its own."""
         from cryptography import x509
         from cryptography.hazmat.primitives import hashes
 
@@ -198,7 +197,8 @@ class _Issuer:
     def sign_leaf(
         self, key: "ec.EllipticCurvePrivateKey", names: "list[x509.GeneralName]", filler: int = 0, attempt: int = 0
     ) -> "x509.Certificate":
-        """Sign a server's certificate, with an extension of `filler` bytes. Each `attempt` gives another signature."""
+        """Sign a server's certificate, with an extension of `filler` bytes. Each `attempt` gives a different
+        signature."""
         from cryptography import x509
         from cryptography.hazmat.primitives import hashes
         from cryptography.x509.oid import ExtendedKeyUsageOID
@@ -237,7 +237,7 @@ class _Issuer:
 
 
 def _serial_number(drawn: bytes) -> int:
-    """Positive and of always the same length: at most 20 bytes (RFC 5280, section 4.1.2.2)."""
+    """Return a positive serial number of constant length, at most 20 bytes (RFC 5280, section 4.1.2.2)."""
     return int.from_bytes(drawn) >> 2 | 1 << 157
 
 

@@ -1,4 +1,4 @@
-"""The room on the disk that a trial needs."""
+"""The disk space that a trial needs."""
 
 import os
 import tempfile
@@ -9,24 +9,24 @@ from h123.packets.capture import MOST_IN_CAMPAIGN
 from h123.study import Network, PlannedTrial, estimate
 
 TRIAL_BYTES = 200_000
-"""Bytes that the files of a trial take, without its samples and the record of its packets."""
+"""The size of a trial's files, without its samples and the record of its packets."""
 _SAMPLE_BYTES = 100
-"""Bytes that a sample takes."""
+"""The size of a sample."""
 _PACKET_BYTES = 10
-"""Bytes of the record for each packet, measured with bench/evidence.py."""
+"""The size of the record of each packet, measured with bench/evidence.py."""
 _BYTES_A_PACKET = 1000
-"""Bytes on the link for each packet: two full packets come with a small one that acknowledges them."""
+"""Bytes on the link per packet: for every two full packets, a small one acknowledges them."""
 
 
 def evidence_bytes(trial: PlannedTrial, networks: Mapping[str, Network]) -> float:
-    """The expected bytes of the records of a trial's packets, on all its emulated links."""
+    """Return the expected size of the records of a trial's packets, on all its emulated links."""
     emulated = sum(networks[name].shaped for name in trial.parameters.networks())
     packets = min(estimate(trial, networks).bytes / _BYTES_A_PACKET, MOST_IN_CAMPAIGN * emulated)
     return packets * (_PACKET_BYTES + trial.parameters.capture * _BYTES_A_PACKET)
 
 
 def kept_bytes(trials: Iterable[PlannedTrial], networks: Mapping[str, Network]) -> float:
-    """The data that trials are expected to leave on the disk: samples, logs and records of packets."""
+    """Return the expected size of what trials leave on the disk: samples, logs and records of packets."""
     each = (
         _SAMPLE_BYTES * trial.parameters.workload.all_requests() + TRIAL_BYTES + evidence_bytes(trial, networks)
         for trial in trials
@@ -37,7 +37,7 @@ def kept_bytes(trials: Iterable[PlannedTrial], networks: Mapping[str, Network]) 
 def require_room(folder: Path) -> None:
     """Raise one of the OSErrors in `limits.FULL` if the disk has no room for the files of another trial.
 
-    A trial that failed there may have failed for lack of room, whatever its message says.
+    A trial that failed on such a disk may have failed for lack of room, whatever its message says.
     """
     with tempfile.TemporaryFile(dir=folder) as file:
         os.posix_fallocate(file.fileno(), 0, TRIAL_BYTES)

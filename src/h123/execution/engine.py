@@ -25,7 +25,7 @@ from h123.virtual import virtual_kernel
 
 _SET_CHILD_SUBREAPER = 36
 _NAME = 15
-"""Characters that the kernel keeps of a program's name."""
+"""The number of characters that the kernel keeps of a program's name."""
 _BAD_TRIAL, _UNFIT_MACHINE, _SIGNALLED = 2, 3, 128
 _GRACE_S = 5.0
 _PROBE_MS = 300
@@ -33,42 +33,42 @@ _PROBE_MS = 300
 
 
 class Engine(Protocol):
-    """Executes trials on a machine, several at once if requested. Only one thread uses it.
+    """Executes trials on a machine, several at the same time if requested. Only one thread may use it.
 
     All methods raise UnfitMachine if the machine has failed.
     """
 
     def start(self, folder: Path, roots: Mapping[str, Path]) -> None:
-        """Begin to execute `folder/trial.json`. What the trial needs is on the machine or in `roots`: `tls`, the
-        certificate's folder, and folders that only some trials have."""
+        """Start to execute `folder/trial.json`. Everything that the trial needs is on the machine or in `roots`: `tls`,
+        the certificate's folder, and folders that only some trials have."""
 
     def wait(self) -> Path:
-        """Wait for a started trial to end and return its folder; its `report.json` exists.
+        """Wait for a started trial to end and return its folder, which then contains `report.json`.
 
-        Raises UserError when the trial can be executed nowhere, and OSError when the disk has no room for it.
+        Raises UserError if no machine can execute the trial, and OSError if the disk has no room for it.
         """
 
     def noise(self) -> float:
-        """Share of the processors' time, 0 to 1, that a trial could not get at the moment. Call it while nothing
-        runs."""
+        """Return the share of the processors' time, 0 to 1, that a trial could not get at the moment. Call it while
+        nothing runs."""
 
     def stop(self) -> None:
-        """End all running trials in order; nothing of them remains."""
+        """End all running trials properly. Nothing of them remains."""
 
 
 @dataclass(frozen=True)
 class _Lab:
     process: "subprocess.Popen[bytes]"
     end_descriptor: int
-    """A descriptor that is readable when the process has ended."""
+    """A descriptor that becomes readable when the process has ended."""
     complaints: IO[bytes]
 
 
 class LocalEngine:
-    """This machine. It runs one h123-lab process for each trial, with namespaces of its own, or, under the virtual
-    clock, with a kernel of its own.
+    """The engine of this machine. It runs one h123-lab process for each trial, with its own namespaces or, under the
+    virtual clock, its own kernel.
 
-    Use it only from the thread that outlives all others: a lab ends with the thread that started it
+    Use it only from the thread that outlives all others, because a lab ends with the thread that started it
     (--die-with-parent).
     """
 
@@ -79,10 +79,10 @@ class LocalEngine:
     def start(self, folder: Path, roots: Mapping[str, Path]) -> None:
         options = ["--die-with-parent", *root_options({**installed_roots(), **roots}), *_kernel(folder)]
         command = [str(lab_binary()), "run", "trial.json", "--out", ".", *options]
-        # Closed when the lab is reaped. A pipe without a reader could fill up and block the lab; on a disk
-        # there may be no room.
+        # Closed when the lab is reaped. A pipe without a reader could fill up and block the lab, and the disk may have
+        # no room for a file.
         complaints = os.fdopen(os.memfd_create("complaints"), "w+b")
-        # A session of its own: Ctrl-C in the terminal reaches only us, and we end the lab in order.
+        # The lab has its own session: Ctrl-C in the terminal reaches only h123, which ends the lab properly.
         process = subprocess.Popen(
             command, cwd=folder, stdout=subprocess.DEVNULL, stderr=complaints, start_new_session=True
         )
@@ -121,7 +121,7 @@ class LocalEngine:
             self._reap(folder, _GRACE_S)
 
     def _reap(self, folder: Path, patience_s: float | None = None) -> tuple[int, str]:
-        """The exit status and complaints of a lab. It kills a lab that does not end in time."""
+        """Return the exit status and the output of a lab. A lab that does not end in time is killed."""
         lab = self._labs[folder]
         try:
             status = lab.process.wait(patience_s)
@@ -138,12 +138,12 @@ class LocalEngine:
 
 
 def installed_roots() -> dict[str, Path]:
-    """The folders on this machine with what trials need, by the names that trial files use."""
+    """Return the folders on this machine with what trials need, by the names that trial files use."""
     return {"subjects": installations(), "bodies": files_folder()}
 
 
 def _kernel(folder: Path) -> list[str]:
-    """Options that name the virtual kernel, if the trial's clock needs it."""
+    """Return the options that name the virtual kernel, if the trial's clock needs it."""
     return (
         ["--kernel", str(virtual_kernel())]
         if read_document(folder / "trial.json", TrialFile).clock == "virtual"
@@ -152,7 +152,8 @@ def _kernel(folder: Path) -> list[str]:
 
 
 def _record_crash(folder: Path, status: int, output: str) -> None:
-    """A lab that ended without a report is a failed trial like any other: recorded, shown, repeated."""
+    """Write a report for a lab that ended without one: a failed trial like any other, to be recorded, shown and
+    repeated."""
     trial = read_document(folder / "trial.json", TrialFile)
     report = Report(
         h123="report/1",
@@ -185,14 +186,14 @@ def _crash(status: int, output: str) -> Reason:
 def _adopt_orphans() -> None:
     """Make descendants of this process its children when their parent ends (prctl(2), PR_SET_CHILD_SUBREAPER).
 
-    A killed lab takes its enclosure along, but the processes in it may still write into the trial's folder for a
-    moment. So we wait for them: the enclosure's first process ends only after all others (pid_namespaces(7)).
+    The processes inside a killed lab's enclosure end too, but may still write into the trial's folder for a moment. So
+    h123 waits for them: the enclosure's first process ends only after all others (pid_namespaces(7)).
     """
     ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def _wait_for_orphans(program: str, others: Collection[int]) -> None:
-    """Wait until no child of that name is left, except the `others`, which other code waits for."""
+    """Wait until no child of that name is left, except the `others`, for which other code waits."""
     for child in _children(program[:_NAME]):
         if child not in others:
             with contextlib.suppress(ChildProcessError):
@@ -202,7 +203,7 @@ def _wait_for_orphans(program: str, others: Collection[int]) -> None:
 def _children(name: str) -> Iterator[int]:
     for entry in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
-            # The name, in parentheses, may hold anything; state and parent follow it.
+            # The name, in parentheses, may contain any character; the state and the parent follow it.
             before, _, after = entry.read_text(encoding="utf-8", errors="replace").rpartition(")")
             if before.partition("(")[2] == name and int(after.split()[1]) == os.getpid():
                 yield int(entry.parent.name)

@@ -37,26 +37,26 @@ from h123.study.workload import Target
 
 CLIENT_ADDRESS, SERVER_ADDRESS = "10.1.0.1", "10.1.0.2"
 STORING_ADDRESS, BACKEND_ADDRESS = "10.1.0.5", "10.1.0.6"
-"""Both ends of the link between the server and its backend."""
+"""The addresses of both ends of the link between the server and its backend."""
 BACKEND_PORT = 4443
 ORIGIN = "go"
 """The subject that answers behind a server that only forwards requests."""
 LOOPBACK = "127.0.0.1"
-"""The backend's address on the server's host, and the resolver's on the client's."""
+"""The address of the backend on the server's host, and of the resolver on the client's host."""
 DNS_PORT = 53
 READY_TIMEOUT_NS = 30_000_000_000
-"""Enough for a virtual machine that compiles code as it starts on busy processors, which takes more than ten
+"""Long enough for a virtual machine that compiles code as it starts on busy processors, which takes more than ten
 seconds."""
 SEEDING_TIMEOUT_NS = 300_000_000_000
 """The timeout for a server that first stores an object in its backend, perhaps over a slow link, ns."""
 STOP_TIMEOUT_NS = 3_000_000_000
 _LISTENS = "gateway: ready"
 _HTTP_3 = 'h3=":{port}"; ma=86400'
-"""The header by which the server over TCP announces HTTP/3 at the same address for a day (RFC 7838)."""
+"""The header with which the server over TCP announces HTTP/3 at the same address for a day (RFC 7838)."""
 
 
 def trial_roles(p: Parameters, subjects: Mapping[str, Subject]) -> dict[catalogue.Role, str]:
-    """The subject in each role of a trial: roles that the study names, and programs behind the server."""
+    """Return the subject in each role of a trial: the roles that the study names, and programs behind the server."""
     roles: list[tuple[catalogue.Role, str]] = [*p.roles().items()]
     if server_uses(subjects[p.server], "upstream"):
         roles.append(("origin", ORIGIN))
@@ -64,8 +64,8 @@ def trial_roles(p: Parameters, subjects: Mapping[str, Subject]) -> dict[catalogu
 
 
 def trial_certificate(tls: Path, p: Parameters, seed: int = 0) -> Certificate:
-    """The certificate for the server of such a trial, in a campaign's folder `tls`. It is made at the first use, from
-    the campaign's `seed`."""
+    """Return the certificate for the server of such a trial, in a campaign's folder `tls`. It is created at the first
+    use, from the campaign's `seed`."""
     return campaign_certificate(tls, [SERVER_ADDRESS], p.certificate, apart=bool(p.workload.hosts()), seed=seed)
 
 
@@ -138,7 +138,7 @@ def _trial(
         roles=roles,
     )
     if p.clock == "virtual":
-        # All trials of a campaign begin at the same time of day, one at which the certificate holds.
+        # All trials of a campaign begin at the same time of day, when the certificate is valid.
         file.start_unix_ns = certificate.holds_unix_ns()
     if options := _tcp(p):
         file.tcp = Tcp.model_validate(options)
@@ -146,7 +146,7 @@ def _trial(
 
 
 def _tcp(p: Parameters) -> dict[str, object]:
-    """The TCP options that the lab sets."""
+    """Return the TCP options that the lab sets."""
     options = {
         "initial_window": p.setting("initial_window"),
         "min_rto_ns": p.min_rto,
@@ -162,12 +162,12 @@ def _stored(p: Parameters) -> bool:
 
 
 def _behind(p: Parameters, server: Subject) -> str | None:
-    """The link behind the server; None: all that is behind it is on its own host."""
+    """Return the name of the link behind the server, or None if everything behind the server is on its own host."""
     return "storage" if _stored(p) else "edge" if is_edge(server, p) else None
 
 
 def _links(trial: PlannedTrial, networks: Mapping[str, Network], behind: str | None) -> list[Link]:
-    """The access link, which audits take as the first one, and the one behind the server."""
+    """Return the access link, which audits expect first, and the link behind the server."""
     p = trial.parameters
     access = {
         "name": "access",
@@ -187,7 +187,8 @@ def _links(trial: PlannedTrial, networks: Mapping[str, Network], behind: str | N
 
 
 def _recorded(links: list[Link], *, capture: bool) -> list[Link]:
-    """The same, with a record of packets wherever there can be one, and of frames where the client's keys open them."""
+    """Return the links with packet records switched on if possible, and with frame records if the client's keys allow
+    it."""
     for link in links:
         if link.kind == "emulated":
             link.packets, link.capture = MOST_IN_CAMPAIGN, capture
@@ -201,12 +202,12 @@ def _backend(subject: Subject) -> Role:
 
 
 def _origin_port(p: Parameters) -> int:
-    """The origin's port. It differs from the server's, which the lab would otherwise confuse with it."""
+    """Return the origin's port. It differs from the server's, because the lab would otherwise confuse the two."""
     return 8080 if p.port != 8080 else 8081
 
 
 def _origin_at(p: Parameters, server: Subject) -> tuple[str, str]:
-    """Host and address of the origin."""
+    """Return the host and the address of the origin."""
     return ("backend", BACKEND_ADDRESS) if is_edge(server, p) else ("server", LOOPBACK)
 
 
@@ -217,7 +218,7 @@ def _origin(p: Parameters, subject: Subject, server: Subject) -> Role:
 
 
 def _server(p: Parameters, subject: Subject, certificate: Certificate, announced: str = "") -> Role:
-    # What is downloaded must be in the backend before the server is ready.
+    # An object to download must be in the backend before the server is ready.
     seeded = p.workload.served() if _stored(p) else []
     command = server_command(
         subject,
@@ -239,7 +240,7 @@ def _server(p: Parameters, subject: Subject, certificate: Certificate, announced
         alt_svc=announced,
         qlog=QLOG_FOLDER if p.qlog and p.protocol in subject.features.qlog else "",
     )
-    assert subject.server is not None  # check_supported has seen to it
+    assert subject.server is not None  # check_supported has checked this
     listens = subject.server.listens[p.protocol]
     return _service(
         "server",
@@ -253,8 +254,8 @@ def _server(p: Parameters, subject: Subject, certificate: Certificate, announced
 
 
 def own_role(own: OwnServer, port: int, protocol: str | None = None) -> Role:
-    """A user's own server, which speaks all its protocols in every trial, or the gateway to where it speaks this
-    protocol."""
+    """Return the role of a user's own server, which speaks all its protocols in every trial, or of the gateway to the
+    place where it speaks this protocol."""
     if own.address is not None:
         return _gateway(own.address, own.port_of(protocol, port))
     role = _service(
@@ -269,14 +270,14 @@ def own_role(own: OwnServer, port: int, protocol: str | None = None) -> Role:
     assert role.ready is not None
     role.ready.accepts, role.ready.line = True, own.ready_line
     role.ready.besides = [own.ready_port] if own.ready_port else []
-    # What it makes in there goes with the lab, wherever the person's own temporary files are.
+    # Files that the server creates there disappear with the lab, wherever the user's own temporary files are.
     role.inherits, role.env = True, {"TMPDIR": "/tmp", **own.environment}
     role.writes = own.writes
     return role
 
 
 def _gateway(address: str, port: int) -> Role:
-    """The lab's own program, which a role's process runs before it executes its command."""
+    """Return the gateway, a program of the lab. A role's process runs it before its own command."""
     to = f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
     words = ["--at", f"{SERVER_ADDRESS}:{port}", "--to", to, "--facts", gateway_file.NAME]
     role = _service("gateway", "server", SERVER_ADDRESS, ["/proc/self/exe", "gateway", *words])
@@ -286,7 +287,7 @@ def _gateway(address: str, port: int) -> Role:
 
 
 def _resolver(p: Parameters) -> Role:
-    """The resolver: the lab's own program on the client's host, the only one that the client asks."""
+    """Return the resolver, a program of the lab on the client's host and the only resolver that the client uses."""
     record = ["--alpn", ",".join(p.workload.protocols())]
     words = ["resolver", "--name", HOST_NAME, "--at", f"{SERVER_ADDRESS}:{p.port}", *record]
     return _service("resolver", "client", LOOPBACK, ["/proc/self/exe", *words], udp=[DNS_PORT])
@@ -302,7 +303,7 @@ def _service(
     udp: Sequence[int] = (),
     timeout_ns: int = READY_TIMEOUT_NS,
 ) -> Role:
-    """A role that runs throughout the trial."""
+    """Return a role that runs throughout the trial."""
     return Role(
         name=name,
         host=host,

@@ -1,17 +1,17 @@
-"""How many trials run at once, and which of them may: slow links leave the processors idle (docs/architecture.md).
+"""How many trials run at the same time, and which: slow links leave the processors idle (docs/architecture.md).
 
-This applies only if the link is the bottleneck by far. A trial over a plain veth runs alone, and so does every
-repeat. With `--jobs N`, N shaped trials run at once. Without, h123 chooses:
+Trials may share a machine only if the link is the bottleneck by far. A trial over a plain veth runs alone, and so does
+every repeat. With `--jobs N`, up to N trials over emulated links run at the same time. Without it, h123 chooses:
 
-* as many run at once as the links' rates together (`JOB_BPS_PER_CPU`) and the processor time that they take together
-  (`BUSY_TARGET`) allow; the share of a trial over a network is measured, and until one has ended assumed
-  (`UNKNOWN_SHARE`).
+* As many run as the total of the links' rates (`JOB_BPS_PER_CPU`) and the processor time that they take together
+  (`BUSY_TARGET`) allow. The share of a trial over a network is measured; until one has ended, `UNKNOWN_SHARE` is
+  assumed.
 
-A trial that waited too long for processors that other trials used (`crowded` in the journal) takes a lane away;
-`CALM_TRIALS` trials that did not wait give it back.
+After a trial that waited too long for processors that other trials used (`crowded` in the journal), one lane less is
+used. After `CALM_TRIALS` trials without such waiting, it is used again.
 
-Nothing can disturb trials of the virtual clock: as many run at once as there are processors and memory for. They
-never run at the same time as trials of the wall clock, which they would disturb.
+Nothing can disturb trials under the virtual clock: as many run at the same time as there are processors and memory.
+They never run at the same time as trials under the wall clock, which they would disturb.
 """
 
 import heapq
@@ -33,34 +33,34 @@ from h123.study import Network, Plan, PlannedTrial, estimate_blocks
 from h123.study.networks.network import Direction
 
 UNKNOWN_SHARE = 0.1
-"""The share of all processors that a trial is assumed to use until one over its network has ended."""
+"""The share of all processors that a trial is assumed to use until a trial over its network has ended."""
 JOB_BPS_PER_CPU = 100e6
-"""Link rate that one processor carries with ease, for link, client and server together. Measured: about a tenth of this
-rate takes a tenth of a processor."""
+"""The total link rate that one processor handles easily, including the client and the server. Measured: about a tenth
+of this rate takes a tenth of a processor."""
 BUSY_TARGET = 0.4
 """The expected share of all processors that all lanes together may use, so that bursts rarely coincide."""
 JOBS_PER_CPU = 8
 """The most lanes per processor that h123 chooses. Measured: with 12 trials on 2 processors, links are as punctual as
-with one."""
+with a single trial."""
 CALM_TRIALS = 8
-"""The number of undisturbed trials after which a lost lane is given back."""
+"""The number of undisturbed trials after which a lost lane is used again."""
 VIRTUAL_TRIAL_BYTES = 2**30
-"""Memory of the kernel that runs a trial under the virtual clock."""
+"""The memory of the kernel that runs a trial under the virtual clock, in bytes."""
 
 
 def virtual_jobs(cpus: int, memory_bytes: int) -> int:
-    """The number of simultaneous trials under the virtual clock. Each one is the work of one thread that never
+    """Return the number of simultaneous trials under the virtual clock. Each one is the work of one thread that never
     waits."""
     return max(1, min(cpus, memory_bytes // VIRTUAL_TRIAL_BYTES))
 
 
 class Headroom(Shape):
-    """How much room a machine has for more trials at once, as measured by the trials that have ended there."""
+    """How many more trials a machine can run at the same time, as measured by the trials that have ended there."""
 
     busy: dict[str, list[float]] = Field(default={})
     """For each network, the shares of all processors that its trials took."""
     open: Count = 0
-    """The lanes that are left after crowded trials; 0: all."""
+    """The number of lanes left after crowded trials; 0 means all."""
     widest: Count = 0
     """The most simultaneous trials so far."""
     calm: Count = 0
@@ -69,13 +69,13 @@ class Headroom(Shape):
 
 @dataclass
 class Jobs:
-    """The rule for simultaneous trials of one campaign on one machine; it learns from finished trials."""
+    """The rule for simultaneous trials of one campaign on one machine, which learns from finished trials."""
 
     networks: dict[str, Network]
     compared: str
     """The factor whose levels are compared."""
     estimates: dict[str, float]
-    """Seconds by trial."""
+    """The expected duration of each trial, s."""
     cpus: int
     most: int | None
     """The most simultaneous trials, whatever their links. None: rates and measured headroom decide."""
@@ -85,9 +85,10 @@ class Jobs:
 
     @classmethod
     def of(cls, plan: Plan, requested_jobs: int | None, cpus: int, memory_bytes: int) -> Self:
-        """The rule for `plan` on a machine of this size. `requested_jobs` is the number that the user gave, if any."""
+        """Return the rule for `plan` on a machine of this size. `requested_jobs` is the number that the user gave, if
+        any."""
         if any(server.address is not None for server in plan.study.servers.values()):
-            requested_jobs = 1  # it runs once, for all trials
+            requested_jobs = 1  # such a server runs once, for all trials
         return cls.ruled(
             plan.blocks, plan.study.networks, plan.study.compare.factor, requested_jobs, cpus, memory_bytes
         )
@@ -103,19 +104,19 @@ class Jobs:
         memory_bytes: int,
         headroom: Headroom | None = None,
     ) -> Self:
-        """The rule for these blocks, with what is known of the machine."""
+        """Return the rule for these blocks, based on what is known about the machine."""
         estimates = {trial: cost.seconds for trial, cost in estimate_blocks(blocks, networks).items()}
         virtual = most or virtual_jobs(cpus, memory_bytes)
         return cls(networks, compared, estimates, cpus, most, virtual, headroom or Headroom(busy={}))
 
     @classmethod
     def at(cls, plan: Plan, requested_jobs: int | None, machine: Machine) -> Self:
-        """The rule for `plan` on a machine."""
+        """Return the rule for `plan` on a machine."""
         return cls.of(plan, requested_jobs, machine.cpus, machine.memory_bytes)
 
     def learn(self, event: AttemptFacts, report: Report) -> None:
-        """Take the report of a finished trial into account. A trial that ran long enough shows the headroom; one that
-        did not run alone, or that could have shared the machine but found no lane, shows whether there is room."""
+        """Take the report of a finished trial into account. A trial that ran long enough shows the headroom. A trial
+        that shared the machine, or that could have shared it but found no lane, shows whether there is room."""
         machine, alone = report.machine, event.get("alone", True)
         if event["parameters"]["clock"] == "virtual":
             return
@@ -139,12 +140,12 @@ class Jobs:
         return self.most or self.cpus * JOBS_PER_CPU
 
     def order(self, blocks: Iterable[Sequence[PlannedTrial]]) -> list[PlannedTrial]:
-        """The order of starts. With one trial at a time this is the plan's order. With more, the trials that must run
-        alone come first; then follows block after block, the longest trials first, so that lanes are seldom empty.
-        Compared levels keep the plan's order.
+        """Return the order in which trials start. With one trial at a time, this is the plan's order. With more, the
+        trials that must run alone come first, then block after block, the longest trials first, so that lanes are
+        rarely empty. Compared levels keep the plan's order.
 
         If trials over a plain veth were mixed in, each would have to wait until all lanes are empty. So would each
-        change of clock, which is why trials of the virtual clock come last in their block.
+        change of clock, which is why trials under the virtual clock come last in their block.
         """
         planned = [trial for block in blocks for trial in block]
         if self.most == self.virtual == 1:
@@ -170,12 +171,12 @@ class Jobs:
         return any(len(kind) > 1 for kind in kinds.values())
 
     def width(self, trial: PlannedTrial) -> int:
-        """How many trials like this one may run at once, including itself, as far as known."""
+        """Return how many trials like this one may run at the same time, including itself, as far as is known."""
         most = self.virtual if _virtual(trial) else self._most
         return next((n for n in range(most, 1, -1) if self._fit([trial] * n)), 1)
 
     def admits(self, trial: PlannedTrial, others: Sequence[PlannedTrial]) -> bool:
-        """Whether `trial` may start for the first time while `others` are running."""
+        """Return whether `trial` may start for the first time while `others` are running."""
         both = [trial, *others]
         if not self._fit(both):
             return False
@@ -183,12 +184,12 @@ class Jobs:
         return True
 
     def began(self, at_once: int) -> None:
-        """Note that this many trials run now."""
+        """Note that this many trials are running now."""
         self.headroom.widest = max(self.headroom.widest, at_once if at_once > 1 else 0)
 
     def span(self, trials: Iterable[PlannedTrial], seconds: Callable[[PlannedTrial], float]) -> float:
-        """How long `trials` take if they start in this order as lanes become free. `seconds` gives the duration of
-        each."""
+        """Return how long `trials` take if they start in this order as lanes become free. `seconds` gives the duration
+        of each."""
         now, running = 0.0, list[tuple[float, str, PlannedTrial]]()
         for trial in trials:
             while running and not self._fit([trial, *(other for _, _, other in running)]):
@@ -215,14 +216,14 @@ class Jobs:
         return sum(shaped) <= self.cpus * JOB_BPS_PER_CPU and busy <= BUSY_TARGET + 1e-9
 
     def _question(self, trial: PlannedTrial) -> tuple[str, ...]:
-        """The trial's treatment but for the factor that is compared."""
+        """Return the trial's treatment without the compared factor."""
         return tuple(level for factor, level in trial.cell.items() if factor != self.compared)
 
     def _shaped(self, trial: PlannedTrial) -> bool:
         return self.networks[trial.parameters.network].shaped
 
     def _rate_bps(self, trial: PlannedTrial) -> float | None:
-        """The rates of the trial's shaped links together, bit/s. None if the access link has no limit in either
+        """Return the total rate of the trial's shaped links, bit/s. None if the access link has no limit in either
         direction."""
         p = trial.parameters
         rate = _fastest_bps(self.networks[p.network])
@@ -235,7 +236,7 @@ def _virtual(trial: PlannedTrial) -> bool:
 
 
 def _fastest_bps(network: Network) -> float | None:
-    """The faster direction's highest rate; None if a direction is unlimited."""
+    """Return the highest rate of the faster direction; None if a direction is unlimited."""
     rates = [_highest_bps(direction) for direction in (network.up, network.down)]
     return None if None in rates else max(rate for rate in rates if rate is not None)
 
@@ -248,8 +249,7 @@ def _highest_bps(direction: Direction | None) -> float | None:
 
 
 class Forecast:
-    """Forecasts the seconds of trials to come, from the plan's estimates corrected by this campaign's measurements so
-    far.
+    """Forecasts the duration of future trials, from the plan's estimates and this campaign's measurements so far.
 
     For a treatment that has run, the forecast is its own mean. For any other, it is its estimate times the ratio of
     measured to estimated seconds over all trials so far.
@@ -266,7 +266,7 @@ class Forecast:
         self._estimated += self._estimates[trial.id]
 
     def seconds(self, trial: PlannedTrial) -> float:
-        """The seconds that `trial` will take."""
+        """Return how long `trial` will take, s."""
         measured = self._measured.get(_treatment(trial))
         if measured:
             return sum(measured) / len(measured)
@@ -295,7 +295,7 @@ class Running:
 
 @dataclass(eq=False)
 class MachineQueue:
-    """Resources that trials on the same machine share: lanes, jobs and link checks."""
+    """The resources that trials on the same machine share: lanes, jobs and link checks."""
 
     jobs: Jobs
     waiting: deque[PlannedTrial] = field(default_factory=deque)
@@ -311,11 +311,11 @@ class MachineQueue:
         return self.jobs.admits(trial, [running.trial for running in others])
 
     def free_lane(self) -> int:
-        """The first lane that no running trial uses."""
+        """Return the first lane that no running trial uses."""
         return min(set(range(1, len(self.running) + 2)) - {running.lane for running in self.running.values()})
 
     def unchecked(self, trial: PlannedTrial) -> bool:
-        """Whether the trial's links still need a check: once per block and clock, and again before a trial is
+        """Return whether the trial's links still need a check: once per block and clock, and again before a trial is
         repeated."""
         links = trial.parameters.checked_links()
         checking = {r.trial.parameters.checked_links() for r in self.running.values() if r.check}

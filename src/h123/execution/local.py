@@ -16,7 +16,7 @@ from h123.execution.pool import AttemptDone, BlockDone, MachineLost, PoolEvent
 
 
 class LocalPool:
-    """The pool of this machine. Closing it ends whatever still runs.
+    """The pool of this machine. Closing it ends everything that is still running.
 
     Orders run in the caller's thread, while it reads their events.
     """
@@ -31,14 +31,14 @@ class LocalPool:
         engine: Engine | None = None,
         machine: Machine | None = None,
     ) -> None:
-        """`folder`: where orders run, best on the disk of their campaign; None: in the cache. `tls`: where the
-        campaign's certificates are, or come."""
+        """`folder`: where orders run, preferably on the disk of their campaign; None: in the cache. `tls`: the folder
+        for the campaign's certificates."""
         self._engine: Engine = engine or LocalEngine()
         self._folder, self._roots = folder, {"tls": tls} if tls else {}
         self._machine = machine
         self._run: Iterator[PoolEvent] = iter(())
         self._order: Path | None = None
-        """The folder of the order that runs."""
+        """The folder of the running order."""
         self._scratch = ExitStack()
 
     def __enter__(self) -> Self:
@@ -50,12 +50,12 @@ class LocalPool:
         self.close()
 
     def machines(self) -> Sequence[Machine]:
-        """Only this machine."""
+        """Return only this machine."""
         self._machine = self._machine or this_machine()
         return [self._machine]
 
     def submit(self, machine: Machine, order: BlockOrder, archives: Mapping[str, Path]) -> None:
-        """Have an order run (see `Pool`)."""
+        """Start an order (see `Pool`)."""
         self._folder = self._folder or self._scratch.enter_context(scratch())
         self._order = self._folder / str(order.number)
         shutil.rmtree(self._order, ignore_errors=True)
@@ -63,19 +63,19 @@ class LocalPool:
         self._run = execute(order, self._order, {**self._roots, **archives}, machine, self._engine)
 
     def events(self, _timeout_s: float | None = None, /) -> Sequence[PoolEvent]:
-        """The next event; none if no order runs (see `Pool`)."""
+        """Return the next event; none if no order is running (see `Pool`)."""
         event = next(self._run, None)
         if isinstance(event, BlockDone | MachineLost):
             self.cancel()
         return [event] if event else []
 
     def archive(self, attempt: AttemptDone) -> Path:
-        """The folder of an attempt (see `Pool`)."""
-        assert self._order  # an attempt is of an order that runs
+        """Return the folder of an attempt (see `Pool`)."""
+        assert self._order  # an attempt belongs to a running order
         return self._order / attempt.archive
 
     def cancel(self) -> None:
-        """End what is running; nothing of it remains."""
+        """End what is running. Nothing of it remains."""
         self._engine.stop()
         self._run = iter(())
         if self._order:
@@ -83,10 +83,10 @@ class LocalPool:
             self._order = None
 
     def close(self) -> None:
-        """The same, permanently."""
+        """End what is running, and close the pool permanently."""
         self._engine.stop()
         self._run = iter(())
         if self._folder:
-            with suppress(OSError):  # what a failure left is there to be looked at
+            with suppress(OSError):  # keep what a failure left, for inspection
                 self._folder.rmdir()
         self._scratch.close()

@@ -1,4 +1,4 @@
-"""A machine that executes trials: what is known about it, and how much room it has."""
+"""A machine that executes trials: the facts about it, and its capacity."""
 
 import hashlib
 import json
@@ -35,7 +35,7 @@ _STILL_WORKS = "plan, analyse, report, import and claims work; `h123 doctor` sho
 
 
 class Machine(Message):
-    """A machine that runs blocks. Each block runs on one machine, because only there everything else is equal."""
+    """A machine that runs blocks. Each block runs on a single machine, because only there everything else is equal."""
 
     h123: Literal["machine/1"] = "machine/1"
     name: PlaceName
@@ -43,7 +43,7 @@ class Machine(Message):
     facts: MachineFacts
     cpus: Count
     memory_bytes: Count
-    """Free memory. Together with the processors it is the capacity for lanes."""
+    """Free memory. Together with the processors, it determines the number of lanes."""
 
 
 class UnfitMachine(UserError):
@@ -55,7 +55,7 @@ class UnfitMachine(UserError):
 
 @dataclass(frozen=True)
 class OfferedWay:
-    """A way to run trials, as this machine offers it."""
+    """A way to run trials that this machine offers."""
 
     way: Privileges
     open: bool
@@ -69,7 +69,7 @@ class OfferedWay:
 
 @dataclass(frozen=True)
 class MachineOffer:
-    """The ways to run trials that the machine offers, and the one that the lab takes."""
+    """The ways to run trials that the machine offers, and the one that the lab uses."""
 
     chosen: Privileges
     ways: Sequence[OfferedWay]
@@ -80,7 +80,7 @@ class MachineOffer:
 
 
 def this_machine() -> Machine:
-    """The machine that h123 itself runs on."""
+    """Return the machine that h123 itself runs on."""
     return Machine(
         name=_name(),
         facts={**machine_facts(), **_builds(), "privileges": _privileges()},
@@ -90,7 +90,8 @@ def this_machine() -> Machine:
 
 
 def _builds() -> MachineFacts:
-    """Which lab and which virtual kernel it has: under the virtual clock nothing else may change what a trial does."""
+    """Return the digests of the lab and the virtual kernel. Under the virtual clock, nothing else may change what a
+    trial does."""
     try:
         kernel = _build(virtual_kernel())
     except UserError:
@@ -99,7 +100,7 @@ def _builds() -> MachineFacts:
 
 
 def _build(program: Path) -> str | None:
-    """The first digits of its digest; None if it cannot be read."""
+    """Return the first digits of a program's digest, or None if it cannot be read."""
     try:
         with program.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()[:_BUILD_DIGITS]
@@ -108,14 +109,16 @@ def _build(program: Path) -> str | None:
 
 
 def _privileges() -> Privileges | None:
-    """The privileges of trials here. None if no lab is built yet."""
+    """Return the privileges of trials here, or None if no lab is built yet."""
     return ways().chosen if lab_binary().is_file() else None
 
 
 def _name() -> str:
-    """The same after a pause, another one on another machine; it tells strangers nothing (machine-id(5)).
+    """Return a name that stays the same on this machine and differs on others, without revealing anything
+    (machine-id(5)).
 
-    The variable H123_MACHINE names it if the machine-id does not tell machines apart: containers of one image.
+    The variable H123_MACHINE sets the name if the machine-id does not distinguish machines, as for containers of one
+    image.
     """
     if given := os.environ.get(_NAME_VARIABLE):
         fit = re.sub(r"[^A-Za-z0-9._-]+", "-", given).lstrip("._-")
@@ -132,7 +135,8 @@ def _name() -> str:
 
 
 def machine_facts() -> MachineFacts:
-    """Kernel, processor, memory, distribution, clock and load, JSON-ready; null if the machine does not provide it."""
+    """Return kernel, processor, memory, distribution, clock and load, ready for JSON. A fact is null if the machine
+    does not provide it."""
     cpu = _key_values(Path("/proc/cpuinfo"), ":")
     memory = _key_values(Path("/proc/meminfo"), ":").get("MemTotal", "0 kB")
     return {
@@ -169,7 +173,7 @@ def _text(path: Path) -> str | None:
 
 def _key_values(path: Path, separator: str) -> dict[str, str]:
     pairs = [line.split(separator, 1) for line in (_text(path) or "").splitlines() if separator in line]
-    # The first processor stands for all.
+    # The first processor represents all.
     return {key.strip(): value.strip() for key, value in reversed(pairs)}
 
 
@@ -178,11 +182,11 @@ _UNKNOWN_COMMAND = 2
 
 @cache
 def ways() -> MachineOffer:
-    """The ways to run trials here. Raises UserError if there is no lab to ask."""
+    """Return the ways to run trials here. Raises UserError if there is no lab to ask."""
     try:
         process = subprocess.run([str(lab_binary()), "ways"], capture_output=True, text=True, check=False)
         if process.returncode == _UNKNOWN_COMMAND:
-            # The lab was built before it had the command: it runs trials as root alone.
+            # A lab that was built before this command existed runs trials only as root.
             return MachineOffer("root", [OfferedWay("root", True, True, f"this lab is older: {lab_remedy()}", "")])
         answer = json.loads(process.stdout)
         offer = MachineOffer(answer["chosen"], [OfferedWay(**way) for way in answer["ways"]])
@@ -192,7 +196,7 @@ def ways() -> MachineOffer:
 
 
 def require_privileges(trials: Sequence[Parameters], networks: Mapping[str, Network]) -> MachineOffer:
-    """The ways that this machine offers for these trials. Raises UserError if it can run none of them."""
+    """Return the ways that this machine offers for these trials. Raises UserError if it can run none of them."""
     offer = ways()
     offered = offer.chosen_way()
     wall = [trial for trial in trials if trial.clock == "wall"]

@@ -1,8 +1,7 @@
-"""A block order: all that a machine needs to run blocks of a campaign, and no path of any machine
-(docs/contracts/pool.md).
+"""A block order: all that a machine needs to run blocks of a campaign, without any paths (docs/contracts/pool.md).
 
-A server of your own is the exception: it is a program of one machine, or an address as that machine sees it. Its order
-runs there alone.
+A server of your own is the exception: it is a program on one machine, or an address as that machine sees it. Its order
+runs only there.
 """
 
 from collections.abc import Iterable
@@ -24,7 +23,7 @@ from h123.study import RESOLVED, Network, PlannedTrial
 
 @with_config(CLOSED)
 class PastAttempt(TypedDict, total=False):
-    """The facts about an earlier attempt that decide whether there will be another one."""
+    """The facts about an earlier attempt that decide whether there will be a further one."""
 
     trial: TrialName
     attempt: Count
@@ -62,7 +61,7 @@ class BlockOrder(Message):
 
     h123: Literal["order/1"] = "order/1"
     version: str = __version__
-    """The version of h123. Another version might measure differently."""
+    """The version of h123. A different version might measure differently."""
     number: Count
     """The number of the order within one run of a campaign."""
     seed: Whole
@@ -78,7 +77,7 @@ class BlockOrder(Message):
     subjects: dict[str, Digest]
     """The subjects of the catalogue that the machine installs, with the fingerprints of their files."""
     roots: dict[str, Digest]
-    """Archives with files that only these trials have, by the root that the trials name, with their digests."""
+    """Archives of files that only these trials need, by the root that the trials name, with their digests."""
     prepared: dict[str, Digest] = Field(default={})
     """Archives of trials whose files do not come from the plan, by trial, with their digests."""
     policy: Policy
@@ -89,7 +88,7 @@ class BlockOrder(Message):
         return cls.model_validate_json(text, context=RESOLVED)
 
     def portable(self) -> str:
-        """The order in a form for another machine. Raises UserError if it cannot run there."""
+        """Return the order in a form for a different machine. Raises UserError if it cannot run there."""
         for name, server in self.servers.items():
             what = f"runs at {server.address}" if server.address else f"is a program of this machine ({server.command})"
             raise UserError(
@@ -103,15 +102,15 @@ class BlockOrder(Message):
         return {name: Network.from_resolved(resolved) for name, resolved in self.networks.items()}
 
     def trials(self) -> list[PlannedTrial]:
-        """The trials of all blocks."""
+        """Return the trials of all blocks."""
         return [trial for block in self.blocks for trial in block]
 
     def archives(self) -> dict[str, Digest]:
-        """All archives that travel with the order, with their digests."""
+        """Return all archives that are sent with the order, with their digests."""
         return {**self.roots, **self.prepared}
 
 
 def history(attempts: Iterable[LiveAttempt]) -> list[PastAttempt]:
-    """Earlier attempts at a trial in the form of an order."""
+    """Return earlier attempts at a trial in the form of an order."""
     fields = PastAttempt.__annotations__
     return [PastAttempt(**{name: value for name, value in event.items() if name in fields}) for event in attempts]  # type: ignore[typeddict-item]

@@ -1,4 +1,4 @@
-"""Pools of machines: how a campaign has blocks run on them, and the events that come back (docs/contracts/pool.md)."""
+"""Pools of machines: how a campaign runs blocks on them, and the events that they return (docs/contracts/pool.md)."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -30,12 +30,12 @@ class Started(_Event):
 
     @property
     def name(self) -> str:
-        """The attempt's name, for people."""
+        """The attempt's name in messages."""
         return _attempt_name(self.trial, self.attempt)
 
 
 class AttemptDone(_Event):
-    """An attempt has ended, and is sealed."""
+    """An attempt has ended and is sealed."""
 
     event: Literal["attempt-done"] = "attempt-done"
     facts: AttemptFacts
@@ -47,7 +47,7 @@ class AttemptDone(_Event):
 
     @property
     def name(self) -> str:
-        """The attempt's name, for people."""
+        """The attempt's name in messages."""
         return _attempt_name(self.facts["trial"], self.facts["attempt"])
 
 
@@ -77,7 +77,7 @@ class MachineJoined(_Event):
 
 
 class MachineLost(_Event):
-    """A machine has failed: it sends nothing until it joins again, and what ran there is lost."""
+    """A machine has failed. It sends nothing until it joins again, and what ran there is lost."""
 
     event: Literal["machine-lost"] = "machine-lost"
     why: str
@@ -93,7 +93,7 @@ class OrderRefused(_Event):
     status: Count = 1
 
     def error(self) -> UserError:
-        """The error that the user reads."""
+        """Return the error that the user reads."""
         return UserError(self.why, self.remedy, status=self.status)
 
 
@@ -107,35 +107,35 @@ def read_event(text: str | bytes) -> PoolEvent:
 
 
 class Pool(Protocol):
-    """Runs block orders on its machines. Used by one thread."""
+    """Runs block orders on its machines. Only one thread may use it."""
 
     @property
     def grows(self) -> bool:
         """Whether machines may join while a campaign runs."""
 
     def machines(self) -> Sequence[Machine]:
-        """All machines, lost ones included; at least one. Their names are unique."""
+        """Return all machines, at least one, including lost ones. Their names are unique."""
 
     def submit(self, machine: Machine, order: BlockOrder, archives: Mapping[str, Path]) -> None:
-        """Have an order run on a machine that has none. `archives`: the folders that the order names by digest.
+        """Start an order on a machine that has none. `archives`: the folders that the order names by digest.
 
-        Raises UserError if it cannot travel to that machine (`BlockOrder.portable`).
+        Raises UserError if the order cannot be sent to that machine (`BlockOrder.portable`).
         """
 
     def events(self, timeout_s: float | None = None, /) -> Sequence[PoolEvent]:
         """Return what has happened since the last call; the events of one machine are in order. This waits for an
-        event, at most `timeout_s`. A pool that runs trials itself may take longer. Without a timeout, no events mean
-        that no machine is left and none will join.
+        event, at most `timeout_s`. A pool that runs trials itself may take longer. Without a timeout, an empty result
+        means that no machine is left and none will join.
 
-        Raises OSError if the disk of the caller is full.
+        Raises OSError if the caller's disk is full.
         """
 
     def archive(self, attempt: AttemptDone) -> Path:
-        """The folder of an attempt, on the caller's disk. The caller must move it away before it asks for more
+        """Return the folder of an attempt on the caller's disk. The caller must move it away before asking for more
         events."""
 
     def cancel(self) -> None:
-        """End all running trials and forget all orders."""
+        """End all running trials and discard all orders."""
 
     def close(self) -> None:
-        """The same, permanently."""
+        """End all running trials, discard all orders, and close the pool permanently."""

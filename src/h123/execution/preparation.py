@@ -1,4 +1,4 @@
-"""Prepares what trials need before the first one starts: subjects that can do what the trials ask, and files to
+"""Prepares what trials need before the first one starts: subjects that can do what the trials require, and files to
 serve."""
 
 from collections import ChainMap
@@ -27,13 +27,13 @@ from h123.virtual import virtual_kernel
 def prepare(
     trials: Sequence[Parameters], report: Callable[[str], None], own: Mapping[str, Subject] | None = None
 ) -> dict[str, Subject]:
-    """Install the subjects of trials, and make the bodies that their servers serve as files. Return the subjects by
+    """Install the subjects of trials, and create the bodies that their servers serve as files. Return the subjects by
     name.
 
-    `own`: subjects that are in no catalogue. Raises UserError.
+    `own`: subjects that are not in the catalogue. Raises UserError.
     """
     subjects = check_trials(trials, own)
-    require_kernel(trials)  # refused now rather than at the first such trial
+    require_kernel(trials)  # refuse now rather than at the first such trial
     require_processors(trials)
     for subject in subjects.values():
         install(subject, report)
@@ -53,8 +53,8 @@ def require_kernel(trials: Sequence[Parameters]) -> None:
 
 
 def check_trials(trials: Sequence[Parameters], own: Mapping[str, Subject] | None = None) -> dict[str, Subject]:
-    """The subjects of trials by name. `own`: subjects that are in no catalogue. Raises UserError if one is missing, or
-    cannot do what a trial asks."""
+    """Return the subjects of trials by name. `own`: subjects that are not in the catalogue. Raises UserError if one is
+    missing, or cannot do what a trial requires."""
     available, subjects = (
         ChainMap(dict(own or {}), cast(MutableMapping[str, Subject], catalogue())),
         dict[str, Subject](),
@@ -62,7 +62,7 @@ def check_trials(trials: Sequence[Parameters], own: Mapping[str, Subject] | None
     for p in trials:
         _check_store(p)
         check_affinity(p)
-        for role_name, name in p.roles().items():  # a campaign may name one that has been taken away since
+        for role_name, name in p.roles().items():  # a campaign may name a subject that has been removed since
             _require(available, name, f"the study's {role_name} is")
         for role, name in trial_roles(p, available).items():
             _require(available, name, f"{p.server} passes requests on to")
@@ -94,7 +94,7 @@ def _check_own(p: Parameters, server: Subject, client: Subject) -> None:
 
 
 def _check_store(p: Parameters) -> None:
-    """Servers put one object into their backend before they listen."""
+    """Check that the trial needs only one object in the backend, because servers store one there before they listen."""
     if p.store != "memory" and len(set(p.workload.served())) > 1:
         raise UserError(
             f"a workload of {p.workload.label()} downloads bodies of several sizes, and with `store: {p.store}` the"

@@ -1,9 +1,9 @@
 """Decides whether a trial runs again, and when. All limits are here.
 
-A fault (of a subject, the set-up, the link) would most likely recur: the trial is repeated at once, at most twice,
-and if trials still fail the campaign ends. A disturbance by the machine is no fault: h123 repeats such a trial
-later, when the machine is calmer, as long as the campaign's patience lasts. If it never is, the least disturbed
-attempt counts.
+A fault (of a subject, the set-up or the link) would most likely recur. Such a trial is repeated at once, at most twice;
+if trials keep failing, the campaign ends. A disturbance by the machine is not a fault: h123 repeats such a trial later,
+when the machine is calmer, as long as the campaign's patience lasts. If the machine never becomes calm, the least
+disturbed attempt counts.
 """
 
 from collections.abc import Sequence
@@ -17,18 +17,18 @@ HOPELESS_AFTER = 3
 
 
 class Retries(MessagePart):
-    """The most attempts at a trial, by reason."""
+    """The largest number of attempts at a trial, by reason."""
 
     faults: Count = 3
-    """Failed attempts because of a fault before the trial is given up."""
+    """The number of attempts that fail because of a fault before the trial is given up."""
     disturbed: Count = 3
-    """Attempts that count but were disturbed, before the best of them must do."""
+    """The number of valid but disturbed attempts after which the best of them counts."""
     ruined: Count = 6
-    """Failed attempts that the machine may have caused, before the trial is given up."""
+    """The number of failed attempts that the machine may have caused before the trial is given up."""
 
 
 class Patience(MessagePart):
-    """The time that a machine may spend on disturbed trials, and the noise at which it counts as calm."""
+    """The time that a machine may spend on disturbed trials, and the noise below which it counts as calm."""
 
     repeating_share: Share = 0.15
     """The share of the order's time so far that may be spent on repeating disturbed trials."""
@@ -37,21 +37,21 @@ class Patience(MessagePart):
     least_repeating_s: Seconds = 10.0
     least_waiting_s: Seconds = 3.0
     calm: Share = 0.02
-    """Share of the processors' time that others may take on a machine that counts as calm."""
+    """The share of the processors' time that others may take on a machine that counts as calm."""
     pause_s: Seconds = 1.0
-    """The pause before h123 watches a machine again that was not calm."""
+    """The pause before h123 again watches a machine that was not calm, s."""
 
     def repeating_s(self, took_s: float) -> float:
-        """The seconds for repeats after trials that took `took_s`."""
+        """Return the seconds for repeats after trials that took `took_s`."""
         return max(self.least_repeating_s, self.repeating_share * took_s)
 
     def waiting_s(self, took_s: float) -> float:
-        """The seconds for waiting after trials that took `took_s`."""
+        """Return the seconds for waiting after trials that took `took_s`."""
         return max(self.least_waiting_s, self.waiting_share * took_s)
 
     def calm_enough(self, now: float, attempts: "Sequence[LiveAttempt]", limit: float) -> bool:
-        """Whether a trial would be undisturbed now. The disturbance of a trial grows with the machine's noise (a share,
-        0 to 1)."""
+        """Return whether a trial would be undisturbed now. A trial's disturbance grows with the machine's noise (a
+        share, 0 to 1)."""
         last = attempts[-1]
         then, share = last.get("noise", 0.0), last.get("disturbance", 1.0)
         bearable: float = then * min(1.0, limit / share if share else 1.0)
@@ -59,45 +59,45 @@ class Patience(MessagePart):
 
 
 RETRIES, PATIENCE = Retries(), Patience()
-"""A campaign's."""
+"""The limits of a campaign."""
 ONCE = Retries(faults=1, disturbed=1, ruined=1)
 """The limits for a caller that judges each attempt itself."""
 
 
 class LiveAttempt(AttemptFacts, total=False):
-    """An attempt, while the campaign runs."""
+    """An attempt while the campaign runs."""
 
     forgiven: bool
     """Whether the attempt no longer counts against its trial."""
 
 
 def tolerated(margin: float) -> float:
-    """The largest share of the question's metrics that the machine may have caused in a trial that counts as
+    """Return the largest share of the question's metrics that the machine may have caused in a trial that counts as
     undisturbed.
 
-    Half the margin of the study: two trials that are off by no more have a ratio that is off by no more than that, so
-    no verdict at the margin rests on what the machine did.
+    It is half the margin of the study. If two trials are off by no more than that, their ratio is off by no more than
+    the margin, so no verdict at the margin rests on what the machine did.
     """
     return margin / 2
 
 
 def clean(attempts: Sequence[LiveAttempt]) -> bool:
-    """Whether an attempt counts and the machine did not disturb it."""
+    """Return whether an attempt counts and was not disturbed by the machine."""
     return any(event["valid"] and not event.get("disturbed") for event in attempts)
 
 
 def usable(attempts: Sequence[LiveAttempt]) -> bool:
-    """Whether an attempt counts, disturbed or not."""
+    """Return whether an attempt counts, disturbed or not."""
     return any(event["valid"] for event in attempts)
 
 
 def unsupported(attempts: Sequence[LiveAttempt]) -> bool:
-    """Whether the subject reported that it cannot do this."""
+    """Return whether the subject reported that it cannot do this."""
     return any(reason["code"] == "unsupported" for event in attempts[-1:] for reason in event["reasons"])
 
 
 def given_up(attempts: Sequence[LiveAttempt], retries: Retries = RETRIES) -> bool:
-    """Whether no attempt counts, and there will be no further one."""
+    """Return whether no attempt counts and there will be no further one."""
     if usable(attempts):
         return False
     recent = _since_retry(attempts)
@@ -106,7 +106,7 @@ def given_up(attempts: Sequence[LiveAttempt], retries: Retries = RETRIES) -> boo
 
 
 def disturbed(attempts: Sequence[LiveAttempt], retries: Retries = RETRIES) -> bool:
-    """Whether the trial should run again when the machine is calmer."""
+    """Return whether the trial should run again when the machine is calmer."""
     recent = _since_retry(attempts)
     if clean(attempts) or given_up(attempts, retries):
         return False
@@ -116,18 +116,18 @@ def disturbed(attempts: Sequence[LiveAttempt], retries: Retries = RETRIES) -> bo
 
 
 def settled(attempts: Sequence[LiveAttempt], retries: Retries = RETRIES) -> bool:
-    """Whether nothing remains to run for now."""
+    """Return whether nothing remains to run for now."""
     return usable(attempts) or given_up(attempts, retries) or disturbed(attempts, retries)
 
 
 def forgive(attempts: Sequence[LiveAttempt]) -> None:
-    """The user asks to try again: earlier attempts no longer count against their trials."""
+    """Stop counting earlier attempts against their trials, because the user asked to try again."""
     for event in attempts:
         event["forgiven"] = True
 
 
 def lose(event: LiveAttempt) -> None:
-    """The attempt's files are missing or changed: it counts neither for nor against its trial."""
+    """Note that the attempt's files are missing or changed: it counts neither for nor against its trial."""
     event["valid"], event["forgiven"] = False, True
 
 

@@ -19,22 +19,22 @@ from h123.study import Network, Parameters, PlannedTrial
 
 @dataclass(frozen=True)
 class PreparedTrial:
-    """A trial whose files are written."""
+    """A trial whose files have been written."""
 
     folder: Path
-    """The folder with its files, and later its results."""
+    """The folder with its files, and later with its results."""
     parameters: Parameters
     network: Network
 
 
 class SingleTrials:
-    """Has trials executed once each, by the first machine of a pool."""
+    """Executes trials once each, on the first machine of a pool."""
 
     def __init__(
         self, pool: Pool, roots: Mapping[str, Path], servers: Mapping[str, OwnServer] | None = None, *, seed: int = 0
     ) -> None:
-        """`roots`: what the trials' files name by a root; `servers`: your own that they start; `seed`: of certificates
-        that are not among the roots."""
+        """`roots`: the folders that the trials' files name by a root. `servers`: your own servers that they start.
+        `seed`: for certificates that are not among the roots."""
         self._pool, self._roots, self._servers, self._seed = pool, roots, servers or {}, seed
         self._orders = 0
 
@@ -49,10 +49,10 @@ class SingleTrials:
         jobs: int = 1,
         is_wanted: Callable[[PreparedTrial], bool] = lambda _: True,
     ) -> Iterator[tuple[PreparedTrial, AttemptFacts]]:
-        """Yield each trial as it ends, with at most `jobs` at once. Trials whose `is_wanted` has become false do not
-        run.
+        """Yield each trial as it ends, with at most `jobs` running at once. Trials for which `is_wanted` no longer
+        holds do not run.
 
-        Raises UserError if the machine fails, or no machine can execute a trial.
+        Raises UserError if the machine fails, or if no machine can execute a trial.
         """
         trials_left = {str(number): trial for number, trial in enumerate(trials, 1)}
         while trials_left := {name: trial for name, trial in trials_left.items() if is_wanted(trial)}:
@@ -73,7 +73,8 @@ class SingleTrials:
         order = BlockOrder(
             number=self._orders,
             seed=self._seed,
-            # A block each, so that they begin in this order; a network each, since several may have one name.
+            # Each trial gets a block, so that they begin in this order, and a network, because several may have the
+            # same name.
             blocks=[[_planned(number, *named_trial)] for number, named_trial in enumerate(trials.items(), 1)],
             history={},
             networks={name: trial.network.resolved() for name, trial in trials.items()},

@@ -1,4 +1,4 @@
-"""The messages between a campaign and its machines, which are JSON documents, and the folders that travel as
+"""The messages between a campaign and its machines, which are JSON documents, and the folders that are sent as
 archives."""
 
 import hashlib
@@ -11,7 +11,7 @@ from pydantic import ConfigDict
 from h123.documents.shapes import STRICT, Document, Shape
 
 CLOSED = ConfigDict(**{**STRICT, "extra": "forbid"})
-"""Both ends have the same version of h123, so an unknown field is an error."""
+"""Both ends run the same version of h123, so an unknown field is an error."""
 
 
 class MessagePart(Shape):
@@ -21,7 +21,7 @@ class MessagePart(Shape):
 
 
 class Message(Document):
-    """A document whose `h123` key is its format. It names no path of the sending machine."""
+    """A document whose `h123` key is its format. It contains no path of the sending machine."""
 
     model_config = ConfigDict(**{**CLOSED, "frozen": True})
 
@@ -33,15 +33,15 @@ def pack(folder: Path, file: IO[bytes]) -> None:
 
 
 def unpack(file: IO[bytes], folder: Path) -> None:
-    """Write an archive's content into a new folder. The archive is untrusted: nothing is written outside of the folder,
-    no link leads out of it, and there are no devices. Raises `tarfile.TarError` if it is damaged."""
+    """Write an archive's content into a new folder. The archive is untrusted: nothing is written outside the folder, no
+    link leads out of it, and devices are refused. Raises `tarfile.TarError` if it is damaged."""
     folder.mkdir(parents=True)
     with tarfile.open(fileobj=file, mode="r|") as archive:
         archive.extractall(folder, filter="data")
 
 
 def folder_digest(folder: Path) -> str:
-    """The digest of the names and contents of all files in a folder."""
+    """Return the digest of the names and contents of all files in a folder."""
     digest = hashlib.sha256()
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         content = file.read_bytes()

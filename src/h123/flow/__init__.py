@@ -1,6 +1,6 @@
-"""What flowed over a trial's link from moment to moment: series over time, from its packets and from TCP's account.
+"""Series over time of a trial's link: what flowed from moment to moment, from its packets and TCP's account.
 
-Pure functions of arrays; unknown values are absent, never guessed.
+All functions are pure functions of arrays. Unknown values are absent, never guessed.
 """
 
 from h123.flow.bins import Bins, Numbers, Series

@@ -1,4 +1,4 @@
-"""Equal consecutive spans of time into which a series is collected, because a figure has limited pixels."""
+"""Equal consecutive spans of time for a series, because a figure has a limited number of pixels."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,8 +31,8 @@ class Bins:
 
     @classmethod
     def covering(cls, begin: int, end: int, most: int) -> Self:
-        """At most `most` bins that cover both times and everything between. Each is 1, 2 or 5 times a power of ten
-        wide."""
+        """Return at most `most` bins that cover both times and everything in between. Their width is 1, 2 or 5 times a
+        power of ten."""
         least = max((end - begin) // most + 1, 1)
         power = 10 ** (len(str(least)) - 1)
         width = next(step * power for step in (1, 2, 5, 10) if step * power >= least)
@@ -40,30 +40,30 @@ class Bins:
 
     @property
     def begins(self) -> Times:
-        """Where each bin begins."""
+        """The beginning of each bin."""
         return self.begin + self.width * np.arange(self.count, dtype=np.int64)
 
     def sums(self, times: ArrayLike, amounts: ArrayLike) -> Numbers:
-        """The sum of the amounts in each bin. Amounts outside all bins are left out."""
+        """Return the sum of the amounts in each bin, without amounts outside all bins."""
         places, inside = self._places(times)
         return np.bincount(places[inside], np.asarray(amounts, float)[inside], self.count).astype(float)
 
     def counts(self, times: ArrayLike) -> Times:
-        """The number of times in each bin."""
+        """Return the number of times in each bin."""
         places, inside = self._places(times)
         return np.bincount(places[inside], minlength=self.count).astype(np.int64)
 
     def medians(self, times: ArrayLike, values: ArrayLike) -> Numbers:
-        """The median of the values in each bin; nan if there are none."""
+        """Return the median of the values in each bin; nan if there are none."""
         return self._each(times, values, lambda group: float(np.median(group)))
 
     def largest(self, times: ArrayLike, values: ArrayLike) -> Numbers:
-        """The largest of the values in each bin; nan if there are none."""
+        """Return the largest of the values in each bin; nan if there are none."""
         return self._each(times, values, lambda group: float(group.max()))
 
     def highest(self, times: ArrayLike, changes: ArrayLike) -> Numbers:
-        """The highest level in each bin. The level begins at 0 and changes at the given times, in any order; changes at
-        the same time are combined."""
+        """Return the highest level in each bin. The level begins at 0 and changes at the given times, which may be
+        unsorted; changes at the same time are combined."""
         when, inverse = np.unique(np.asarray(times, np.int64), return_inverse=True)
         levels = np.cumsum(np.bincount(inverse, np.asarray(changes, float), len(when)))
         before = np.searchsorted(when, self.begins, side="right")

@@ -1,5 +1,5 @@
-"""What one end of a connection could know about it, by the same rules for TCP and QUIC: its bytes in flight (sent, and
-neither known to have arrived nor sent again), and its round trips."""
+"""What a connection's sender could know, by the same rules for TCP and QUIC: its bytes in flight (sent, and neither
+known to have arrived nor sent again), and its round trips."""
 
 from collections.abc import Sequence
 
@@ -11,10 +11,10 @@ from h123.packets.capture import DOWN
 
 
 def bytes_in_flight(connections: Sequence[Connection], way: int, bins: Bins) -> Numbers:
-    """The most bytes in flight in each bin, over all connections: the payload of TCP or UDP that one end sent.
+    """Return the most bytes in flight in each bin over all connections, as payload of TCP or UDP that one end sent.
 
-    A packet counts from when it reached the link. One that arrived counts until the sender received the first packet
-    that the other end sent after it; one that was lost, until its replacement was sent.
+    A packet counts from when it reached the link. A packet that arrived counts until the sender received the first
+    packet that the other end sent after its arrival; a lost one counts until its replacement was sent.
     """
     changes = [_changes(connection, way) for connection in connections]
     if not changes:
@@ -24,7 +24,7 @@ def bytes_in_flight(connections: Sequence[Connection], way: int, bins: Bins) -> 
 
 
 def _changes(connection: Connection, way: int) -> tuple[Times, Times]:
-    """Times, and by how much the bytes in flight change then."""
+    """Return the times at which the bytes in flight change, and the changes."""
     sending, answers = (connection.up, connection.down)[:: -1 if way == DOWN else 1]
     ends = np.where(sending.arrived, answers.receipts(sending.delivered_at), sending.at)
     ends[lost_packets(sending)] = resent(sending, answers, connection.round_trip_ns)
@@ -35,8 +35,9 @@ def _changes(connection: Connection, way: int) -> tuple[Times, Times]:
 
 
 def round_trips(connections: Sequence[Connection], way: int) -> Series:
-    """For each delivered packet with content in one direction: from when it reached the link until its sender received
-    the first packet that the other end sent afterwards. This includes delayed acknowledgements."""
+    """Return the round trip of each delivered packet with content in one direction: from when it reached the link until
+    its sender received the first packet that the other end sent after its arrival. This includes delayed
+    acknowledgements."""
     series_of_each = [_of(connection, way) for connection in connections]
     times = np.concatenate([np.empty(0, np.int64), *(series.times for series in series_of_each)])
     return Series(times, np.concatenate([np.empty(0), *(series.values for series in series_of_each)]))

@@ -1,4 +1,4 @@
-"""Sequence plots: how far each connection's sender had come, and where packets were lost or sent again."""
+"""Sequence plots: how far each connection's sender had come, and which packets were lost or sent again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from h123.packets.capture import DOWN, TCP
 
 @dataclass(frozen=True)
 class SentSoFar:
-    """One end of one connection. TCP's numbers count from the first one seen; QUIC's are encrypted, so they are the sum
-    of the payload of all earlier datagrams."""
+    """One end of a connection. TCP's sequence numbers count from the first one seen. QUIC's are encrypted, so the sum
+    of the payload of all earlier datagrams replaces them."""
 
     quic: bool
     at: Times
@@ -20,13 +20,13 @@ class SentSoFar:
     ends: Times
     """Bytes up to the end of each packet."""
     losses: Times
-    """Indices of the lost packets."""
+    """The indices of the lost packets."""
     again: Times
-    """Indices of TCP packets that begin below what had been sent before. For QUIC this cannot be seen."""
+    """The indices of TCP packets that begin below earlier data. QUIC does not reveal this."""
 
 
 def sequences(connections: Sequence[Connection], way: int) -> list[SentSoFar]:
-    """The connections whose end sent anything, largest first."""
+    """Return the connections whose end sent anything, largest first."""
     sides = [connection.down if way == DOWN else connection.up for connection in connections]
     all_ends = [_of(side) for side in sides if side.speaks.any()]
     return sorted(all_ends, key=lambda end: -int(end.ends.max()))
@@ -45,7 +45,7 @@ def _of(sending: Sending) -> SentSoFar:
 
 
 def _unwrapped(numbers: Times) -> Times:
-    """TCP's numbers from 0 at the lowest; they begin anywhere, and start again after 2^32."""
+    """Return TCP's sequence numbers, counted from 0 at the lowest. They begin anywhere and start again after 2^32."""
     steps = (np.diff(numbers) + 2**31) % 2**32 - 2**31
     far: Times = np.concatenate([[0], np.cumsum(steps)])
     above: Times = far - far.min()

@@ -1,5 +1,5 @@
-"""What the ends' own stacks report of their connections, as series: congestion window and smoothed round trip, from
-TCP's account and from the logs of QUIC stacks."""
+"""Series from the ends' own stacks: congestion window and smoothed round trip, from TCP's account and the logs of QUIC
+stacks."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ _LISTENS = 10
 
 
 def sender_window(account: Account, host: str) -> Series:
-    """The sum of the congestion windows of all connections of a host at each sample, bytes."""
+    """Return the sum of the congestion windows of all connections of a host at each sample, bytes."""
     rows = _of(account, host)
     times, place = np.unique(account["at_ns"][rows], return_inverse=True)
     each = account["cwnd"][rows].astype(float) * account["snd_mss"][rows]
@@ -23,7 +23,7 @@ def sender_window(account: Account, host: str) -> Series:
 
 
 def smoothed_round_trip(account: Account, host: str) -> Series:
-    """TCP's smoothed round trip at each sample, ns; for several connections the median."""
+    """Return TCP's smoothed round trip at each sample, ns; the median if there are several connections."""
     rows = _of(account, host)
     rows = rows[account["rtt_ns"][rows] > 0]
     times, firsts = np.unique(account["at_ns"][rows], return_index=True)
@@ -32,14 +32,14 @@ def smoothed_round_trip(account: Account, host: str) -> Series:
 
 
 def _of(account: Account, host: str) -> NDArray[np.intp]:
-    """The rows of its connections, in the order of time."""
+    """Return the rows of the host's connections, in chronological order."""
     rows = np.flatnonzero((account["host"] == host) & (account["state"] != _LISTENS))
     return rows[np.argsort(account["at_ns"][rows], kind="stable")]
 
 
 def logged_window(logs: Sequence[StackLog], bins: Bins) -> Series:
-    """Return the sum of the congestion windows of all connections in bytes: the most in each bin, from the first known
-    value to the last."""
+    """Return the sum of the congestion windows of all connections in bytes: the maximum in each bin, from the first
+    known value to the last."""
     none = np.empty(0)
     parts = zip((none, none), *(_changes(log) for log in logs), strict=True)
     times, amounts = (np.concatenate(part) for part in parts)
@@ -50,7 +50,7 @@ def logged_window(logs: Sequence[StackLog], bins: Bins) -> Series:
 
 
 def logged_round_trip(logs: Sequence[StackLog], bins: Bins) -> Series:
-    """The median of the smoothed round trips in each bin that has one, ns."""
+    """Return the median of the smoothed round trips in each bin that has one, ns."""
     times = np.concatenate([np.empty(0, np.int64), *(log.at for log in logs)])
     values = np.concatenate([np.empty(0), *(log.round_trip for log in logs)])
     valid = ~np.isnan(values)
@@ -60,7 +60,7 @@ def logged_round_trip(logs: Sequence[StackLog], bins: Bins) -> Series:
 
 
 def _changes(log: StackLog) -> tuple[Numbers, Numbers]:
-    """Return the times at which the window changes, and by how much; at the end of the log it becomes 0."""
+    """Return the times at which the window changes, and the changes. At the end of the log it becomes 0."""
     valid = ~np.isnan(log.window)
     if not valid.any():
         return np.empty(0), np.empty(0)

@@ -1,4 +1,4 @@
-"""What passed through a link in one direction: how much, how long it waited in the queue, and what never came out."""
+"""What passed through a link in one direction: how much, how long it waited in the queue, and what was lost."""
 
 import numpy as np
 
@@ -11,14 +11,15 @@ _NS = 1_000_000_000
 
 
 def throughput(packets: Packets, bins: Bins) -> Numbers:
-    """Bits per second that left the link in each bin, for one direction; whole IP packets, as its rate counts them."""
+    """Return the bits per second that left the link in each bin for one direction, counted as whole IP packets, as in
+    its rate."""
     out = (packets["fate"] == DELIVERED) & (packets["left_ns"] > 0)
     return bins.sums(packets["left_ns"][out], packets["bytes"][out]) * 8 * _NS / bins.width
 
 
 def waiting(packets: Packets, way: Direction, *, shared: bool = False) -> Series:
-    """How long each packet of a direction waited in the queue, by arrival, ns; none for packets that were dropped, or
-    without a queue. `shared`: with cross traffic."""
+    """Return how long each packet of a direction waited in the queue, by arrival, ns. Dropped packets have no value,
+    nor do any without a queue. `shared`: whether cross traffic used the link too."""
     if way.rate is None and not any(change.rate for change in way.changes or []):
         return Series(np.empty(0, np.int64), np.empty(0))
     queued = (packets["fate"] != QUEUE_FULL) & (packets["fate"] != BLOCKED)
@@ -27,14 +28,14 @@ def waiting(packets: Packets, way: Direction, *, shared: bool = False) -> Series
 
 
 def fate_times(packets: Packets, fate: int) -> Times:
-    """When the packets with a given fate reached the link."""
+    """Return when the packets with a given fate reached the link."""
     times: Times = packets["at_ns"][packets["fate"] == fate].astype(np.int64)
     return times
 
 
 def capacity(way: Direction, begin: int, end: int) -> Series:
-    """The link's rate from the trial's beginning, where each value holds until the next; for a trace its mean. None for
-    a link without a rate."""
+    """Return the link's rate from the trial's beginning, where each value holds until the next; for a trace, its mean.
+    Empty for a link without a rate."""
     steps = [(begin, way.rate)]
     steps += [(begin + c.at_ns, c.rate) for c in way.changes or [] if c.rate and begin + c.at_ns < end]
     rates = [(time, rate.mean_bps) for time, rate in steps if rate]
@@ -44,7 +45,7 @@ def capacity(way: Direction, begin: int, end: int) -> Series:
 
 
 def full_queue_ns(way: Direction) -> float | None:
-    """How long the packet in the last place of the queue waits, ns. None if rate or queue varies."""
+    """Return how long a packet in the last place of the queue waits, ns. None if rate or queue varies."""
     if way.queue is None or way.changes:
         return None
     if way.queue.ns is not None:

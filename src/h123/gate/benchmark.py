@@ -1,6 +1,6 @@
 """A gate's ratios for charts over commits: the JSON that github-action-benchmark reads as `customSmallerIsBetter`.
 
-Ratios to a build that stays the same are what can be drawn over many runs: times are also the machine's of each.
+Only ratios to an unchanged build can be compared over many runs, because times also depend on the machine of each run.
 """
 
 import json
@@ -27,7 +27,7 @@ class Entry(TypedDict):
 
 
 def benchmark(outcomes: Sequence[ConditionOutcome]) -> str:
-    """A result for each known ratio, even if several conditions use it."""
+    """Return the JSON with one result for each known ratio, even if several conditions use it."""
     entries: dict[str, Entry] = {}
     for outcome in outcomes:
         for cell in outcome.cells:
@@ -38,7 +38,7 @@ def benchmark(outcomes: Sequence[ConditionOutcome]) -> str:
 
 
 def _entry(cell: GateCell) -> Entry | None:
-    """The entry of a cell. None if its figure is unknown or means nothing."""
+    """Return the entry of a cell, or None if its figure is unknown or meaningless."""
     figure = cell.figure
     if figure.value is None or figure.timeless:
         return None
@@ -62,7 +62,8 @@ def _entry(cell: GateCell) -> Entry | None:
 
 
 def _smaller_is_better(figure: GateFigure, value: float) -> tuple[str, float, float | None, float | None]:
-    """Whether smaller is better. A ratio of a metric that is better when larger is inverted; a value stays as it is."""
+    """Return the figure such that smaller is better. A ratio of a metric for which larger is better is inverted; a
+    value stays as it is."""
     if METRICS[figure.metric].better == "lower" or figure.unit is not None:
         return figure.subject, value, figure.low, figure.high
     a, b = figure.subject.split("/")

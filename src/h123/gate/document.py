@@ -20,20 +20,21 @@ class CellRow(TypedDict):
     why: str
     """The reason for the verdict, in words."""
     ratio: float | None
-    """The ratio's interval is not corrected for the number of cells."""
+    """The ratio. Its interval is not corrected for the number of cells."""
     value: NotRequired[float | None]
     """Present if the condition is about one level's value instead of a ratio; the ratio is then null."""
     unit: NotRequired[str]
-    """The unit of the value, `low` and `high`."""
+    """The unit of `value`, `low` and `high`."""
     low: float | None
-    """Null: without bound, or unknown, in which case ratio and value are unknown too."""
+    """The lower end of the interval. Null if it has no bound or is unknown; in the latter case ratio and value are
+    unknown too."""
     high: float | None
     confidence: float | None
     blocks: int
-    """Blocks with a value, for a ratio on both sides."""
+    """The number of blocks with a value; for a ratio, with values on both sides."""
     blocks_needed: int | None
-    """For an undecided condition, the total number of blocks that would probably decide it. Null: unknown, or more than
-    is practical."""
+    """For an undecided condition, the total number of blocks that would probably decide it. Null if unknown, or more
+    than is practical."""
 
 
 class UncheckedRow(TypedDict):
@@ -50,7 +51,7 @@ class ConditionRow(TypedDict):
     condition: str
     """The condition that must hold; for `--fail-if`, the opposite of the given one."""
     by: Basis
-    """`interval`: the whole interval must be on the right side. `estimate`: the ratio alone decides."""
+    """`interval`: the whole interval must be on the right side. `estimate`: only the estimate decides."""
     verdict: Word
     """The worst verdict of its cells."""
     cells: Sequence[CellRow]

@@ -1,4 +1,4 @@
-"""A gate as OpenMetrics text, for Prometheus' push gateway or the node exporter's text files."""
+"""A gate's outcome as OpenMetrics text, for Prometheus' push gateway or the node exporter's text files."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ _WORDS = list(STATUS)
 
 
 def exposition(campaign: str, outcomes: Sequence[ConditionOutcome]) -> str:
-    """All metrics. Unknown figures have no sample."""
+    """Return all metrics as text. Unknown figures have no sample."""
     own = CollectorRegistry()
     Info("h123_gate_campaign", "What was held.", registry=own).info({"name": in_one_line(campaign)})
     gauges = {

@@ -28,11 +28,11 @@ from h123.study import METRICS, Condition
 
 @dataclass(frozen=True)
 class GateFigure:
-    """A figure with its interval. An end is None if there is no interval, or no bound."""
+    """A figure with its interval. An end is None if there is no interval or no bound."""
 
     metric: str
     subject: str
-    """`new/base`, or `new`."""
+    """The levels: `new/base`, or `new`."""
     cell: Mapping[str, str]
     value: float | None
     low: float | None
@@ -40,16 +40,17 @@ class GateFigure:
     confidence: float | None
     """The confidence of the interval."""
     reliable: bool
-    """Whether the confidence is the required one."""
+    """Whether the confidence is at least the required one."""
     blocks: int
-    """Blocks with a value, for a ratio on both sides; for two campaigns, the smaller number."""
+    """The number of blocks with a value; for a ratio, with values on both sides; for two campaigns, the smaller
+    number."""
     withheld: str | None
-    """Why the figure cannot decide anything."""
+    """The reason why the figure cannot decide anything, or None."""
     needed: Callable[[float], int | None]
-    """The number of blocks with which the interval would probably lie on one side of a bound; None: more than is
-    practical."""
+    """Returns the number of blocks with which the interval would probably lie on one side of a bound, or None if that
+    is more than is practical."""
     unit: Unit | None = None
-    """The unit of a value. None: it is a ratio."""
+    """The unit of a value. None for a ratio."""
     timeless: bool = False
     """Whether nothing takes time in its trials, so that no value is shown."""
     required: float | None = None
@@ -64,7 +65,8 @@ class GateFigure:
 
     @property
     def words(self) -> str:
-        """`+7.3 % (+6.1 % to +9 %)`, `187 ms (181 ms to 193 ms)`, `187 ms (2 blocks, too few for an interval)`."""
+        """The figure in words: `+7.3 % (+6.1 % to +9 %)`, `187 ms (181 ms to 193 ms)`, `187 ms (2 blocks, too few for
+        an interval)`."""
         if self.value is None:
             return "not known"
         if self.timeless:
@@ -82,14 +84,15 @@ class GateFigure:
 
 @dataclass(frozen=True)
 class GateFigures:
-    """All figures that conditions on a campaign can be about."""
+    """All figures that conditions on a campaign can use."""
 
     verdicts: Verdicts
     gathered: Callable[[], Case]
-    """The campaign's trials. Called only if the study's own comparisons are not enough."""
+    """Returns the campaign's trials. It is called only if the study's own comparisons are not enough."""
 
     def of(self, condition: Condition) -> list[GateFigure]:
-        """The figures that a condition is about. Empty if no trial has such a value, or no such level exists."""
+        """Return the figures that a condition is about. Empty if no trial has such a value, or if no such level
+        exists."""
         if len(condition.levels) == 1:
             figures = [
                 self._value(level, condition)
@@ -101,7 +104,7 @@ class GateFigures:
         return figures if had or not all(map(self._measured, condition.levels)) else []
 
     def _measured(self, level: str) -> bool:
-        """Whether the level has any valid trial."""
+        """Return whether the level has any valid trial."""
         return any(row["cell"].get(self.verdicts["factor"]) == level for row in self.verdicts["values"])
 
     @cached_property
@@ -109,7 +112,8 @@ class GateFigures:
         return self.gathered()
 
     def _compared(self, condition: Condition) -> Sequence[JudgedComparison]:
-        """The study's own comparisons, or else the same of other metrics and levels."""
+        """Return the study's own comparisons or, if there are none, comparisons by the condition's metric and
+        levels."""
         a, b = condition.levels
         key = (condition.metric, a, b)
         mine = [
@@ -162,7 +166,8 @@ class GateFigures:
         return 1 - self.verdicts["looks"]["level"]
 
     def _other_answers(self, cell: Mapping[str, str], level: str) -> str | None:
-        """A build that answers with less than the other must not pass for how soon it does."""
+        """Return why a level's value cannot decide: its answers differ from the other level's. A build whose answers
+        are smaller must not pass because it is faster."""
         for row in self.verdicts.get("answers", []):
             if row["cell"] == cell and level in (row["a"], row["b"]) and self._must_be_alike:
                 return answers_words_of(row)
@@ -174,7 +179,7 @@ class GateFigures:
 
 
 def unpaired_figures(diff: Diff, condition: Condition) -> list[GateFigure]:
-    """The figures of two campaigns' treatments, with `after` and `before` as levels."""
+    """Return the figures of two campaigns' treatments, with `after` and `before` as levels."""
     return [_unpaired(row) for row in diff["rows"] if row["metric"] == condition.metric]
 
 
@@ -197,5 +202,5 @@ def _unpaired(row: DiffRow) -> GateFigure:
 
 
 def spoiled(figures: Sequence[GateFigure], why: str | None) -> list[GateFigure]:
-    """The same for a campaign about which nothing may be decided."""
+    """Return the figures, marked with `why` they cannot decide anything; unchanged if `why` is None."""
     return [replace(figure, withheld=why) if why else figure for figure in figures]

@@ -81,7 +81,7 @@ def _cell(cell: GateCell) -> CellRow:
 
 
 def _measured(figure: GateFigure) -> _Measured:
-    """A ratio, or a value and its unit."""
+    """Return the figure as a ratio, or as a value with its unit."""
     if figure.unit is None:
         return {"ratio": figure.value}
     return {"ratio": None, "value": figure.value, "unit": figure.unit}

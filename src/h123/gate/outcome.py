@@ -1,8 +1,8 @@
 """The outcome of a condition: passed, failed or undecided, in each cell of a campaign and as a whole.
 
 A figure is beyond the bound, or within it, if its whole interval is. So chance fails a build no more often than the
-interval misses the truth. Where the interval includes the bound, the condition is undecided, and more blocks would
-decide it. With `by: estimate` every figure that exists is decided, and near the bound by chance.
+interval misses the truth. If the interval includes the bound, the condition is undecided, and more blocks would decide
+it. With `by: estimate`, every known figure decides, but near the bound chance determines the outcome.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ from h123.gate.figure import GateFigure
 from h123.study import Condition
 
 STATUS: Mapping[Word, int] = {"passed": 0, "undecided": 98, "failed": 99}
-"""Exit statuses; errors use none of them."""
+"""Exit statuses of outcomes. Errors use other ones."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class GateCell:
 
     @property
     def figures(self) -> str:
-        """`+7.3 % (+6.1 % to +9 %)`."""
+        """The figure in words: `+7.3 % (+6.1 % to +9 %)`."""
         return self.figure.words
 
 
@@ -62,7 +62,7 @@ class ConditionOutcome:
 
 
 def worst(words: Sequence[Word]) -> Word:
-    """The worst outcome: failed, then undecided, then passed."""
+    """Return the worst outcome: failed, then undecided, then passed."""
     return min(words, key=_order)
 
 
@@ -136,18 +136,18 @@ def _cure(have: int, needed: int | None) -> str:
 UNMEASURED = "nothing takes time there under the virtual clock"
 """Why a cell is no part of a gate."""
 _SHOWN = 8
-"""Cells of a condition that have a line each, the worst first."""
+"""The maximum number of cells per condition that get a line each, the worst first."""
 
 
 def gate_row(outcomes: Sequence[ConditionOutcome]) -> GateRow:
-    """The outcome in the form for verdicts.json, the terminal and the page."""
+    """Return the outcome in the form for verdicts.json, the terminal and the page."""
     word = worst([outcome.word for outcome in outcomes])
     ordered = sorted(outcomes, key=lambda outcome: _order(outcome.word))
     return {"verdict": word, "lines": [f"Gate: {word}", *(line for outcome in ordered for line in _lines(outcome))]}
 
 
 def _order(word: Word) -> int:
-    """The worst first."""
+    """Return a sort key that puts the worst first."""
     return ("failed", "undecided", "passed").index(word)
 
 

@@ -1,4 +1,5 @@
-"""The attempts that count, one of each trial (`analysed` in tables.py), with its files' content and its metrics."""
+"""The attempts that count, one for each trial (`analysed` in tables.py), with the content of their files and their
+metrics."""
 
 import json
 from collections.abc import Sequence
@@ -37,37 +38,38 @@ class Attempt:
     attempt: int
     block: int
     position: int | None
-    """Place in the order of the block's trials; None if imported samples do not give it."""
+    """The place in the order of the block's trials; None if imported samples do not record it."""
     place: str | None
-    """The machine that executed it. None if journals of earlier versions, or imported samples, do not name it."""
+    """The machine that executed the attempt. None if journals of earlier versions, or imported samples, do not name
+    it."""
     cell: dict[str, str]
     twin: bool
     parameters: Values
     disturbed: bool
-    """Whether the machine may have caused more of it than the study tolerates."""
+    """Whether the machine may have caused more of the attempt's values than the study tolerates."""
     disturbance: float | None
     """The largest share of a metric of the study's question that the machine may have caused, 0 to 1; None if
     unknown."""
     shares: dict[str, float]
-    """The same for each of the study's metrics, as far as known."""
+    """The share that the machine may have caused of each of the study's metrics, as far as known."""
     link: Link
-    """The link between client and server as trial.json has it."""
+    """The link between client and server, as in trial.json."""
     report: FinishedReport
     facts: ClientFile | None
-    """client.json; None if the client wrote none, and if imported samples have no TLS facts."""
+    """The content of client.json; None if the client wrote none, or if imported samples contain no TLS facts."""
     false_start: bool
-    """Whether the client declared False Start over TLS 1.2."""
+    """Whether the client declares False Start over TLS 1.2."""
     imported: bool
-    """Whether another tool measured it. If so, `report` is empty and unknown parameters are None."""
+    """Whether the samples are imported. If so, `report` is empty and unknown parameters are None."""
     summary: Summary
     timeline: Timeline
     openings: Sequence[Opening]
-    """How its connections opened. Empty if packets do not show it."""
+    """How the attempt's connections opened. Empty if packets do not show it."""
     metrics: dict[str, float | None]
 
     @cached_property
     def workload(self) -> WorkloadKind:
-        """The workload from its parameters."""
+        """The workload, from the trial's parameters."""
         return _workload(json.dumps(self.parameters, sort_keys=True))
 
     @property
@@ -77,28 +79,28 @@ class Attempt:
 
     @property
     def tls(self) -> list[Tls]:
-        """Facts about connections from the client or a schema. Empty if unknown."""
+        """Facts about connections, from the client or a schema. Empty if unknown."""
         return self.facts.tls if self.facts else []
 
     @property
     def required_tls(self) -> str:
-        """The study's TLS version: 1.3 by default, as in imported samples and in trials of earlier
-        versions of h123."""
+        """The study's TLS version. The default, 1.3, also applies to imported samples and to trials of earlier versions
+        of h123."""
         return str(self.parameters.get("tls") or "1.3")
 
     @property
     def tls_versions(self) -> set[str]:
-        """`1.3`, `1.2`... as far as they are known; `none` without TLS."""
+        """The TLS versions (`1.3`, `1.2`...) as far as they are known; `none` without TLS."""
         return {kind.version for kind in self.tls if kind.version}
 
     @property
     def name(self) -> str:
-        """The attempt's folder, `<trial>~<attempt>`."""
+        """The name of the attempt's folder, `<trial>~<attempt>`."""
         return f"{self.trial}~{self.attempt}"
 
 
 def load_attempts(folder: CampaignFolder) -> list[Attempt]:
-    """The attempts in the order of execution. Raises UserError if a file is missing or has another format."""
+    """Return the attempts in the order of execution. Raises UserError if a file is missing or in a different format."""
     rows, imported = counting(folder), folder.imported is not None
     timed = folder.imported is None or folder.imported["timed"]
     read = partial(_read, timed=timed, imported=imported)
@@ -136,7 +138,7 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
 
 
 def _blocking(rows: Sequence[Row]) -> dict[str, Blocking]:
-    """The cost of the lost packet, for each trial that loses one and has a partner that loses none."""
+    """Return the cost of the lost packet for each trial that loses one and has a counterpart that loses none."""
     kinds = [json.loads(row["parameters"]).get("losses") for row in rows]
     without = {_but_losses(row): row for row, losses in zip(rows, kinds, strict=True) if losses == "none"}
     lossy = [row for row, losses in zip(rows, kinds, strict=True) if losses == "one" and _but_losses(row) in without]
@@ -147,7 +149,7 @@ def _blocking(rows: Sequence[Row]) -> dict[str, Blocking]:
 
 
 def _but_losses(row: Row) -> tuple[int, bool, str]:
-    """A key that is equal for two trials that differ only in the loss of one packet."""
+    """Return a key that is equal for two trials that differ only in the loss of one packet."""
     conditions = {name: value for name, value in json.loads(row["parameters"]).items() if name != "losses"}
     return row["block"], row["twin"], json.dumps(conditions, sort_keys=True)
 
@@ -158,19 +160,20 @@ def _blocking_of_pair(pair: tuple[str, str, list[int]]) -> Blocking | None:
 
 
 def _documents(folder: Path, *, imported: bool) -> tuple[Link, FinishedReport, ClientFile | None]:
-    """An attempt's link, its report, its client's account. Read here while others read samples: to hand them on from
-    one process to another takes longer than to read them."""
+    """Return an attempt's link, its report and its client's account. The main process reads them while others read
+    samples, because passing them between processes takes longer than reading them."""
     report = NO_REPORT if imported else finished_report(folder / "report.json")
     return read_document(folder / "trial.json", TrialFile).links[0], report, read_facts(folder)
 
 
 def _recoveries(row: Row, breaks: Sequence[Break]) -> list[float]:
-    """The recoveries of the few attempts whose client moved, whose samples are read again."""
+    """Return the recoveries of an attempt whose client moved. There are few such attempts, so their samples are read
+    again."""
     return recoveries_of(breaks, Rows.read(Path(row["file"])), row["statuses"]) if breaks else []
 
 
 def _read(attempt: tuple[Path, str], *, timed: bool, imported: bool) -> Content:
-    """The summary of an attempt's samples, from their path and its parameters as text."""
+    """Return the summary of an attempt's samples, from their path and its parameters as text."""
     file, parameters = attempt
     rows, work = Rows.read(file, measured=not imported), _workload(parameters)
     summary = summarise(rows, work)
@@ -183,18 +186,18 @@ def _read(attempt: tuple[Path, str], *, timed: bool, imported: bool) -> Content:
 
 @cache
 def _workload(parameters: str) -> WorkloadKind:
-    """The workload of parameters as text. The trials of a treatment share it."""
+    """Parse the workload of parameters as text. The trials of a treatment share the result."""
     return workload_of(json.loads(parameters))
 
 
 def finished_report(path: Path) -> FinishedReport:
-    """The report of a trial that ran to its end."""
+    """Return the report of a trial that ran to its end."""
     if report := parsed(path, FinishedReport):
         return report
     content = read_content(path, Report.form())
     try:
         return FinishedReport.model_validate(content, strict=True)
     except ValidationError as invalid:
-        validated(content, Report, path)  # or it is no report at all
+        validated(content, Report, path)  # otherwise it is not even a report
         message = f"{path} has no finished trial, although the journal says that it was valid"
         raise UserError(f"{message}: {fault_of(invalid)}") from None

@@ -1,8 +1,8 @@
-"""The cost of one lost packet to the requests of a trial, compared with the trial in which it was delivered.
+"""Measures the cost of one lost packet to a trial's requests, compared with a trial in which the packet was delivered.
 
-Under the virtual clock both trials are identical until the loss, so the loss caused all later differences. The
-request that owns the lost bytes is assumed to be the one with the largest cost: over TLS no one on the path can see
-it, and nothing can delay another request longer than those that wait for the lost bytes themselves.
+Under the virtual clock both trials are identical until the loss, so the loss caused all later differences. The request
+with the largest cost is assumed to own the lost bytes: over TLS, no one on the path can see the owner, and nothing can
+delay a different request longer than those that wait for the lost bytes themselves.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ from h123.store.rows import Rows
 _NOISE_NS = 100_000
 """Smaller differences count as none, because each reading of the virtual clock advances it slightly, ns."""
 _LEAST_BYTES = 200
-"""Bytes of an IP packet that is more than an acknowledgement."""
+"""The minimum bytes of an IP packet that is more than an acknowledgement."""
 
 
 class Blocking(NamedTuple):
@@ -27,14 +27,14 @@ class Blocking(NamedTuple):
     own: int
     """How much later the request with the largest cost ended."""
     others: int
-    """How much later all others ended, added up."""
+    """How much later all other requests ended, in total."""
     together: int
-    """The time that all requests took without the loss, added up."""
+    """The total time of all requests without the loss."""
 
 
 def blocking_of(with_loss: Path, without_loss: Path, statuses: Sequence[int]) -> Blocking | None:
-    """The cost of the loss, from two trials in these folders. None if not exactly one packet with content was lost, if
-    a request failed, or if the trials have different requests. Raises UserError."""
+    """Return the cost of the loss, from the folders of the two trials. None unless exactly one packet with content was
+    lost, if a request failed, or if the trials have different requests. Raises UserError."""
     if [size > _LEAST_BYTES for size in _lost_sizes(with_loss)] != [True] or _lost_sizes(without_loss):
         return None
     later, without = later_by(with_loss, without_loss, statuses), _durations(without_loss, statuses)
@@ -45,8 +45,8 @@ def blocking_of(with_loss: Path, without_loss: Path, statuses: Sequence[int]) ->
 
 
 def later_by(trial: Path, counterpart_folder: Path, statuses: Sequence[int]) -> list[int] | None:
-    """How many ns longer each request of a trial took than in another one. Differences below the clock's noise are 0.
-    None if a request failed, or if the trials have different requests. Raises UserError."""
+    """Return how much longer each request of a trial took than in its counterpart, ns. Differences below the clock's
+    noise are 0. None if a request failed, or if the trials have different requests. Raises UserError."""
     own, counterpart = _durations(trial, statuses), _durations(counterpart_folder, statuses)
     if own is None or counterpart is None or own.keys() != counterpart.keys():
         return None
@@ -55,7 +55,7 @@ def later_by(trial: Path, counterpart_folder: Path, statuses: Sequence[int]) -> 
 
 
 def _lost_sizes(folder: Path) -> list[int]:
-    """Bytes of each packet that the link lost. A packet that found no room in a queue does not count."""
+    """Return the size in bytes of each packet that the link lost. Packets that a full queue dropped do not count."""
     if not packets_file(folder).is_file():
         return []
     packets = read_packets(folder, columns=("bytes", "fate"))
@@ -64,7 +64,7 @@ def _lost_sizes(folder: Path) -> list[int]:
 
 
 def _durations(trial: Path, statuses: Sequence[int]) -> dict[tuple[int, ...], int] | None:
-    """ns of each request, by who made it, for what, and the how manieth that was; None if one failed."""
+    """Return the ns of each request, by its user, its resource and its number; None if one failed."""
     rows = Rows.read(trial / "samples.parquet")
     valid = rows["start_ns"].valid & rows["end_ns"].valid & rows.ok(statuses)
     if not rows.count or not valid.all():

@@ -1,10 +1,9 @@
-"""What the machine may have done to a trial's times: an upper bound for the share of each metric's value
+"""Computes how much the machine may have affected a trial's times: an upper bound for the share of each metric's value
 (docs/disturbances.md).
 
 A trial records three things: when no processor was free (`machine.stalls`), when the link's packets were overdue
-(`links[].stalls`), and how long its threads waited for a processor in total. Each is attributed to the requests
-during which it happened. A metric of the remaining time is then the least that an undisturbed machine can have
-shown.
+(`links[].stalls`), and how long its threads waited for a processor in total. Each is attributed to the requests during
+which it happened. A metric of the remaining time is then the least that an undisturbed machine could have shown.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -23,8 +22,8 @@ from h123.study.metrics.quantity import PageTime, RequestTime, StageTime, TimeFr
 from h123.study.workload import OK
 
 TURNS = 6
-"""How often threads must get a processor, one after another, in a round trip: at each end from the kernel to the thread
-that waits for packets, then to the one that reads, then to the one that answers."""
+"""How often threads must get a processor, one after another, in a round trip. At each end, these are the kernel, the
+thread that waits for packets, the one that reads, and the one that answers."""
 FAULT_SHARE = 0.1
 """If the machine stalled for longer than this share of an attempt's time, it may have caused the failure."""
 RUINABLE = frozenset({"link-overrun", "link-check-failed", "server-not-ready", "client-timeout"})
@@ -41,14 +40,14 @@ class Disturbance:
 
     shares: Mapping[str, float]
     waits: Mapping[str, float]
-    """The part of it that the ordinary work of other programs can cause, without any stall."""
+    """The part of each share that the ordinary work of other programs can cause, without any stall."""
 
     def worst(self, metrics: Collection[str]) -> float:
-        """The largest share among the given metrics. 0 if nothing is known."""
+        """Return the largest share among the given metrics, or 0 if nothing is known."""
         return max((share for name, share in self.shares.items() if name in metrics), default=0.0)
 
     def worst_wait(self, metrics: Collection[str]) -> float:
-        """The same for waits only."""
+        """Return the largest share that waits alone may have caused, among the given metrics."""
         return max((share for name, share in self.waits.items() if name in metrics), default=0.0)
 
 
@@ -56,8 +55,8 @@ UNDISTURBED = Disturbance({}, {})
 
 
 def disturbance(report: Report, trial: TrialFile, samples: Path, statuses: Sequence[int] = (OK,)) -> Disturbance:
-    """The disturbance of the attempt with this report.json, trial.json and samples.parquet, whose resources must have
-    these `statuses`. Empty under the virtual clock."""
+    """Return the disturbance of the attempt with this report.json, trial.json and samples.parquet. `statuses` are the
+    required statuses of its resources. Empty under the virtual clock."""
     if trial.clock == "virtual" or report.machine.lab_ns is None or not samples.is_file():
         return UNDISTURBED
     load = _TrialLoad.of(report, _round_trip_ns(trial))
@@ -75,12 +74,12 @@ def disturbance(report: Report, trial: TrialFile, samples: Path, statuses: Seque
 
 
 def _times(column: Numbers, where: Mask) -> Ns:
-    """A column's times `where`; nan if there is none."""
+    """Return a column's times in the rows `where`; nan if there is none."""
     return np.where(column.valid, column.values, np.nan)[where]
 
 
 def _visits(rows: Rows, ok: Mask) -> dict[str, Any]:
-    """Start and end of warm visits; none in samples that have none."""
+    """Return the start and end of warm visits; empty for samples without visits."""
     warm = rows.phase("warm") & rows["group"].valid
     keys, places = np.unique(
         np.column_stack([rows[name].values[warm] for name in ("user", "group")]), axis=0, return_inverse=True
@@ -93,7 +92,8 @@ def _visits(rows: Rows, ok: Mask) -> dict[str, Any]:
 
 
 def machine_noise(report: Report) -> float:
-    """Share of the processors' time that the trial could not get, 0 to 1: stalls and the work of others."""
+    """Return the share of the processors' time that the trial could not get, 0 to 1, because of stalls and other
+    programs."""
     machine, wall = report.machine, report.phases_ns["main"]
     if not wall or not machine.cpus:
         return 0.0
@@ -102,7 +102,7 @@ def machine_noise(report: Report) -> float:
 
 
 def is_machines_fault(report: Report) -> bool:
-    """Whether the machine may have made an attempt invalid: it stalled, and stalls can cause the reasons."""
+    """Return whether the machine may have made an attempt invalid: it stalled, and stalls can cause the reasons."""
     codes = {reason["code"] for reason in report.reasons}
     if not codes or not codes <= RUINABLE:
         return False
@@ -116,15 +116,15 @@ class _TrialLoad:
     """The waits and stalls of a trial, ns."""
 
     link: Any
-    """Spans in which packets were overdue, (spans, 2)."""
+    """Spans in which packets were overdue, of the shape (spans, 2)."""
     processors: list[Any]
-    """The same for each processor."""
+    """For each processor, spans in which it was not free, of the shape (spans, 2)."""
     weight: float
-    """The share of the processors' stalls that something of the trial can have waited through."""
+    """The share of the processors' stalls that something in the trial can have waited for."""
     pace: float
     """Waits outside of stalls, for each nanosecond of the run."""
     chain_ns: float
-    """The same, for each round trip."""
+    """Waits outside of stalls, for each round trip."""
     round_trip_ns: float
 
     @classmethod
@@ -135,7 +135,7 @@ class _TrialLoad:
         cpus = [role.cpu for role in report.roles if role.cpu]
         waited = sum(cpu.main_wait_ns or 0 for cpu in cpus)
         turns = sum(cpu.main_turns or 0 for cpu in cpus)
-        # A trial's own threads wait for one another on an idle machine too: that is what it is, not a disturbance.
+        # A trial's own threads wait for each other on an idle machine too, which is no disturbance.
         harm = min(waited, _others_ns(report)) + machine.steal_ns
         located = min(harm, stalled)
         wall = max(run[1] - run[0], 1)
@@ -149,14 +149,15 @@ class _TrialLoad:
         )
 
     def added(self, start: Ns, end: Ns) -> Ns:
-        """The most that stalls and waits can have added to what took from `start` to `end`."""
+        """Return the most that stalls and waits can have added to what took from `start` to `end`."""
         stalls = _overlap(self.link, start, end)
         for spans in self.processors:
             stalls = stalls + self.weight * _overlap(spans, start, end)
         return stalls + self.waits(start, end)
 
     def waits(self, start: Ns, end: Ns) -> Ns:
-        """Waits outside of stalls: spread over the run, but in each round trip no more than `TURNS` of them."""
+        """Return the waits outside of stalls: spread over the run, but in each round trip no more than `TURNS` of
+        them."""
         duration = end - start
         spread = duration * self.pace
         if not self.round_trip_ns:
@@ -169,7 +170,7 @@ _LATENCY = RequestTime("warm", "end_ns")
 
 
 def _shares(rows: Mapping[str, Mapping[str, Any]], added: Any) -> dict[str, float]:
-    """The share for each metric of time that the samples have."""
+    """Return the share for each metric of time that the samples contain."""
     shares = {name: _share_of(metric, rows, added) for name, metric in METRICS.items() if metric.of_requests}
     return {name: share for name, share in shares.items() if share is not None}
 
@@ -177,15 +178,15 @@ def _shares(rows: Mapping[str, Mapping[str, Any]], added: Any) -> dict[str, floa
 def _share_of(metric: Metric, rows: Mapping[str, Mapping[str, Any]], added: Any) -> float | None:
     if isinstance(metric.of, RequestTime):
         return _share(metric.of, rows[metric.of.phase], added)
-    if isinstance(metric.of, TimeFromSend):  # of the time since the send as of the whole
+    if isinstance(metric.of, TimeFromSend):  # treat the time since the send as the whole
         return _share(RequestTime("warm", "end_ns", metric.of.share), rows["warm"], added)
-    if isinstance(metric.of, PageTime | StageTime):  # of a part of a visit as of the whole
+    if isinstance(metric.of, PageTime | StageTime):  # treat a part of a visit as the whole
         return _share(_LATENCY, rows["visits"], added)
     return _share_of_run(rows["warm"], added)
 
 
 def _share(times: RequestTime, rows: Mapping[str, Any], added: Any) -> float | None:
-    """The share for a quantile of times, over the successful requests."""
+    """Return the share for a quantile of times, over the successful requests, or None."""
     start, end = rows["start_ns"].astype(float), rows[times.until].astype(float)
     good = rows["ok"] & np.isfinite(end)
     if not good.any():
@@ -211,13 +212,14 @@ def _run(report: Report) -> tuple[float, float]:
 
 
 def own_ns(report: Report) -> float:
-    """Processor time of the trial's roles and of its lab, during the client's run."""
+    """Return the processor time of the trial's roles and of its lab during the client's run, ns."""
     roles = sum(role.cpu.main_ns for role in report.roles if role.cpu)
     return float((report.machine.lab_ns or 0) + roles)
 
 
 def _others_ns(report: Report) -> float:
-    """Processor time of all others meanwhile; 0 if the run is too short to measure."""
+    """Return the processor time of all other programs during the client's run, ns; 0 if the run is too short to
+    measure."""
     if report.phases_ns["main"] < TICKS_MEASURABLE_NS:
         return 0.0
     return max(0.0, report.machine.busy_ns - own_ns(report))
@@ -229,7 +231,7 @@ def _round_trip_ns(trial: TrialFile) -> float:
 
 
 def _spans(listed: Any) -> Any:
-    """(spans, 2), ascending, apart from one another."""
+    """Return the spans in ascending order, merged where they overlap, of the shape (spans, 2)."""
     joined: list[list[float]] = []
     for start, end in sorted(listed):
         if joined and start <= joined[-1][1]:
@@ -240,10 +242,10 @@ def _spans(listed: Any) -> Any:
 
 
 def _overlap(spans: Any, start: Ns, end: Ns) -> Ns:
-    """ns of `spans` between each `start` and `end`, shape (requests,)."""
+    """Return the ns of `spans` between each `start` and `end`, of the shape (requests,)."""
     if not len(spans):
         return np.zeros(len(start))
-    # The time in spans before each moment grows within a span and stands between two.
+    # The total time in spans before a moment grows within a span and is constant between two.
     lengths = np.cumsum(spans[:, 1] - spans[:, 0])
     moments, outside = spans.ravel(), np.column_stack([lengths - (spans[:, 1] - spans[:, 0]), lengths]).ravel()
     overlap: Ns = np.interp(end, moments, outside) - np.interp(start, moments, outside)

@@ -1,5 +1,5 @@
 """The campaign's data for other tools: all samples with their trials' cells, and all attempts with their metrics; or
-as curl's scorecards."""
+curl's scorecards."""
 
 import json
 from collections import defaultdict
@@ -28,19 +28,19 @@ _OPTIONS = {
     "json": "FORMAT json, ARRAY true",
 }
 _PARAMETERS = ("method", "size", "users", "requests")
-"""Parameters that vary within one scorecard. Every other combination of levels has its own scorecard."""
+"""Parameters that vary within one scorecard. Every combination of the other levels has its own scorecard."""
 _BITS = 8
 _RATE = next(metric.name for metric in METRICS.values() if isinstance(metric.of, BodyRate))
-"""The metric of which a scorecard has the means."""
+"""The metric whose means a scorecard contains."""
 
 
 def export(folder: CampaignFolder, form: str, out: Path, *, force: bool = False) -> list[Path]:
-    """Write `samples.<form>` and `attempts.<form>` into the folder `out`; returns the files' paths.
+    """Write `samples.<form>` and `attempts.<form>` into the folder `out`, and return the files' paths.
 
-    `form` is csv, parquet or json. `samples` holds every request of every attempt, with its trial's block, validity and
-    cell (`cell_<factor>`); `attempts` one row each, with its metrics if it is the one of its trial that is analysed.
-    As `scorecard`, one `<levels>.json` for each client, server and network, as curl's scorecard.py writes them.
-    Files that are there are replaced if `force` says so. Raises UserError.
+    `form` is csv, parquet or json. `samples` contains every request of every attempt, with its trial's block, validity
+    and cell (`cell_<factor>`). `attempts` has one row per attempt, with its metrics if it is the trial's analysed
+    attempt. The form `scorecard` writes one `<levels>.json` for each client, server and network, like curl's
+    scorecard.py. Existing files are replaced only with `force`. Raises UserError.
     """
     if form == "scorecard":
         return _cards(folder, out, force=force)
@@ -93,7 +93,7 @@ def _has_parameters(levels: Mapping[str, Mapping[str, object]]) -> bool:
 
 
 def _load(parameters: Values) -> CardLoad | None:
-    """The load of a scorecard. None if the workload is not a number of users' requests of one size."""
+    """Return the load of a scorecard, or None if the workload is not a number of requests of one size per user."""
     method, size, users, requests = (parameters.get(name) for name in _PARAMETERS)
     if method not in ("GET", "POST") or parameters.get("rate") is not None:
         return None
@@ -151,7 +151,7 @@ def connect_with_metrics(folder: CampaignFolder, writes: Path | None = None) -> 
 
 
 def _parameters(connection: duckdb.DuckDBPyConnection) -> list[dict[str, str]]:
-    """The parameters of the attempts, and the same as other people may read them."""
+    """Return the attempts' parameters as they are, and without what other people must not read."""
     texts = [str(text) for (text,) in connection.execute("SELECT DISTINCT parameters FROM attempts").fetchall()]
     safe = [hidden_in(json.loads(text)) for text in texts]
     exact = [text if part == json.loads(text) else json.dumps(part) for text, part in zip(texts, safe, strict=True)]
@@ -172,8 +172,8 @@ def _copy(connection: duckdb.DuckDBPyConnection, query: str, target: Path, form:
 
 
 def _harmless(connection: duckdb.DuckDBPyConnection, query: str) -> str:
-    """The same rows for a spreadsheet: no text is a formula (an apostrophe precedes it), or has a character
-    without a shape."""
+    """Make the rows safe for a spreadsheet: an apostrophe precedes text that would be a formula, and `?` replaces
+    characters without a visible form."""
     columns = connection.execute(f"DESCRIBE {query}").fetchall()
     texts = [str(column) for column, kind, *_ in columns if kind == "VARCHAR"]
     mended = ", ".join(f"{_mended(name(column))} AS {name(column)}" for column in texts)

@@ -1,4 +1,4 @@
-"""The metrics of one trial from its samples and report: how each kind of `Metric.of` is computed."""
+"""Computes the metrics of one trial from its samples and report, for each kind of `Metric.of`."""
 
 import math
 import statistics
@@ -47,7 +47,7 @@ from h123.study.workload import workload_of
 
 _NS = 1e-9
 _PLAYED: Mapping[Role, Sequence[str]] = {"backend": ("backend", "origin")}
-"""Names of the roles in report.json that are one here."""
+"""Names of the roles in report.json that count as a single role here."""
 
 
 def measure(
@@ -60,8 +60,8 @@ def measure(
     blocking: Blocking | None = None,
     dialled: Sequence[int] = (),
 ) -> dict[str, float | None]:
-    """All metrics of a trial. None if the trial has no value for one, `Metric.worst` if too many requests failed for a
-    better value. What two servers use together counts for neither."""
+    """Return all metrics of a trial. A metric is None if the trial has no value for it, and `Metric.worst` if too many
+    requests failed for a better value. The usage of a process that serves two roles counts for neither."""
     two = any(role.name == SECOND_SERVER for role in report.roles)
     return {
         name: metric_value(metric, summary, report, facts, openings, recoveries, blocking, dialled)
@@ -72,12 +72,12 @@ def measure(
 
 
 def finite_metrics(metrics: Mapping[str, float | None]) -> dict[str, float | None]:
-    """The same for a document, which cannot hold infinity: a value that failed requests spoil is None."""
+    """Return the metrics for a document, which cannot contain infinity: a value that failed requests spoil is None."""
     return {name: value if value is None or math.isfinite(value) else None for name, value in metrics.items()}
 
 
 def trial_metrics(trial: Path, report: Report, parameters: Values) -> dict[str, float | None]:
-    """All metrics of one trial, from its folder, the content of report.json, and its parameters."""
+    """Return all metrics of one trial, from its folder, the content of report.json, and its parameters."""
     rows, work = Rows.read(trial / "samples.parquet"), workload_of(parameters)
     openings = openings_of(trial, rows, work.statuses())
     link = read_document(trial / "trial.json", TrialFile).links[0]
@@ -88,7 +88,7 @@ def trial_metrics(trial: Path, report: Report, parameters: Values) -> dict[str, 
 
 
 def read_facts(trial: Path) -> ClientFile | None:
-    """Read what the client reports about itself. None if it reports nothing."""
+    """Read the client's report about itself, or return None if it reports nothing."""
     path = trial / "client.json"
     return read_document(path, ClientFile) if path.is_file() else None
 
@@ -103,7 +103,7 @@ def metric_value(
     blocking: Blocking | None = None,
     dialled: Sequence[int] = (),
 ) -> float | None:
-    """A value in seconds, bits per second or bytes, as the metric has it."""
+    """Return a value in the metric's unit: seconds, bits per second or bytes."""
     match metric.of:
         case RequestTime() as times:
             return _seconds(_quantile(times, summary))
@@ -160,21 +160,22 @@ def _median(values: Sequence[float]) -> float | None:
 
 
 def _until(until: VisitTime, summary: Summary, facts: ClientFile | None) -> float | None:
-    """ns."""
+    """Return the time until an event, ns, or None."""
     if until == "dom_content_loaded" or until == "load":
         return _median(times_until(until, summary.visits, facts))
     return summary.visits_ns.get(until)
 
 
 def _dialled(summary: Summary, report: Report, dialled: Sequence[int]) -> float | None:
-    """Infinite of a visit that failed, which need not have come to opening them all; None if packets are missing."""
+    """Return the number of opened connections: infinite for a failed visit, which need not have opened them all; None
+    if packets are missing."""
     cut = any(link.packets_left_out for link in report.links[:1])
     each = zip(summary.visits, dialled, strict=True) if dialled and not cut else ()
     return _median([math.inf if visit.failed else count for visit, count in each])
 
 
 def _quantile(times: RequestTime, s: Summary) -> float | None:
-    """The quantile, ns. Infinite where too many requests failed."""
+    """Return the quantile, ns. Infinite if too many requests failed."""
     requests, quantiles = {
         ("warm", "end_ns"): (s.warm, s.latency_ns[QUANTILES.index(times.share)] if s.latency_ns else None),
         ("warm", "first_byte_ns"): (s.warm, _first_byte_of_all(s.ttfb_ns, s.warm_ok, s.warm_ttfb_known)),
@@ -186,25 +187,25 @@ def _quantile(times: RequestTime, s: Summary) -> float | None:
 
 
 def _sent_quantile(times: TimeFromSend, s: Summary) -> float | None:
-    """The same for waits after it was sent."""
+    """Return the quantile of the time since the request was sent, ns."""
     if s.sent_latency_ns is None or s.warm < times.requests:
         return None
     return s.sent_latency_ns[SEND_QUANTILES.index(times.share)]
 
 
 def _first_byte_of_all(ns: float | None, ok: int, count: int) -> float | None:
-    """A client that does not see the first byte of every answer has no time to first byte."""
+    """Return the time to first byte. None if the client did not see the first byte of every answer."""
     return ns if ok == count else None
 
 
 def _seconds(ns: float | None) -> float | None:
     if ns is None:
         return None
-    return ns * _NS if math.isfinite(ns) else math.inf  # between two infinite ranks DuckDB finds no number
+    return ns * _NS if math.isfinite(ns) else math.inf  # between two infinite ranks, DuckDB returns no number
 
 
 def _warm_seconds(summary: Summary) -> float | None:
-    """Seconds from the first warm request's start to the last one's end."""
+    """Return the seconds from the first warm request's start to the last one's end."""
     if summary.warm_start_ns is None or summary.warm_end_ns is None or summary.warm_end_ns <= summary.warm_start_ns:
         return None
     return (summary.warm_end_ns - summary.warm_start_ns) * _NS
@@ -221,7 +222,7 @@ def _goodput(summary: Summary) -> float | None:
         return None
     size = (summary.warm_bytes_up or 0) + (summary.warm_bytes_down or 0)
     if not size and summary.warm_ok:
-        return None  # bodies without bytes
+        return None  # the bodies are empty
     return 8 * size / seconds
 
 
@@ -233,19 +234,20 @@ def _cpu(summary: Summary, report: Report, roles: Sequence[Role]) -> float | Non
 
 
 def _processor_ns(report: Report, role: Role) -> int | None:
-    """ns of a processor; None if there is no such role, or one does not tell."""
+    """Return the ns of processor time. None if the role does not exist, or does not report it."""
     playing = [role_report.cpu for role_report in report.roles if role_report.name in _PLAYED.get(role, (role,))]
     return sum(cpu.main_ns for cpu in playing if cpu) if playing and all(playing) else None
 
 
 def _memory(report: Report, role: str) -> float | None:
-    """The largest resident set that the role ever had, as the kernel counted it."""
+    """Return the largest resident set that the role ever had, as the kernel counted it."""
     peaks = [report_of_role.max_rss_bytes for report_of_role in report.roles if report_of_role.name == role]
     return float(peaks[0]) if len(peaks) == 1 and peaks[0] else None
 
 
 def _around(summary: Summary, facts: ClientFile | None, part: Literal["start", "end"]) -> float | None:
-    """ns. Of a client that says when the program ran that made its requests."""
+    """Return the ns before or after the requests, for a client that reports when the program ran that made its
+    requests."""
     process = facts.process if facts else None
     if process is None:
         return None
@@ -255,7 +257,7 @@ def _around(summary: Summary, facts: ClientFile | None, part: Literal["start", "
 
 
 def _link_amount(summary: Summary, report: Report, way: Way, what: Literal["bytes", "packets"]) -> float | None:
-    """A veth counts nothing."""
+    """Return an amount that the link counted. A veth counts nothing."""
     link = report.links[0] if report.links else None
     direction = link.directions.get(way) if link and link.directions else None
     amount = direction and (direction.bytes_in if what == "bytes" else direction.packets_in)
@@ -263,7 +265,7 @@ def _link_amount(summary: Summary, report: Report, way: Way, what: Literal["byte
 
 
 def _queued(report: Report, way: Way) -> float | None:
-    """The wait in the queue. None without a rate, because then nothing waits."""
+    """Return the wait in the queue. None without a rate, because then nothing waits."""
     link = report.links[0] if report.links else None
     direction = link.directions.get(way) if link and link.directions else None
     waits = direction.queue_ns if direction else None
@@ -271,14 +273,14 @@ def _queued(report: Report, way: Way) -> float | None:
 
 
 def _crossed(report: Report, way: Way) -> float | None:
-    """Bits a second; None if nothing crosses the link."""
+    """Return the bits per second of cross traffic; None if there is none."""
     link, ran = report.links[0] if report.links else None, report.phases_ns.get("main")
     traffic = link.cross.get(way) if link and link.cross else None
     return 8 * traffic.received_bytes / (ran * _NS) if traffic and ran else None
 
 
 def _wasted(summary: Summary, report: Report) -> float | None:
-    """Percent."""
+    """Return the wasted share in per cent."""
     link = report.links[0] if report.links else None
     down = link.directions.get("down") if link and link.directions else None
     if down is None or not down.bytes_delivered or summary.bytes_down is None:

@@ -1,8 +1,8 @@
-"""How connections opened, counted from the packets of the link: round trips, packets and bytes until the first byte of
-the first answer.
+"""Counts from the link's packets how connections opened: round trips, packets and bytes until the first byte of the
+first answer.
 
-A round trip is counted, not inferred from time: something that the client sent reaches the server, something that
-the server sends after that reaches the client, and so on, as long as the answer has not been sent.
+Round trips are counted, not inferred from time: something that the client sent reaches the server, something that the
+server sends afterwards reaches the client, and so on, until the answer is sent.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,10 +17,10 @@ from h123.store.rows import Integers, Rows
 
 _NEVER = int(np.iinfo(np.int64).max)
 _TIMES_THREE = 3
-"""A server may send this many times what it received, before it has validated the client's address (RFC 9000, 8.1)."""
+"""A server may send this many times what it received, until it has validated the client's address (RFC 9000, 8.1)."""
 _UNKNOWN = -1
 _FULL, _PART = 1000, 4
-"""Bytes of a packet that is about full, and how many of those are a part of an answer."""
+"""The size of a nearly full packet in bytes, and the number of such packets that make a part of an answer."""
 _DATAGRAM = 1200
 """The smallest datagram in which a server sends a certificate, bytes."""
 COLUMNS = ("at_ns", "left_ns", "bytes", "payload", "source", "destination", "way", "protocol", "flags", "fate")
@@ -31,7 +31,7 @@ class Opening(NamedTuple):
     """A connection from its first packet to the first byte of the answer to its first request."""
 
     round_trips: int
-    """Round trips, including the last one, the request's own."""
+    """The number of round trips, including the request's own, which is the last one."""
     bytes_up: int
     bytes_down: int
     """Bytes of IP packets, up to and including the one with the answer's first byte."""
@@ -42,18 +42,19 @@ class Opening(NamedTuple):
     retried: bool
     """Whether the server sent a Retry."""
     limited: bool
-    """Whether the server had sent everything that it may before it has validated the client's address, which is three
+    """Whether the server had sent all that it may send before it has validated the client's address, which is three
     times what it received."""
     request_round_trips: int | None = None
     """Round trips until the request was sent, including its own; None if that time is unknown."""
     early_part: bool = False
-    """Whether the server had sent a part of the answer a round trip before the first byte that the client could read: a
-    TLS record that did not fit into what the server may send at once."""
+    """Whether the server had sent a part of the answer a round trip before the first byte that the client could read,
+    because a TLS record did not fit into what the server may send at once."""
 
 
 def openings_of(folder: Path, rows: Rows, statuses: Sequence[int]) -> list[Opening]:
-    """How each connection of a trial with an answered cold request opened, in their order. None if there is no record
-    of packets, or if a request cannot be matched with one connection. Raises UserError if the record cannot be read."""
+    """Return how each connection of a trial with an answered cold request opened, in the order of the requests. Empty
+    without a record of packets, or if a request cannot be matched with one connection. Raises UserError if the record
+    cannot be read."""
     first_byte = rows["first_byte_ns"]
     cold = rows.phase("cold") & rows.ok(statuses) & rows["start_ns"].valid & first_byte.valid
     if not cold.any() or not packets_file(folder).is_file():
@@ -78,9 +79,9 @@ class _Side:
     packets: Packets
     at: Integers
     delivered_at: Integers
-    """NEVER for lost packets."""
+    """The delivery time of each packet; NEVER for lost ones."""
     next: Integers
-    """The earliest arrival of each or a later one."""
+    """The earliest arrival of each packet or a later one."""
 
     @classmethod
     def of(cls, packets: Packets) -> "_Side":
@@ -91,25 +92,25 @@ class _Side:
         )
 
     def receipt_of(self, since: int) -> int:
-        """When the other end first received something sent at or after a time."""
+        """Return when the other end first received something that was sent at or after a time."""
         place = int(np.searchsorted(self.at, since))
         return int(self.next[place]) if place < len(self.next) else _NEVER
 
     def until(self, time: int) -> Packets:
-        """Sent by a time."""
+        """Return the packets sent by a time."""
         return self.packets[: int(np.searchsorted(self.at, time, side="right"))]
 
     def has_losses(self, time: int) -> bool:
-        """Whether something sent by a time did not arrive."""
+        """Return whether a packet sent by a time did not arrive."""
         return bool((self.delivered_at[: int(np.searchsorted(self.at, time, side="right"))] == _NEVER).any())
 
 
 class _Turn(NamedTuple):
-    """A turn of the client: what it sends after what it received."""
+    """A turn of the client: what it sends after something that it received."""
 
     since: int
     until: int
-    """When the first of it reached the server."""
+    """When the first packet of the turn reached the server."""
 
 
 @dataclass(frozen=True)
@@ -122,8 +123,8 @@ class _Connection:
         return int(self.up.at[0])
 
     def opening(self, answer_at: int, request_at: int = _UNKNOWN) -> Opening | None:
-        """`answered`: when the client had the first byte; `asked`: when it sent the request. None if nothing had
-        come by then."""
+        """Return how the connection opened, or None if nothing had arrived by then. `answer_at`: when the client had
+        the first byte. `request_at`: when it sent the request."""
         arrivals = np.flatnonzero((self.down.delivered_at <= answer_at) & (self.down.packets["payload"] > 0))
         if not len(arrivals):
             return None
@@ -147,7 +148,7 @@ class _Connection:
         )
 
     def _turns(self, until: int) -> list[_Turn]:
-        """The client's, until the answer was sent."""
+        """Return the client's turns until the answer was sent."""
         turns, since = [], self.begin
         while (receipt := self.up.receipt_of(since)) <= until:
             turns.append(_Turn(since, receipt))
@@ -156,12 +157,12 @@ class _Connection:
         return turns
 
     def _answers_early(self, request_at: int, last: int) -> bool:
-        """Whether more than handshakes and settings need was sent between these times."""
+        """Return whether the server sent more between these times than handshakes and settings need."""
         between = (self.down.at >= request_at) & (self.down.at < last)
         return int((self.down.packets["payload"][between] >= _FULL).sum()) >= _PART
 
     def _limited(self, receipts: Sequence[int]) -> bool:
-        """Whether the limit applied, from what was sent before the client's second turn reached the server."""
+        """Return whether the limit applied, from what was sent before the client's second turn reached the server."""
         second = receipts[1] if len(receipts) > 1 else _NEVER
         received_bytes = self.up.packets["payload"][self.up.delivered_at < second].sum(dtype=np.int64)
         sent_bytes = self.down.packets["payload"][self.down.at < second].sum(dtype=np.int64)
@@ -169,7 +170,7 @@ class _Connection:
 
 
 def _connections(packets: Packets) -> Iterator[_Connection]:
-    """The connections over TCP and UDP, by the client's port."""
+    """Yield the connections over TCP and UDP, by the client's port."""
     ordered = packets[np.argsort(packets["at_ns"], kind="stable")]
     port = np.where(ordered["way"] == UP, ordered["source"], ordered["destination"])
     key = ordered["protocol"].astype(np.int64) << 16 | port

@@ -1,7 +1,7 @@
-"""Processor time of a trial by its parts: opening the connections, and requests once they are open.
+"""Divides a trial's processor time into opening the connections, and requests once they are open.
 
-The lab looks at what each role has used, ever more seldom (docs/contracts/trial.md); between two looks it is taken
-to grow evenly. A role's own start, before the first request, belongs to neither part.
+The lab samples the usage of each role at increasing intervals (docs/contracts/trial.md). Between two samples, usage is
+assumed to grow evenly. The start of a role, before the first request, belongs to neither part.
 """
 
 from collections.abc import Sequence
@@ -15,22 +15,23 @@ from h123.documents.lab_report import Report
 from h123.measures.summary import Summary
 
 TICKS_MEASURABLE_NS, SHARES_MEASURABLE_NS = 100_000_000, 500_000_000
-"""The machine's processor time is counted in ticks of 10 ms: of a run shorter than the first nothing is known of it;
-of one shorter than the second, which has not come to its usual pace either, no share that could be relied upon."""
+"""The machine's processor time is counted in ticks of 10 ms. If a run is shorter than the first value, its usage is
+unknown. If it is shorter than the second, its shares are unreliable, also because the run has not reached its usual
+pace."""
 _LOOKS = 8
-"""The fewest samples within a part. With fewer, its usage is known too imprecisely."""
+"""The fewest samples within a part. With fewer, its usage is not known precisely enough."""
 
 
 @dataclass(frozen=True)
 class Usage:
-    """Processor time that several roles had used together, ns, at rising times."""
+    """The total processor time of several roles, ns, at increasing times."""
 
     at_ns: NDArray[np.int64]
     used_ns: NDArray[np.float64]
 
     @classmethod
     def of(cls, report: Report, roles: Sequence[str]) -> "Usage | None":
-        """The usage of these roles. None if the report lacks it for one of them."""
+        """Return the usage of these roles, or None if the report lacks one of them."""
         usages = [role.cpu for role in report.roles if role.name in roles and role.cpu]
         courses = [np.array(cpu.main_over_time, np.int64).reshape(-1, 2) for cpu in usages]
         if len(courses) < len(roles) or not all(map(len, courses)):
@@ -40,7 +41,7 @@ class Usage:
         return cls(at, np.asarray(total, np.float64))
 
     def between(self, begin_ns: int, end_ns: int) -> float | None:
-        """Processor time used in a part of the trial, ns. None if the lab took too few samples in it."""
+        """Return the processor time used in a part of the trial, ns. None if the lab took too few samples in it."""
         if np.count_nonzero((self.at_ns > begin_ns) & (self.at_ns < end_ns)) < _LOOKS:
             return None
         begin, end = np.interp([begin_ns, end_ns], self.at_ns, self.used_ns)
@@ -48,7 +49,7 @@ class Usage:
 
 
 def of_request(summary: Summary, report: Report, roles: Sequence[str]) -> float | None:
-    """Processor time of a request once all connections are open, ns."""
+    """Return the processor time per request once all connections are open, ns."""
     usage = Usage.of(report, roles)
     if usage is None or summary.open_ns is None or summary.warm_end_ns is None or not summary.once_open:
         return None
@@ -57,8 +58,8 @@ def of_request(summary: Summary, report: Report, roles: Sequence[str]) -> float 
 
 
 def of_handshake(summary: Summary, report: Report, roles: Sequence[str]) -> float | None:
-    """Processor time of opening a connection, ns: what was used until the last one was open, beyond what requests used
-    until then."""
+    """Return the processor time of opening a connection, ns: what was used until the last one was open, less what
+    requests used until then."""
     each, usage = of_request(summary, report, roles), Usage.of(report, roles)
     if each is None or usage is None or summary.start_ns is None or summary.open_ns is None or not summary.handshakes:
         return None
@@ -77,7 +78,8 @@ class Waiting(NamedTuple):
 
 
 def longest_waiting(report: Report) -> Waiting | None:
-    """The role whose ready threads waited longest during the main role's run; None if the report has no such times."""
+    """Return the role whose ready threads waited longest during the main role's run. None if the report lacks such
+    times."""
     cpus = [(role.cpu, role.name) for role in report.roles if role.cpu]
     waited = (Waiting((cpu.main_wait_ns or 0) / cpu.main_turns, name) for cpu, name in cpus if cpu.main_turns)
     return max(waited, default=None)

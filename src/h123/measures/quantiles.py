@@ -1,9 +1,9 @@
 """The exact interval of a quantile of one trial's latencies, from the order of the requests alone.
 
-Of n independent values the number below the true quantile q_p is binomial (n, p), whatever the distribution, so that
-q_p lies between the l-th and the u-th smallest with the probability P(l <= B <= u - 1). Reference: David and Nagaraja,
+Of n independent values, the number below the true quantile q_p is binomial (n, p), whatever the distribution. So q_p
+lies between the l-th and the u-th smallest with the probability P(l <= B <= u - 1). Reference: David and Nagaraja,
 Order Statistics (2003), section 7.1; Conover, Practical Nonparametric Statistics (1999), section 3.2. Requests of a
-trial are not quite independent, so the interval is rather too narrow than too wide.
+trial are not quite independent, so the interval is too narrow rather than too wide.
 """
 
 from collections import defaultdict
@@ -31,7 +31,7 @@ FROM read_parquet($files, filename = true) WHERE phase = 'warm' GROUP BY filenam
 
 @dataclass(frozen=True)
 class Ranks:
-    """The two order statistics, from 1, between which a quantile lies with this confidence."""
+    """The two order statistics, counted from 1, between which a quantile lies with this confidence."""
 
     low: int
     high: int
@@ -40,8 +40,9 @@ class Ranks:
 
 @cache
 def ranks(n: int, share: float, confidence: float = CONFIDENCE) -> Ranks | None:
-    """The ranks of the interval: with equal tails if n permits; else up to the largest value, with all of the error
-    below. None if even the smallest to the largest is not enough: 0.95 needs 59 values, 0.99 needs 299."""
+    """Return the ranks of the interval: with equal tails if n permits, otherwise up to the largest value, with all of
+    the error below. None if even the interval from the smallest to the largest is not enough: 0.95 needs 59 values,
+    0.99 needs 299."""
     below = binomial_cdf(n, share)
     error = 1 - confidence
     high = min(n, int(np.searchsorted(below, 1 - error / 2)) + 1)
@@ -55,7 +56,7 @@ def ranks(n: int, share: float, confidence: float = CONFIDENCE) -> Ranks | None:
 def intervals(
     folder: CampaignFolder, attempts: Mapping[Path, Attempt], share: float
 ) -> dict[Path, tuple[float, float]]:
-    """For each attempt, by its samples.parquet, the interval of the quantile of latency, s. A failed request is
+    """Return the interval of the quantile of latency, s, for each attempt, by its samples.parquet. A failed request is
     infinitely slow. Attempts with too few requests are left out."""
     alike: dict[tuple[int, str], list[Path]] = defaultdict(list)
     for file, attempt in attempts.items():

@@ -1,4 +1,4 @@
-"""The time until answers came again after the client had moved to another address, or UDP no longer got through
+"""Measures the time until answers resumed after the client had changed its address, or UDP was blocked
 (docs/contracts/network.md)."""
 
 import math
@@ -11,20 +11,20 @@ from h123.store.rows import Rows
 
 
 class Break(NamedTuple):
-    """A time on the clock of a trial's samples from which on connections may be cut off."""
+    """A time on the clock of a trial's samples from which connections may be cut off."""
 
     at: int
     lets_in: bool
-    """Whether what was already on the link still arrives. If so, only answers to later requests count."""
+    """Whether packets already on the link still arrive. If so, only answers to later requests count."""
 
 
 def moves_of(link: Link, report: Report) -> list[int]:
-    """When the client moved over the link during a trial, on the clock of its samples."""
+    """Return when the client moved over the link during a trial, on the clock of its samples."""
     return [report.main_began_ns + move.at_ns for move in link.moves]
 
 
 def breaks_of(link: Link, report: Report) -> list[Break]:
-    """When the client moved over the link during a trial, or a direction of it began to block UDP."""
+    """Return when the client moved over the link during a trial, or a direction of it began to block UDP."""
     changes = [change for way in (link.up, link.down) if way for change in way.changes or []]
     stopped = {report.main_began_ns + change.at_ns for change in changes if change.udp in ("drop", "reject")}
     moved = {*moves_of(link, report)}
@@ -32,8 +32,8 @@ def breaks_of(link: Link, report: Report) -> list[Break]:
 
 
 def recoveries_of(breaks: Sequence[Break], rows: Rows, statuses: Sequence[int]) -> list[float]:
-    """For each break during a trial with these samples, the time until the first complete answer after it, ns; infinite
-    if none came. Empty if nothing broke, or if the times of answers are unknown."""
+    """Return, for each break during a trial with these samples, the time until the first complete answer after it, ns;
+    infinite if none came. Empty if nothing broke, or if the times of answers are unknown."""
     ends, started, ok = rows["end_ns"], rows["start_ns"], rows.ok(statuses) & rows["start_ns"].valid
     if not breaks or not (ends.valid & started.valid).any():
         return []

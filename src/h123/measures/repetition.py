@@ -15,17 +15,18 @@ from h123.store.columns import TIME_COLUMNS, Sample
 from h123.store.rows import Rows
 
 RANDOM_BYTES = 4
-"""How many bytes one connection's handshake may differ by in a direction. The randomness of TLS changes the content of
-every packet, but the length of few: an ECDSA P-256 signature in DER has 70 to 72 bytes, seldom fewer (SEC 1, C.8)."""
+"""The bytes by which one connection's handshake may differ in a direction. The randomness of TLS changes the content of
+every packet, but the length of only a few: an ECDSA P-256 signature in DER has 70 to 72 bytes, rarely fewer (SEC 1,
+C.8)."""
 
 _BYTES = ("bytes_in", "bytes_delivered")
 _NOT_COUNTED = {"lateness_ns", "queue_ns"}
-"""Times: a byte more moves them all, and what they do to requests is in the samples."""
+"""Times, which are not compared: one more byte shifts them all, and the samples show their effect on requests."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One figure of a link, such as `access/down lost`, in both executions."""
+    """A figure of a link, such as `access/down lost`, in both executions."""
 
     name: str
     first: Any
@@ -41,17 +42,17 @@ class Repetition:
     bytes: list[Difference]
     """Counts of bytes that differ."""
     samples: int
-    """Samples of the first execution."""
+    """The number of samples in the first execution."""
     outcomes: int
     """Samples that ended differently (status, bytes, protocol, connection, error), or that only one execution has."""
     moved: int
-    """Samples with a time that differs, counted from the first sample's start."""
+    """The number of samples with a different time, counted from the first sample's start."""
     furthest_ns: int
-    """The largest such difference."""
+    """The largest difference between two times of a sample."""
     random_bytes: int
-    """How much a count of bytes may differ: `RANDOM_BYTES` for each connection."""
+    """The tolerance for a count of bytes: `RANDOM_BYTES` for each connection."""
     random_ns: float
-    """How much a time may then differ: that many bytes in both directions, at the link's rate."""
+    """The tolerance for a time: the time for that many bytes in both directions, at the link's rate."""
 
     @property
     def identical(self) -> bool:
@@ -67,9 +68,10 @@ class Repetition:
 
 
 def compare_executions(first: Path, second: Path) -> Repetition:
-    """Compare two finished trial folders (report.json, trial.json, samples.parquet) of the same trial.
+    """Compare the folders of two finished trials (report.json, trial.json, samples.parquet) that execute the same
+    trial.
 
-    Raises UserError if a file is missing or of another format.
+    Raises UserError if a file is missing or in a different format.
     """
     figures = [_figures(finished_report(folder / "report.json")) for folder in (first, second)]
     names = list(dict.fromkeys([*figures[0], *figures[1]]))
@@ -91,7 +93,7 @@ def compare_executions(first: Path, second: Path) -> Repetition:
 
 
 def _figures(report: FinishedReport) -> dict[str, Any]:
-    """Every counter and set of drops of the links, by name."""
+    """Return every counter and every set of drops of the links, by name."""
     return {
         f"{link.name}/{direction} {name}": value
         for link in report.links
@@ -111,7 +113,7 @@ def _samples(file: Path) -> list[Sample]:
 
 
 def _other_outcomes(samples: Sequence[Sample], others: Sequence[Sample]) -> int:
-    pairs = zip(samples, others, strict=False)  # what one execution has more than the other one counts too
+    pairs = zip(samples, others, strict=False)  # samples that only one execution has count too
     unlike = sum(_outcome(sample) != _outcome(other) for sample, other in pairs)
     return unlike + abs(len(samples) - len(others))
 
@@ -121,9 +123,10 @@ def _outcome(sample: Sample) -> dict[str, object]:
 
 
 def _moved(samples: Sequence[Sample], others: Sequence[Sample]) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """(samples in both,), ns: the largest difference of a time, counted from the first sample's start.
+    """Return the largest difference of a time, counted from the first sample's start, of the shape (samples in both,),
+    ns.
 
-    A time that only one execution has counts as its whole distance from that start.
+    A time that only one execution has counts with its whole distance from that start.
     """
     common = min(len(samples), len(others))
     first, second = (_times(execution)[:common] for execution in (samples, others))
@@ -132,7 +135,7 @@ def _moved(samples: Sequence[Sample], others: Sequence[Sample]) -> np.ndarray[An
 
 
 def _times(samples: Sequence[Sample]) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """(samples, times), counted from the first sample's start; -1: there is none."""
+    """Return the times of the shape (samples, times), counted from the first sample's start; -1 if there is none."""
     began = min((sample["start_ns"] for sample in samples), default=0)
     times: list[list[Any]] = [[sample.get(name) for name in TIME_COLUMNS] for sample in samples]
     counted = [[-1 if time is None else time - began for time in row] for row in times]
@@ -140,6 +143,6 @@ def _times(samples: Sequence[Sample]) -> np.ndarray[Any, np.dtype[np.int64]]:
 
 
 def _carrying_ns(links: Sequence[Link], size: int) -> float:
-    """How long the links' slowest constant rates, both directions, carry `size` bytes, ns."""
+    """Return how long the links' slowest constant rates, in both directions, take to carry `size` bytes, ns."""
     rates = [way.rate for link in links for way in (link.up, link.down) if way and way.rate]
     return sum((size * 8e9 / rate.bps for rate in rates if rate.bps), start=0.0)

@@ -8,25 +8,25 @@ from h123.store.rows import Integers, Mask, Numbers, Rows
 
 
 class Stages(NamedTuple):
-    """The time of each request in each stage, ns; together they are its time. A stage is known if the client recorded
-    its beginning and end; otherwise one stage has the time of both."""
+    """The time of each request in each stage, ns, which add up to its whole time. A stage is known if the client
+    recorded its beginning and its end; otherwise an adjacent stage includes its time."""
 
     queued: Numbers
     """Waiting for a free connection."""
     connecting: Numbers
     """The stages that a connection's first request waits for before it is sent."""
     waiting: Numbers
-    """Until the answer's first byte."""
+    """Waiting for the answer's first byte."""
     receiving: Numbers
     failed: Numbers
-    """The whole time of a request that failed; 0 for all others."""
+    """The whole time of a failed request; 0 for all others."""
 
 
 def stages_of(rows: Rows) -> Stages:
-    """The stages of each row."""
+    """Return the stages of each row."""
     start, end, connected, first_byte = (rows[name] for name in ("start_ns", "end_ns", "connected_ns", "first_byte_ns"))
     sending, reused = _sending_times(rows), rows["reused"]
-    never = Numbers(end.values, rows.abandoned)  # what had not come by then
+    never = Numbers(end.values, rows.abandoned)  # what had not arrived by then
     request_times = _first_valid(connected, sending, never, start)
     answered = _first_valid(first_byte, never, Numbers(request_times, rows.every))
     opens = connected.valid | (reused.valid & (reused.values == 0))
@@ -42,18 +42,18 @@ def stages_of(rows: Rows) -> Stages:
 
 
 def _sending_times(rows: Rows) -> Numbers:
-    """When each request was sent. One with a body counts as sent at once, because its client marks when the body had
-    been written."""
+    """Return when each request was sent. A request with a body counts as sent at once, because its client records when
+    the whole body had been written."""
     start, sending, up = rows["start_ns"], rows["sent_ns"], rows["bytes_up"]
     uploads = up.valid & (up.values > 0)
     return Numbers(np.where(uploads, start.values, sending.values), np.where(uploads, start.valid, sending.valid))
 
 
 def _first_valid(*marks: Numbers) -> Integers:
-    """For each row the first of these marks that is known."""
+    """Return for each row the first of these times that is known."""
     return np.select([mark.valid for mark in marks], [mark.values for mark in marks], 0)
 
 
 def _where(rows: Mask, durations: Integers, valid: Mask) -> Numbers:
-    """The durations of some rows; 0 for all others."""
+    """Return the durations of the rows in `where`; 0 for all others."""
     return Numbers(np.where(rows, durations, 0), valid)

@@ -1,4 +1,4 @@
-"""One row of figures per attempt, out of its samples: all that metrics and audits need to know of them."""
+"""One row of figures per attempt, computed from its samples: everything about them that metrics and audits need."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,18 +15,18 @@ from h123.study.metrics.quantity import Arrival, RequestTime, Stage, TimeFromSen
 from h123.study.workload import LEAVING, WorkloadKind
 
 QUANTILES = sorted({of.share for metric in METRICS.values() if isinstance(of := metric.of, RequestTime)})
-"""Quantiles of latency: all that any metric of time needs. For other times only the median is computed."""
+"""The quantiles of latency that metrics of time need. For other times, only the median is computed."""
 SEND_QUANTILES = sorted({of.share for metric in METRICS.values() if isinstance(of := metric.of, TimeFromSend)})
-"""Quantiles of the times since the send."""
+"""The quantiles of the times since the request was sent."""
 _IN_ORDER = (
     *(("start_ns", "connected_ns"), ("connected_ns", "sent_ns"), ("start_ns", "sent_ns"), ("sent_ns", "end_ns")),
     *(("start_ns", "first_byte_ns"), ("first_byte_ns", "end_ns"), ("start_ns", "end_ns")),
 )
-"""A server may answer before all is sent."""
+"""The order of a request's times. A server may answer before the whole request is sent."""
 
 
 _Fields = dict[str, Any]
-"""Some of `Summary`, by name."""
+"""Some fields of `Summary`, by name."""
 
 
 class Bodies(NamedTuple):
@@ -39,9 +39,9 @@ class Bodies(NamedTuple):
 
 @dataclass(frozen=True)
 class Summary:
-    """Figures of one attempt's samples. Times are ns; None if nothing is known.
+    """Figures of one attempt's samples. Times are in ns, and None if unknown.
 
-    A request is ok if it has no error and the status that its resource must have. In the quantiles a request that is
+    A request is ok if it has no error and has the status that its resource requires. In quantiles, a request that is
     not ok is infinitely slow.
     """
 
@@ -50,10 +50,10 @@ class Summary:
     warmup: int
     cold: int
     handshakes: int | None
-    """Rows that opened a connection; None if that is not known, or if requests are repeated: connections opened for
-    attempts before the last have no row."""
+    """The number of rows that opened a connection. None if unknown, or if requests are repeated, because connections
+    opened for attempts before the last have no row."""
     leaving: int
-    """Rows of requests that were to be abandoned."""
+    """Rows of requests that the client should abandon."""
     abandoned: int
     """Warm requests that were abandoned."""
     retried: int | None
@@ -64,7 +64,7 @@ class Summary:
     first_error: str | None
     """One of the errors, in words."""
     refused: int
-    """Rows without an error that have another status than required."""
+    """Rows without an error but with a different status than required."""
     instant: int
     """Rows that are ok and took no time at all."""
     warm_ok: int
@@ -75,42 +75,43 @@ class Summary:
     latency_ns: list[float] | None
     """`QUANTILES` of end - start over warm requests (Hyndman and Fan 1996, type 7)."""
     sent_latency_ns: list[float] | None
-    """`SEND_QUANTILES` of end - sent over them; None if the time of the send is not known for all that are ok."""
+    """`SEND_QUANTILES` of end - sent over warm requests; None unless the time of sending is known for all that are
+    ok."""
     ttfb_ns: float | None
     cold_latency_ns: float | None
     cold_ttfb_ns: float | None
     handshake_ns: float | None
-    """Medians."""
+    """Medians of the handshakes."""
     start_ns: int | None
     """Start of the first request."""
     end_ns: int | None
     """End of the last request."""
     open_ns: int | None
-    """End of the last request that opened a connection; for a client that does not report this, of the last cold
-    request."""
+    """End of the last request that opened a connection, or of the last cold request if the client does not report which
+    requests did."""
     once_open: float | None
-    """The number of requests after that."""
+    """The number of requests that began after all connections were open."""
     warm_start_ns: int | None
     warm_end_ns: int | None
-    """Start of the first and end of the last warm request."""
+    """The start of the first warm request and the end of the last one."""
     warm_bytes_up: int | None
     warm_bytes_down: int | None
-    """Body bytes of the warm requests that are ok."""
+    """Body bytes of the warm requests that are ok, up and down."""
     quickest_up_ns: int | None
     quickest_up_bytes: int | None
     quickest_down_ns: int | None
     quickest_down_bytes: int | None
-    """Time and body bytes of the request that moved the most bytes per second, in each direction."""
+    """The time and the body bytes of the request with the most bytes per second, in each direction."""
     shortest_ns: int | None
     """The shortest time of a successful request that took any time."""
     cold_shortest_ns: int | None
     warm_busy_ns: int | None
-    """Sum of end - start over warm requests."""
+    """The sum of end - start over warm requests."""
     handshake_min_ns: int | None
     ttfb_min_ns: int | None
-    """Shortest time to first byte of a warm request that is ok."""
+    """The shortest time to first byte of a warm request that is ok."""
     disordered: int
-    """Rows whose times are not in the order start, connected, sent, end or start, first byte, end."""
+    """Rows whose times are not in the order start, connected, sent, end, or start, first byte, end."""
     bytes_up_min: int | None
     bytes_up_max: int | None
     bytes_down_min: int | None
@@ -118,26 +119,26 @@ class Summary:
     """The fewest and the most body bytes of a request that is ok, up and down."""
     protocol_min: str | None
     protocol_max: str | None
-    """The first and the last, by alphabet, of the protocols that requests without an error negotiated."""
+    """The alphabetically first and last of the protocols that requests without an error negotiated."""
     fell_back: float | None
-    """The share of successful rows that used another protocol than the client prefers. None if it may use no other, or
-    if nothing is known."""
+    """The share of successful rows that used a different protocol from the one the client prefers. None if the client
+    may use no other protocol, or if nothing is known."""
     bytes_down: int | None
-    """Body bytes of all requests that are ok."""
+    """Body bytes of all requests that are ok, up and down."""
     bodies: Sequence[Bodies]
     """The bodies of each resource with a known answer."""
     visits: Sequence[Visit]
     """The warm visits of a page; none for other workloads."""
     visits_ns: Mapping[Arrival, float | None]
-    """Medians over the visits for each event in `Visits.until`; empty if there are none."""
+    """Medians over the visits for each event in `Visits.until`; empty without visits."""
     stages_ns: Mapping[Stage, float | None]
-    """Medians over visits of what the mean request of each spent on a stage, without stages that the client does not
-    mark."""
+    """Medians over visits of the time that the mean request of each spent in a stage, without stages that the client
+    does not record."""
 
 
 @dataclass(frozen=True)
 class _PhaseMasks:
-    """Which rows belong to which phase, and how long they took."""
+    """The rows that belong to each phase, and their durations."""
 
     ok: Mask
     warm: Mask
@@ -148,7 +149,7 @@ class _PhaseMasks:
 
 
 def summarise(rows: Rows, work: WorkloadKind) -> Summary:
-    """The figures of an attempt's samples; `work` is their workload."""
+    """Return the figures of an attempt's samples. `work` is their workload."""
     durations, to_first_byte = rows["end_ns"] - rows["start_ns"], rows["first_byte_ns"] - rows["start_ns"]
     to_connected = rows["connected_ns"] - rows["start_ns"]
     ok = rows.ok(work.statuses())
@@ -209,7 +210,7 @@ def _fell_back(rows: Rows, ok: Mask, work: WorkloadKind) -> float | None:
 
 
 def _opening(rows: Rows, parts: _PhaseMasks, work: WorkloadKind) -> _Fields:
-    """The fields about connections."""
+    """Return the fields about connections."""
     reused = rows["reused"]
     opened = reused.valid & (reused.values == 0)
     open_ns = rows["end_ns"].most(parts.cold | opened)
@@ -222,7 +223,7 @@ def _opening(rows: Rows, parts: _PhaseMasks, work: WorkloadKind) -> _Fields:
     return {
         "handshakes": _count(opened) if reused.valid.any() and not work.retries else None,
         "open_ns": open_ns,
-        # A request that began before the last connection was open, and ended after, is half of one.
+        # A request that began before the last connection was open, and ended after it, belongs to neither part.
         "once_open": None if open_ns is None else sum(later) / 2,
         "handshake_ns": median_of(to_connected.of(parts.cold), failed),
         "handshake_min_ns": to_connected.least(parts.cold),
@@ -263,7 +264,8 @@ def _sizes(rows: Rows, ok: Mask) -> _Fields:
 
 
 def _quickest(rows: Rows, durations: Numbers, moving: Mask, sizes: _Fields) -> _Fields:
-    """The quickest of the rows that are `moving`, in each direction. For bodies of one size that is the shortest."""
+    """Return the row with the most bytes per second among those in `moving`, in each direction. For bodies of one size,
+    it is the shortest."""
     fields: _Fields = {}
     for way in ("up", "down"):
         size = rows[f"bytes_{way}"]
@@ -304,8 +306,8 @@ def _visits(rows: Rows, parts: _PhaseMasks, work: WorkloadKind) -> _Fields:
 def quantiles(
     values: NDArray[np.int64] | NDArray[np.float64], infinite: int, shares: Sequence[float]
 ) -> list[float] | None:
-    """Quantiles of `values` and `infinite` further infinite ones, by Hyndman and Fan 1996, type 7. None without
-    values."""
+    """Return quantiles of `values` and of `infinite` further infinite ones, by Hyndman and Fan 1996, type 7. None
+    without values."""
     count = len(values) + infinite
     if not count:
         return None

@@ -1,5 +1,5 @@
-"""Facts that only an attempt's requests together show: how many were in progress at once, how long none ended, which
-rows occur twice. All are about warm requests, including those to be abandoned."""
+"""Facts that only all requests of an attempt together show: how many were in progress at once, how long none ended, and
+which rows repeat others. They concern warm requests, including requests that the client abandons."""
 
 from dataclasses import dataclass
 
@@ -10,28 +10,30 @@ from h123.store.rows import Rows
 from h123.study.workload import LEAVING
 
 _MOST = 0.99
-"""Quantile of what was in flight, the value below where it lies between two: a client that notes a start some
-microseconds early has no more users for that."""
+"""The quantile of the number in flight, with the lower value between two ranks. A client that records a start some
+microseconds early does not have more users because of that."""
 _SHORTER = 0.02
-"""A request is assumed to be shorter by this share, for the same reason."""
+"""A request is assumed to be shorter by this share, because clients may record a start slightly early."""
 _SHARP_NS = 100_000
-"""Clocks that tick more slowly have different requests begin and end together."""
+"""With clocks that tick more slowly than this, different requests begin and end together, ns."""
 _SOME = (50, 1000)
-"""Rows to try first: a few of them, because that is nearly always enough."""
+"""The numbers of rows to try first, because a few of them are almost always enough."""
 _WINDOW, _DIFFERENT = 12, 8
-"""Rows in a row, and different values among them, that chance does not repeat; where fewer differ nothing is known."""
+"""The number of consecutive rows, and of different values among them, that chance does not repeat. With fewer different
+values, nothing is known."""
 _ENOUGH = 20
-"""Different values that chance does not give in even numbers."""
+"""The number of different values that chance does not produce in equal counts."""
 
 Times = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """The facts about one attempt. None if one cannot be known, as for requests with only a duration."""
+    """The facts about one attempt. A fact is None if it cannot be known, for example if requests have only a
+    duration."""
 
     in_flight: int | None = None
-    """The most requests at once, counted as requests began; one in a hundred may have met more."""
+    """The most requests in progress at the same time, counted as requests began; one in a hundred may have met more."""
     still_ns: int | None = None
     """The longest time in which no request ended."""
     pace_ns: float | None = None
@@ -41,12 +43,12 @@ class Timeline:
     repeats: int | None = None
     """Rows that repeat another request's."""
     sums: tuple[int, ...] | None = None
-    """Sums that distinguish the attempt's durations from others'. None if there are too few, or they are too
-    similar."""
+    """Sums that distinguish the attempt's durations from those of other attempts. None if there are too few different
+    values."""
 
 
 def timeline(rows: Rows, *, timed: bool) -> Timeline:
-    """The timeline of an attempt's rows. `timed`: whether their starts are known."""
+    """Return the timeline of an attempt's rows. `timed`: whether their starts are known."""
     starts, ends, user = rows["start_ns"], rows["end_ns"], rows["user"]
     valid = (rows.phase("warm") | rows.phase(LEAVING)) & starts.valid & ends.valid
     if not valid.any():
@@ -57,8 +59,8 @@ def timeline(rows: Rows, *, timed: bool) -> Timeline:
 
 
 def course(starts: Times, ends: Times, marks: Times, *, timed: bool) -> Timeline:
-    """The timeline of requests in the order of their rows. `marks`: what else distinguishes them, which is the user or,
-    if users are unknown, the time to the first byte."""
+    """Return the timeline of requests in the order of their rows. `marks` also distinguishes requests: by the user, or
+    if users are unknown, by the time to the first byte."""
     durations = ends - starts
     sums = _sums(durations)
     tick = _tick(starts, durations)
@@ -75,15 +77,16 @@ def course(starts: Times, ends: Times, marks: Times, *, timed: bool) -> Timeline
 
 
 def _in_flight(starts: Times, ends: Times) -> int:
-    """The most requests in progress, from sorted times: at each start, those begun minus those ended."""
+    """Return the most requests in progress, from sorted times: at each start, the number begun minus the number
+    ended."""
     flying = np.arange(1, len(starts) + 1) - np.searchsorted(ends, starts, side="right")
     rank = int((len(flying) - 1) * _MOST)
     return int(np.partition(flying, rank)[rank])
 
 
 def _tick(starts: Times, durations: Times) -> int:
-    """The largest number that all times are multiples of: how finely the clock was read. A thousand rows show it,
-    usually the first few."""
+    """Return the largest number of which all times are multiples, which is the resolution of the clock. A thousand rows
+    show it, usually the first few."""
     for some in _SOME:
         tick = max(1, int(np.gcd.reduce(starts[:some] - starts[0])), int(np.gcd.reduce(durations[:some])))
         if tick == 1:
@@ -92,7 +95,7 @@ def _tick(starts: Times, durations: Times) -> int:
 
 
 def _sums(durations: Times) -> tuple[int, ...] | None:
-    """Counts and power sums, modulo 2^64: the same in any order of the rows."""
+    """Return the count and power sums modulo 2^64, which do not depend on the order of the rows."""
     if all(len(set(durations[:some].tolist())) < _ENOUGH for some in _SOME):
         return None
     unsigned = durations.astype(np.uint64)
@@ -101,7 +104,7 @@ def _sums(durations: Times) -> tuple[int, ...] | None:
 
 
 def _repeated_rows(sorted_starts: Times, starts: Times, ends: Times, marks: Times) -> int:
-    """Rows with the start, end and mark of another one. `begun`: the starts, sorted."""
+    """Count the rows with the start, end and mark of another row."""
     twice = sorted_starts[1:][sorted_starts[1:] == sorted_starts[:-1]]
     if not len(twice):
         return 0
@@ -111,7 +114,8 @@ def _repeated_rows(sorted_starts: Times, starts: Times, ends: Times, marks: Time
 
 
 def _repeated_series(durations: Times, marks: Times) -> int | None:
-    """Rows in series of `_WINDOW` that stand there before, or half of all where each value comes in a multiple."""
+    """Count the rows in series of `_WINDOW` that occur earlier, or the surplus rows if each value occurs in the same
+    multiple."""
     _, values, counts = np.unique(np.stack([durations, marks], axis=1), axis=0, return_inverse=True, return_counts=True)
     often = int(np.gcd.reduce(counts))
     if often > 1 and len(counts) >= _ENOUGH:

@@ -1,4 +1,4 @@
-"""The warm visits of pages among a trial's samples. A visit with a failed request counts as failed."""
+"""The warm visits to pages among a trial's samples. A visit with a failed request counts as failed."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,14 +19,14 @@ from h123.study.workload import WorkloadKind
 
 
 class Visit(NamedTuple):
-    """One visit. Times are in ns, on the samples' clock."""
+    """One visit; times in ns, on the samples' clock."""
 
     user: int
     group: int
     start_ns: int
     """When the document was requested."""
     document_ns: int | None
-    """When the last byte of the document arrived. None if that is unknown."""
+    """When the last byte of the document arrived. None if unknown."""
     end_ns: int
     failed: bool
     """Whether one of its requests failed."""
@@ -46,15 +46,15 @@ class Visits:
     rows: Rows
     ok: Mask
     order: NDArray[np.intp]
-    """The order of the rows in which the rows of each visit are adjacent."""
+    """An order of the rows in which the rows of each visit are adjacent."""
     begins: NDArray[np.intp]
-    """Where in `order` each visit begins."""
+    """The index in `order` at which each visit begins."""
     largest: int
     """The resource with the largest body."""
 
     @classmethod
     def of(cls, rows: Rows, ok: Mask, work: WorkloadKind) -> "Visits | None":
-        """The visits in samples of this workload, whose `ok` rows did not fail. None if there are none."""
+        """Return the visits in samples of this workload, whose `ok` rows did not fail. None if there are none."""
         visit = work.visit()
         if visit is None:
             return None
@@ -69,7 +69,7 @@ class Visits:
         return cls(rows, ok, order, begins, visit.largest)
 
     def each(self) -> list[Visit]:
-        """The visits one by one. None if their beginnings and ends are unknown."""
+        """Return the visits one by one. Empty if their beginnings and ends are unknown."""
         start, end = self.rows["start_ns"], self.rows["end_ns"]
         if not (start.valid & end.valid)[self.order].all():
             return []
@@ -88,7 +88,7 @@ class Visits:
         ]
 
     def until(self) -> Mapping[Arrival, VisitTimes]:
-        """Times from a visit's start."""
+        """Return times from a visit's start to each event."""
         return {
             "complete": self._until("end_ns", self.rows.every, last=True),
             "document": self._until("first_byte_ns", self._asking_for(0), last=False),
@@ -96,8 +96,8 @@ class Visits:
         }
 
     def stage_times(self) -> Mapping[Stage, VisitTimes | None]:
-        """The time that the mean request of a visit spent in each stage; None if the client does not record it in all
-        visits."""
+        """Return the time that the mean request of a visit spent in each stage; None if the client does not record it
+        in all visits."""
         stages = stages_of(self.rows)
         return {
             "queued": self._mean(stages.queued),
@@ -116,12 +116,12 @@ class Visits:
         return started
 
     def _failed(self, of: Mask) -> Mask:
-        """The visits of which one of these rows failed."""
+        """Return the visits in which one of these rows failed."""
         failed: Mask = np.logical_or.reduceat((of & ~self.ok)[self.order], self.begins)
         return failed
 
     def _furthest(self, column: Numbers, of: Mask, *, last: bool) -> Numbers:
-        """For each visit the last, or the first, value of a column among its rows `of`."""
+        """Return for each visit the last, or the first, value of a column among its rows `of`."""
         worst = np.iinfo(np.int64).min if last else np.iinfo(np.int64).max
         values = np.where(of & column.valid, column.values, worst)[self.order]
         extremes = (np.maximum if last else np.minimum).reduceat(values, self.begins)
@@ -146,8 +146,8 @@ _COLUMNS = ("at_ns", "source", "way", "protocol")
 
 
 def dialled_of(folder: Path, visits: Sequence[Visit]) -> list[int]:
-    """For each visit of a trial in this folder, the connections whose first packet reached the link during it, used or
-    not. None if there is no record of packets, or if two visits overlap, so that a connection cannot be matched with
+    """Return for each visit of a trial in this folder the connections whose first packet reached the link during it,
+    used or not. Empty without a record of packets, or if two visits overlap, so that a connection belongs to no single
     one. Raises UserError if the record cannot be read."""
     ordered = sorted(visits, key=lambda visit: visit.start_ns)
     together = any(later.start_ns < earlier.end_ns for earlier, later in pairwise(ordered))
@@ -160,17 +160,17 @@ def dialled_of(folder: Path, visits: Sequence[Visit]) -> list[int]:
 
 
 def _beginnings(folder: Path) -> Integers:
-    """When each connection's first packet came, by the client's port."""
+    """Return when each connection's first packet arrived, by the client's port."""
     packets = read_packets(folder, columns=_COLUMNS)
     up_packets = packets[(packets["way"] == UP) & np.isin(packets["protocol"], (TCP, UDP))]
     key = up_packets["protocol"].astype(np.int64) << 16 | up_packets["source"]
-    _, first = np.unique(key, return_index=True)  # they are in the order of arrival
+    _, first = np.unique(key, return_index=True)  # packets are in the order of arrival
     times: Integers = up_packets["at_ns"][first]
     return times
 
 
 class VisitTimings(NamedTuple):
-    """The events of a visit, on the clock of the samples. None for those that never came."""
+    """The events of a visit, on the clock of the samples. None for events that never happened."""
 
     visit: Visit
     dom_content_loaded: int | None
@@ -178,7 +178,7 @@ class VisitTimings(NamedTuple):
 
 
 def events_of(visits: Sequence[Visit], facts: ClientFile | None) -> Iterator[VisitTimings]:
-    """The events of the visits that the client reports, if it does."""
+    """Return the events of the visits, if the client reports them."""
     events_by_visit = {(events.user, events.group): events for events in facts.visits} if facts else {}
     for visit in visits:
         if events := events_by_visit.get((visit.user, visit.group)):
@@ -186,8 +186,8 @@ def events_of(visits: Sequence[Visit], facts: ClientFile | None) -> Iterator[Vis
 
 
 def times_until(event: PageEvent, visits: Sequence[Visit], facts: ClientFile | None) -> list[float]:
-    """Times from the start of each visit to the event, ns, infinite if it never came or the visit failed; none if the
-    client does not report it."""
+    """Return times from the start of each visit to the event, ns, infinite if it never happened or the visit failed.
+    Empty if the client does not report the event."""
     ends = [
         (timings.visit, timings.load if event == "load" else timings.dom_content_loaded)
         for timings in events_of(visits, facts)

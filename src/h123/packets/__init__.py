@@ -10,7 +10,7 @@ __all__ = ["capture", "frames", "qlog", "stack_log", "tabulate_evidence", "tcp_a
 
 
 def tabulate_evidence(folder: Path) -> None:
-    """Turn what the lab left in a trial's folder into tables (docs/evidence.md). Raises OSError if they cannot be
+    """Convert the lab's records in a trial's folder into tables (docs/evidence.md). Raises OSError if they cannot be
     written."""
     tabulate_packets(folder)
     tabulate_frames(folder)

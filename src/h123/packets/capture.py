@@ -26,10 +26,10 @@ PACKET = np.dtype(
 )
 """The lab's record of a packet. `left_ns` is 0 if the packet never left, `scale` if it announced no window scale."""
 UP, DOWN = 0, 1
-"""Ways: from the link's end a to b, and back."""
+"""The directions: from the link's end a to b, and back."""
 TCP, UDP = 6, 17
 DELIVERED, LOST, QUEUE_FULL, BLOCKED = range(4)
-"""Fates."""
+"""The fates of a packet."""
 MOST_IN_CAMPAIGN = 250_000
 """The most packets of a link that a trial of a campaign keeps: 12 MB of the lab's memory, at most 5 MB on the disk."""
 MOST = 4_000_000
@@ -37,7 +37,7 @@ MOST = 4_000_000
 Packets = Records
 """An array of PACKET, in the order of arrival at the link."""
 RETRY = 0xF0
-"""Form, fixed bit and type of QUIC's Retry in a datagram's first byte, which no key protects (RFC 9000, 17.2.5)."""
+"""Form, fixed bit and type of QUIC's Retry in a datagram's first byte, which is not encrypted (RFC 9000, 17.2.5)."""
 _PACKETS = LinkRecords("packets", PACKET, [name for name in PACKET.names or () if name != "padding"])
 packets_file, read_packets, tabulate_packets, write_packets = (
     _PACKETS.file,

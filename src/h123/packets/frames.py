@@ -32,14 +32,14 @@ FRAME = np.dtype(
 Frames = Records
 """An array of FRAME, in the order of sending."""
 KEYS = "keys.txt"
-"""The file in a trial's folder where the client logs the secrets of its connections. The lab reads frames with them and
-puts them into its captures. OpenSSL's programs, browsers and curl know the variable that names the file."""
+"""The file in a trial's folder where the client logs the secrets of its connections. The lab uses them to read frames,
+and puts them into its captures. OpenSSL's programs, browsers and curl know the variable that names the file."""
 _FRAMES = LinkRecords("frames", FRAME, list(FRAME.names or ()))
 frames_file, read_frames, write_frames = _FRAMES.file, _FRAMES.read, _FRAMES.write
 
 
 class FrameKind(IntEnum):
-    """The kinds of frames, HTTP/2's first."""
+    """The kinds of frames, with those of HTTP/2 first."""
 
     DATA = 1
     HEADERS = 2
@@ -61,8 +61,8 @@ class FrameKind(IntEnum):
 
 
 def tabulate_frames(folder: Path) -> None:
-    """Turn what the lab left in a trial's folder into tables, and remove the keys that it read the frames with, unless
-    a capture needs them. Raises OSError."""
+    """Convert the lab's records in a trial's folder into tables, and remove the keys with which the lab read the
+    frames, unless a capture needs them. Raises OSError."""
     _FRAMES.tabulate(folder)
     keys = folder / KEYS
     if keys.is_file() and not any(link.capture for link in read_document(folder / "trial.json", TrialFile).links):

@@ -12,7 +12,7 @@ from h123.store.compact import Records, read_compact, read_records, write_compac
 
 _SUFFIX = ".parquet"
 _LEFT = "left_ns"
-"""When a record left the link: 0 in the lab's file, empty in the table, where it never did."""
+"""When a record left the link. If it never did, the lab's file contains 0, and the table no value."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class LinkRecords:
     """The columns that the table keeps."""
 
     def file(self, folder: Path, link: str = "access") -> Path:
-        """The table of a link in a trial's folder."""
+        """Return the path of a link's table in a trial's folder."""
         return folder / f"{self.name}-{link}{_SUFFIX}"
 
     def read(self, folder: Path, link: str = "access", columns: Sequence[str] | None = None) -> Records:
@@ -48,7 +48,7 @@ class LinkRecords:
         write_compact(columns, target)
 
     def tabulate(self, folder: Path) -> None:
-        """Turn the lab's files in a trial's folder into tables. A file that is not the lab's stays as it is. Raises
+        """Convert the lab's files in a trial's folder into tables. A file in a different format stays as it is. Raises
         OSError."""
         for source in folder.glob(f"{self.name}-*.bin"):
             if (records := read_records(source, self.record)) is not None:

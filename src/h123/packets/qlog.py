@@ -6,31 +6,31 @@ from pathlib import Path
 from typing import Any
 
 QLOG_FOLDER = "qlog"
-"""The folder in a trial's folder with a server's files, one for each connection."""
+"""The folder in a trial's folder with a server's qlog files, one for each connection."""
 RECORD_SEPARATOR = "\x1e"
 """The character before each record of a JSON text sequence (RFC 7464)."""
 _OLD_FIELDS = ("relative_time", "category", "event", "data")
 """The fields of events that are lists, as in old drafts."""
 _PER_MS = {"us": 1000, "ns": 10**6}
-"""Units of times; milliseconds if a file does not declare one."""
+"""The units of times. A file that declares none uses milliseconds."""
 
 Event = Mapping[str, Any]
 """An event: `time` (ms), `name`, `data`."""
 
 
 def packet_events(folder: Path) -> int:
-    """How many events about packets the files in a folder hold. Raises ValueError if one is not JSON."""
+    """Return the number of events about packets in the files of a folder. Raises ValueError if a file is not JSON."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return sum(kind(event) in ("packet_sent", "packet_received") for path in files for event in events(path))
 
 
 def kind(event: Event) -> str:
-    """The kind of an event: `packet_sent` for `transport:packet_sent` and `quic:packet_sent`."""
+    """Return the kind of an event: `packet_sent` for `transport:packet_sent` and `quic:packet_sent`."""
     return str(event.get("name")).rpartition(":")[2]
 
 
 def events(path: Path) -> Iterator[Event]:
-    """The events in a file. Raises ValueError if it is not JSON."""
+    """Yield the events in a file. Raises ValueError if it is not JSON."""
     try:
         for record in _records(path):
             yield from _events(record)
@@ -39,15 +39,15 @@ def events(path: Path) -> Iterator[Event]:
 
 
 def ill_formed(folder: Path) -> int:
-    """The number of records of the sequences in a folder that are not JSON and were skipped."""
+    """Return the number of records in a folder's sequences that are not JSON and were skipped."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file() and _is_separated(path))
     return sum(_is_ill_formed(record) for path in files for record in list(_lines(path))[:-1])
 
 
 def _records(path: Path) -> Iterator[Any]:
-    """The records of a file: one JSON document, or a sequence of them, one on each line, of which the server's end may
-    cut the last one off. Where records are separated, an ill-formed one affects no other (RFC 7464, section 2.2);
-    the first must be well-formed."""
+    """Yield the records of a file: a single JSON document, or a sequence with one record per line, of which the last
+    may be cut off by the server's end. If records are separated, a malformed one affects no other (RFC 7464, section
+    2.2); the first must be well-formed."""
     if _is_document(path):
         yield json.loads(path.read_text(encoding="utf-8"))
         return
@@ -80,7 +80,7 @@ def _is_separated(path: Path) -> bool:
 
 
 def _is_document(path: Path) -> bool:
-    """Whether it has lines that are no records by themselves."""
+    """Return whether the file is a single document, with lines that are not records."""
     return not _is_separated(path) and _is_ill_formed(next(_lines(path), ""))
 
 
@@ -91,7 +91,7 @@ def _lines(path: Path) -> Iterator[str]:
 
 
 def _events(record: Any) -> Iterator[Event]:
-    """The events of a document: itself, in a sequence; or its traces' events."""
+    """Yield the events of a record: the record itself in a sequence, or the events of its traces."""
     if not isinstance(record, dict):
         return
     for trace in _list(record.get("traces")) or [record.get("trace", record)]:
@@ -101,7 +101,7 @@ def _events(record: Any) -> Iterator[Event]:
 
 
 def _list(value: Any) -> list[Any]:
-    """The value if it is a list, else an empty one."""
+    """Return the value if it is a list, else an empty list."""
     return value if isinstance(value, list) else []
 
 
@@ -115,7 +115,7 @@ class _Shape:
         self._per_ms = _PER_MS.get(units, 1) if isinstance(units, str) else 1
 
     def event(self, record: Any) -> Event | None:
-        """One of its events. None for a record that is none."""
+        """Return the record as an event, or None if it is not an event."""
         if isinstance(record, list):
             fields = dict(zip(self._fields, record, strict=False))
             name = f"{fields.get('category')}:{fields.get('event', fields.get('event_type'))}"

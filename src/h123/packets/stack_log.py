@@ -1,6 +1,6 @@
 """The qlog of one end of a QUIC connection: its window, its losses, and what flow control blocked.
 
-An explanation of a trial does not need it; it separates causes that packets, which are encrypted, cannot.
+Explaining a trial does not require it, but it separates causes that encrypted packets cannot.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from h123.packets.qlog import QLOG_FOLDER, Event, events, kind
 
 _NS = 1_000_000
-"""A millisecond, in which qlog counts."""
+"""The ns of a millisecond, the unit of qlog."""
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ class FlowControlStall:
     begin: int
     end: int
     stream: bool
-    """Whether it was a stream's limit; otherwise the connection's."""
+    """Whether a stream's limit was reached; otherwise the connection's."""
     own: bool
-    """Whether the end that writes the log was blocked; otherwise it was informed that the other end was."""
+    """Whether the end that writes the log was blocked; otherwise the other end reported that it was."""
 
     def later(self, ns: int) -> "FlowControlStall":
         return replace(self, begin=self.begin + ns, end=self.end + ns)
@@ -34,7 +34,7 @@ class FlowControlStall:
 
 @dataclass(frozen=True)
 class StackLog:
-    """A log with times in ns, on the log's own clock until `later` has converted them to the trial's."""
+    """A log with times in ns. They are on the log's own clock until `later` shifts them to the trial's."""
 
     sendings: NDArray[np.int64]
     """When it sent each packet."""
@@ -51,7 +51,7 @@ class StackLog:
     stalls: tuple[FlowControlStall, ...]
 
     def later(self, ns: int) -> Self:
-        """The same log, shifted by `ns`."""
+        """Return the log shifted by `ns`."""
         times = {name: getattr(self, name) + ns for name in ("sendings", "at", "losses")}
         return replace(self, **times, stalls=tuple(stall.later(ns) for stall in self.stalls))
 
@@ -62,11 +62,11 @@ class StackLogs:
 
     logs: list[StackLog]
     faults: list[str]
-    """Why some files are not among the logs."""
+    """The reasons why some files are not among the logs."""
 
 
 def read_stack_logs(folder: Path) -> StackLogs:
-    """All logs that the server left in a trial's folder, except for connections on which it sent nothing."""
+    """Return all logs that the server left in a trial's folder, without connections on which it sent nothing."""
     all_logs = StackLogs([], [])
     files = (path for path in sorted((folder / QLOG_FOLDER).rglob("*")) if path.is_file())
     for path in files:
@@ -80,7 +80,7 @@ def read_stack_logs(folder: Path) -> StackLogs:
 
 
 def read_stack_log(path: Path) -> StackLog:
-    """The log in one file. Raises ValueError if it is not a qlog."""
+    """Return the log in one file. Raises ValueError if it is not a qlog."""
     course = _LogReader()
     try:
         for event in events(path):
@@ -92,21 +92,21 @@ def read_stack_log(path: Path) -> StackLog:
 
 @dataclass
 class _LogReader:
-    """The state after the events so far."""
+    """The state after the events read so far."""
 
     now: int = 0
     sendings: list[int] = field(default_factory=list)
     losses: list[int] = field(default_factory=list)
     looks: list[tuple[int, float, float, float]] = field(default_factory=list)
     metrics: dict[str, float] = field(default_factory=dict)
-    """The latest metrics. Some stacks log only those that have changed."""
+    """The latest metrics. Some stacks log only metrics that have changed."""
     open: dict[tuple[bool, str], int] = field(default_factory=dict)
-    """Open stalls: since when, by whether the log's writer is blocked, and by the stream's number (empty: the
+    """Open stalls with their beginnings, by whether the log's writer is blocked and by the stream's number (empty: the
     connection)."""
     stalls: list[FlowControlStall] = field(default_factory=list)
 
     def take(self, event: Event) -> None:
-        """Learn from one."""
+        """Process one event."""
         self.now = round(_number(event["time"]) * _NS) if event.get("time") is not None else self.now
         name, data = kind(event), event.get("data") or {}
         if name == "packet_sent":
@@ -127,7 +127,7 @@ class _LogReader:
             self.looks.append((self.now, window, in_flight, trip * _NS))
 
     def _frame(self, frame: Mapping[str, Any], *, own: bool) -> None:
-        """`own`: whether the log's writer sent it."""
+        """Process a frame. `own`: whether the log's writer sent it."""
         name = str(frame.get("frame_type")).lower()
         of = "" if name in ("data_blocked", "max_data") else str(frame.get("stream_id", frame.get("id", "")))
         if name in ("data_blocked", "stream_data_blocked"):
@@ -143,7 +143,7 @@ class _LogReader:
             self.stalls.append(FlowControlStall(begin, self.now, stream=bool(of), own=own))
 
     def log(self) -> StackLog:
-        """The whole log. A stall that is open at the end lasts until the end."""
+        """Return the whole log. A stall that is open at the end lasts until the end."""
         for own, of in list(self.open):
             self._release(own, of)
         columns: Iterator[Any] = zip(*self.looks, strict=True) if self.looks else iter([[]] * (1 + len(_METRICS)))

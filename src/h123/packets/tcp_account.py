@@ -36,23 +36,23 @@ ROW = np.dtype(
         ("app_limited", "u1"),
     ]
 )
-"""The lab's form of a row. There `host` is an index among the trial's hosts, and in the table a name."""
+"""The lab's form of a row. Its `host` is an index into the trial's hosts; the table has the name instead."""
 _TYPES = {name: TEXT if name == "host" else ROW[name] for name in ROW.names or ()}
 _LATER = {"pacing_rate", "sacked", "notsent_bytes", "app_limited"}
-"""Columns that earlier versions' files do not have."""
+"""Columns that are absent in files of earlier versions."""
 FILE = "tcp.parquet"
 Account = Mapping[str, Records]
 """The columns of the account, with a row for each connection in each sample."""
 
 
 def read_tcp_account(folder: Path) -> Account:
-    """A row for each connection in each sample, for the trial in a folder. Raises UserError if there is none."""
+    """Return a row for each connection in each sample, for the trial in a folder. Raises UserError if there is none."""
     return read_compact(folder / FILE, "an account of TCP", _TYPES, later=_LATER)
 
 
 def tabulate_tcp(folder: Path) -> None:
-    """Turn the lab's file tcp.bin in a trial's folder into Parquet. A file that is not the lab's stays as it is. Raises
-    OSError."""
+    """Convert the lab's file tcp.bin in a trial's folder to Parquet. A file in a different format stays as it is.
+    Raises OSError."""
     source = folder / "tcp.bin"
     rows = read_records(source, ROW) if source.is_file() else None
     if rows is None:

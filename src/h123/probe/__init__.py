@@ -1,4 +1,4 @@
-"""A survey of an unknown server: what it speaks, what it answers, and which study that suggests."""
+"""A survey of an unknown server: the protocols that it speaks, its answers, and the study that these suggest."""
 
 from h123.probe.draft import STUDY, Draft
 from h123.probe.findings import Answer, ProbeFindings

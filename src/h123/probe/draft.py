@@ -21,7 +21,7 @@ class Draft:
     """A comparison to write as a study."""
 
     servers: Mapping[str, OwnServer]
-    """One: its protocols are compared. Two: the second is compared with the first."""
+    """The servers. With one, its protocols are compared; with two, the second is compared with the first."""
     inquiry: Inquiry
     protocols: Sequence[str]
     """The protocols to compare. All servers speak them."""
@@ -35,17 +35,17 @@ class Draft:
     require: Sequence[Condition] = ()
     transport: str = "deployed"
     answers: str = "alike"
-    """any: different answers are compared all the same."""
+    """`any` compares different answers too."""
     files: Mapping[str, str] = field(default_factory=dict)
-    """The network files that are given by path."""
+    """The network files that were given as paths."""
 
     @property
     def builds(self) -> bool:
-        """Whether the study compares two servers rather than two protocols."""
+        """Whether the study compares two servers rather than protocols."""
         return len(self.servers) > 1
 
     def text(self) -> str:
-        """The study file's text."""
+        """Return the study file's text."""
         return f"{_HEAD}{yaml.safe_dump(self._study(), sort_keys=False, width=120, default_flow_style=None)}"
 
     @property
@@ -75,7 +75,7 @@ class Draft:
 
     @property
     def question(self) -> str:
-        """The question in words."""
+        """Return the question in words."""
         if self.builds:
             old, new = self.servers
             return f"Does {new} answer {self.workload.what} faster than {old}?"
@@ -108,13 +108,13 @@ class Draft:
         }
 
     def _families(self, each: Sequence[str]) -> Iterator[Part]:
-        """The families of the study. Each further metric, such as a condition's, has its own family, because
+        """Yield the families of the study. Each further metric, such as a condition's, has its own family, because
         eight blocks can find a difference in only one metric."""
         answer, details = self.workload.families
         yield answer.model_copy(update={"each": [*each]}).model_dump(exclude_none=True)
         required = [condition.metric for condition in self.require if condition.metric not in answer.metrics]
         tail = [TAIL.name] if any(map(self.workload.tail, self.networks.values())) else []
-        # The processor time of a server that runs elsewhere is not known here.
+        # The processor time of a server that runs elsewhere is unknown here.
         elsewhere = any(server.command is None for server in self.servers.values())
         metrics = [name for name in details.metrics if not (elsewhere and METRICS[name].of_the_server)]
         for metric in dict.fromkeys([*metrics, *tail, *required]):

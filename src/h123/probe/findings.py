@@ -11,7 +11,7 @@ _HTTP_3 = re.compile(r"""(?:^|[\s,])h3="(?P<host>[^":]*):(?P<port>[0-9]{1,5})\""
 
 
 class Answer(Shape):
-    """One answer, or why there was none."""
+    """One answer, or the reason why there is none."""
 
     status: Count
     bytes: Count
@@ -30,7 +30,8 @@ class Answer(Shape):
 
     @property
     def announced(self) -> tuple[str, int] | None:
-        """Host (empty: the server's own) and UDP port of the HTTP/3 that it announces (RFC 7838)."""
+        """The host (empty: the server's own) and UDP port of the HTTP/3 that the answer announces (RFC 7838), or
+        None."""
         match = _HTTP_3.search(self.alt_svc)
         return (match["host"], int(match["port"])) if match and 1 <= int(match["port"]) <= 65535 else None
 
@@ -40,17 +41,17 @@ class ProtocolFindings(Shape):
 
     protocol: Literal["h1", "h2", "h3"]
     error: str
-    """Why there is no connection. Empty if there is one."""
+    """The reason why there is no connection. Empty if there is one."""
     no_tls: bool
     only_tls_1_2: bool
     asks_for_certificate: bool
     """Whether the server requests a client certificate. The scout has none."""
     connections: Count
-    """The connections that all its answers took."""
+    """The number of connections that all its answers took."""
     distrust: str
-    """Why the named authorities do not vouch for its certificate. Empty: they do, or none was named."""
+    """The reason why the given authorities do not confirm its certificate. Empty if they do, or if none were given."""
     answers: list[list[Answer]]
-    """The answers to each request, in the order in which the scout made it."""
+    """The answers to each request, in the order in which the scout made them."""
 
 
 class PresentedCertificate(Shape):
@@ -75,18 +76,18 @@ class ProbeFindings(Document):
 
     @property
     def mute(self) -> bool:
-        """Whether no protocol gave a connection, without any hint at the reason."""
+        """Whether no protocol gave a connection or any hint at the reason."""
         return all(each.error and not each.no_tls and not each.only_tls_1_2 for each in self.protocols)
 
     def announced(self) -> tuple[str, int] | None:
-        """Host (empty: the server's own) and UDP port of the HTTP/3 that its answers announce."""
+        """The host (empty: the server's own) and UDP port of the HTTP/3 that its answers announce, or None."""
         answers = [answer for each in self.protocols for had in each.answers for answer in had]
         return next((answer.announced for answer in answers if answer.announced), None)
 
     def of(self, protocol: str) -> ProtocolFindings:
-        """The findings over one protocol."""
+        """Return the findings over one protocol."""
         return next(each for each in self.protocols if each.protocol == protocol)
 
     def spoken(self) -> list[ProtocolFindings]:
-        """The protocols over which there was a connection."""
+        """Return the protocols over which there was a connection."""
         return [each for each in self.protocols if not each.error]

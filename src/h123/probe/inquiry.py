@@ -29,17 +29,17 @@ MOST_BYTES = 1_000_000_000
 TIMES = 3
 """How often the survey makes each request, to see whether the answer changes."""
 _MUTE_S = 3
-"""Seconds before the survey tries a server again that has its port open but speaks no protocol."""
+"""The pause before the survey again tries a server whose port is open but which speaks no protocol, s."""
 OTHER_PORT_AFTER_NS = 4_000_000_000
 """How long a server may listen only on other ports before the survey gives up, unless `ready` says what to wait for,
 ns."""
 _TIMEOUT_NS = 60_000_000_000
 _NETWORK = Network(name="survey", title="A plain veth pair")
 _OWN = "own"
-"""The server's name."""
+"""The server's name in the survey."""
 _PARAMETERS = {"server": _OWN, "client": SCOUT, "protocol": "h1", "network": _NETWORK.name}
 _LINES = 8
-"""Messages show this many lines of the server's output."""
+"""The number of lines of the server's output that messages show."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,8 @@ class Inquiry:
     authorities: Path | None = None
     """PEM of the trusted authorities; None: the server's certificate is not checked."""
     page: bool = False
-    """The first request is for a page's document, the others for its resources, which may be refused."""
+    """Whether the first request is for a page's document, and the others are for its resources, which may be
+    refused."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class InquiryResult:
     log: list[str] = field(default_factory=list)
     """The end of the server's output."""
     http3_port: int | None = None
-    """The port where HTTP/3 answers, if that is not the requested one but one that the server announces."""
+    """The port of HTTP/3, if it is not the requested one but one that the server announces."""
     seconds: float = 0.0
 
 
@@ -85,7 +86,7 @@ def survey(server: OwnServer, inquiry: Inquiry, folder: Path) -> InquiryResult:
     if tcp.findings is None and udp_alone:
         tcp = _carry_out(server, inquiry, folder / "udp", command, udp=True)
     elif tcp.findings and tcp.findings.mute:
-        # Who makes a certificate at the first start listens before there is one, and while it is written.
+        # A server that creates a certificate at its first start may listen before the certificate is complete.
         later = ["sh", "-c", f'sleep {_MUTE_S}; exec "$@"', "sh", *command]
         tcp = _carry_out(server, inquiry, folder / "again", later, udp=False)
     if other := _other_port(tcp.findings, inquiry):
@@ -94,7 +95,8 @@ def survey(server: OwnServer, inquiry: Inquiry, folder: Path) -> InquiryResult:
 
 
 def _other_port(findings: ProbeFindings | None, inquiry: Inquiry) -> int | None:
-    """The port that the server announces for HTTP/3, where it does not speak HTTP/3 on the requested port."""
+    """Return the port that the server announces for HTTP/3, if it does not speak HTTP/3 on the requested port;
+    otherwise None."""
     if findings is None or not findings.of(QUIC).error:
         return None
     host, port = findings.announced() or ("", inquiry.site.port)
@@ -124,7 +126,7 @@ def _carry_out(
     udp: bool = False,
     port: int | None = None,
 ) -> InquiryResult:
-    """Run one survey. `udp`: the server listens on UDP alone. `port`: the port to survey."""
+    """Run one survey. `udp`: the server listens only on UDP. `port`: the port to survey."""
     prepared = PreparedTrial(folder / "trial", Parameters.model_validate(_PARAMETERS), _NETWORK)
     prepared.folder.mkdir(parents=True)
     if inquiry.body:
@@ -170,12 +172,12 @@ def _plan(server: OwnServer, inquiry: Inquiry, port: int) -> dict[str, object]:
 
 
 def _trial(server: OwnServer, inquiry: Inquiry, command: list[str], *, udp: bool, port: int) -> TrialFile:
-    """The trial of a survey. A server is ready when it listens on its port; a gateway is ready where the scout
+    """Return the trial of a survey. A server is ready when it listens on its port; a gateway is ready where the scout
     connects."""
     started = own_role(server, inquiry.site.port if server.command is not None else port)
     ports = [inquiry.site.port]
     if server.command is not None and started.ready:
-        # What it speaks is not known yet.
+        # Its protocols are not known yet.
         started.ready.tcp, started.ready.udp = ([], ports) if udp else (ports, [])
         started.ready.elsewhere_ns = None if server.ready else OTHER_PORT_AFTER_NS
     scout = Role(name="client", host="client", kind="main", command=command, env={}, timeout_ns=_TIMEOUT_NS)

@@ -17,25 +17,25 @@ from h123.study.workload import BEYOND_OK, OK
 
 TITLES = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
 _SLOW_NS = 100_000_000
-"""A first answer slower than this is worth a remark: in the lab no request takes so long for its way alone, ns."""
+"""A first answer slower than this is worth a remark, ns. In the lab, no request takes so long on the way alone."""
 
 
 @dataclass(frozen=True)
 class ServerAbilities:
-    """The requests to a server that h123 can measure, with remarks."""
+    """The protocols and ports of a server that h123 can measure, with remarks."""
 
     spoken: Sequence[ProtocolFindings]
     """The findings over the requested protocols."""
     remarks: Sequence[str]
     protocols: Sequence[str]
-    """All protocols that the server speaks. It is ready when it listens for all of them, whichever the study uses,
-    because no outside observer can see whether a program reads the datagrams of an open UDP port."""
+    """All protocols that the server speaks. It is ready when it listens for all of them, even if the study uses only
+    some, because an observer cannot see whether a program reads the datagrams of an open UDP port."""
     http3_port: int | None = None
     """The port of its HTTP/3, if it is not the requested one."""
 
 
 def judge(result: InquiryResult, inquiry: Inquiry, protocols: Sequence[str] | None = None) -> ServerAbilities:
-    """The abilities of a server that answers all requests over each protocol (`protocols`: only over these).
+    """Return the abilities of a server that answers all requests over each protocol (`protocols`: only over these).
 
     Raises UserError, with what to do, if it does not answer.
     """
@@ -61,7 +61,7 @@ def judge(result: InquiryResult, inquiry: Inquiry, protocols: Sequence[str] | No
 
 
 def served(answers: Sequence[Answer], path: str, inquiry: Inquiry) -> RecordedAnswer:
-    """The parts of a page that a server has, from all its answers for the path."""
+    """Return the resource of a page as the server serves it, from all of its answers for the path."""
     faults = [fault[0] for answer in answers if (fault := _fault(answer, path, inquiry) or _of_page(answer))]
     return RecordedAnswer(frozenset(answer.bytes for answer in answers), faults[0] if faults else None)
 
@@ -73,7 +73,7 @@ def _of_page(answer: Answer) -> tuple[str, str] | None:
 
 
 def _unanswered_probe(result: InquiryResult, inquiry: Inquiry) -> UserError:
-    """The server died, or never listened where it was expected."""
+    """Return the error about a server that ended, or never listened where it was expected to."""
     reason = result.reasons[0]["detail"] if result.reasons else "the survey ended without a result"
     detail = reason.partition("; its last output: ")[0].removesuffix("; it printed nothing")
     if detail.startswith("role gateway"):
@@ -83,7 +83,7 @@ def _unanswered_probe(result: InquiryResult, inquiry: Inquiry) -> UserError:
 
 
 def _unreached(log: Sequence[str], inquiry: Inquiry) -> UserError:
-    """A server that runs elsewhere: the gateway says why there is no way to it."""
+    """Return the error about a server that runs elsewhere, with the gateway's reason why it cannot be reached."""
     site = inquiry.site
     host = f"[{site.host}]" if ":" in site.host else site.host
     why = log[-1].partition("h123-lab: ")[2] or log[-1] if log else "the gateway to it ended, and said nothing"
@@ -94,8 +94,8 @@ def _unreached(log: Sequence[str], inquiry: Inquiry) -> UserError:
 
 
 def _printed(log: Sequence[str], *, answered: bool = False) -> str:
-    """The end of the server's output. `answered`: over one protocol it was reached and answered, so a complaint
-    about TLS is of another."""
+    """Return the end of the server's output. `answered`: the server answered over a protocol, so that a complaint about
+    TLS in the output concerns something else."""
     if not log:
         return " It printed nothing"
     printed = " Its output ends with:" + "".join(f"\n  | {line[:160]}" for line in log)
@@ -111,7 +111,7 @@ _ALERT = re.compile(r"\balert\b|_alert_|handshake|bad.?certificate|sslerror|tlsv
 
 
 def _may_explain(answer: Answer, log: Sequence[str]) -> bool:
-    """Whether the server's output may explain a bad answer. Most statuses explain themselves."""
+    """Return whether the server's output may explain a bad answer. Most statuses explain themselves."""
     return bool(answer.error) or answer.status == _FORBIDDEN or answer.status >= _FAULT_OF_SERVER or _misses_others(log)
 
 
@@ -142,12 +142,12 @@ def _remedy(reason: str, inquiry: Inquiry, log: Sequence[str]) -> str:
 
 
 def _misses_others(log: Sequence[str]) -> bool:
-    """Whether the server's output reports that it cannot reach another server."""
+    """Return whether the server's output reports that it cannot reach another server."""
     return any(_UNREACHABLE.search(line) for line in log)
 
 
 def _isolated(inquiry: Inquiry) -> str:
-    """Give advice about a server that cannot reach others."""
+    """Give advice about a server that cannot reach other servers."""
     site = inquiry.site
     host = f"[{site.host}]" if ":" in site.host else site.host
     return (
@@ -163,7 +163,7 @@ _UNREACHABLE = re.compile(
     r"|network is unreachable|no route to host|can't connect to .*server|could not connect to server",
     re.IGNORECASE,
 )
-"""Words of languages and database clients for another server that they cannot reach."""
+"""Words of languages and database clients for a different server that they cannot reach."""
 _ALONE = "In the lab it is alone: what it needs, such as a database, a script of yours has to start with it"
 _LONGER = "; if it needs longer to open it, say what it prints then: --ready TEXT"
 
@@ -175,7 +175,7 @@ def _not_spoken(findings: ProbeFindings, missing: str, inquiry: Inquiry) -> User
 
 
 def _of_handshake(unable: Sequence[ProtocolFindings], inquiry: Inquiry) -> str | None:
-    """Give advice about a failed TLS handshake, by the server's alert. None: the alert is not useful."""
+    """Give advice about a failed TLS handshake, by the server's alert. None if the alert does not help."""
     errors = " ".join(each.error for each in unable)
     if any(each.asks_for_certificate for each in unable):
         return _NO_CERTIFICATE
@@ -195,7 +195,7 @@ _NO_CERTIFICATE = (
 
 
 def _distrusted(each: ProtocolFindings, inquiry: Inquiry) -> UserError:
-    """The library's words begin with its own name."""
+    """Return the error about a certificate, in the library's words, which begin with the library's own name."""
     why = each.distrust.removeprefix("x509: ")
     return UserError(
         f"{TITLES[each.protocol]}: clients that trust {inquiry.authorities} refuse the server's certificate: {why}",
@@ -232,7 +232,7 @@ def _silent(result: InquiryResult, findings: ProbeFindings, inquiry: Inquiry) ->
 
 
 def _fault(answer: Answer, path: str, inquiry: Inquiry) -> tuple[str, str] | None:
-    """Describe the fault in an answer, and what to do."""
+    """Describe the fault in an answer and what to do, or return None."""
     seconds = ANSWER_NS // 10**9
     if answer.endless:
         what = f"did not end within {seconds} s ({format_bytes(answer.bytes)} came)"
@@ -281,14 +281,14 @@ _FIRST = "start that too, and first (--ready tcp:PORT waits for its port, --read
 
 
 def _give(answer: Answer) -> str:
-    """Explain how to give the credentials that a server wants."""
+    """Explain how to give the credentials that a server requires."""
     scheme = answer.authenticate.partition(" ")[0].lower()
     how = {"basic": " with Basic and USER:PASSWORD in base64", "bearer": " with Bearer and a token"}.get(scheme, "")
     return f"give what it asks for: --header 'Authorization: ...'{how}"
 
 
 def _follow(answer: Answer, path: str, inquiry: Inquiry) -> str:
-    """The target of a redirect, as the user should write it."""
+    """Return the target of a redirect, in the form in which the user should give it."""
     here = f"https://{inquiry.site.host}:{inquiry.site.port}"
     to = urljoin(here + path, answer.location)
     if not answer.location or not to.startswith("https://"):
@@ -300,7 +300,7 @@ def _follow(answer: Answer, path: str, inquiry: Inquiry) -> str:
 def _of_request(
     each: ProtocolFindings, path: str, what: str, remedy: str, log: Sequence[str], inquiry: Inquiry
 ) -> UserError:
-    """The error about a request. The output of a server on another machine is not visible here."""
+    """Return the error about a request. The output of a server on another machine is not visible here."""
     printed = f".{_printed(log, answered=True)}" if log else ""
     request = f"{TITLES[each.protocol]}: the request for {hidden(path)} {what}"
     if each.asks_for_certificate and not any(status in what for status in _OTHER_THAN_WHO):
@@ -349,7 +349,7 @@ def _remarks(
 
 
 def _of_http3(result: InquiryResult, findings: ProbeFindings, inquiry: Inquiry) -> Iterator[str]:
-    """Remarks about an announced HTTP/3 that the study does not measure, or not on the requested port."""
+    """Yield remarks about an announced HTTP/3 that the study does not measure, or measures on a different port."""
     site, announced = inquiry.site, findings.announced()
     if result.http3_port:
         yield f"Its HTTP/3 is on UDP port {result.http3_port}, as its Alt-Svc says, and is measured there"
@@ -362,7 +362,7 @@ def _of_http3(result: InquiryResult, findings: ProbeFindings, inquiry: Inquiry) 
 
 
 def _path_names(paths: Collection[str]) -> str:
-    """The first, and how many more."""
+    """Name the first path, and how many more there are."""
     first, *more = map(hidden, paths)
     return f"{first} and {len(more)} more" if more else first
 

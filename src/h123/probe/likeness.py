@@ -9,7 +9,7 @@ from h123.probe.inquiry import Inquiry
 from h123.probe.judgement import TITLES, ServerAbilities
 
 _TOLERATED = 0.01
-"""The tolerated share by which sizes may vary from answer to answer."""
+"""The tolerated relative difference of sizes from answer to answer."""
 _NAMED = 2
 
 
@@ -45,7 +45,7 @@ def check_answers(abilities: Mapping[str, ServerAbilities], protocols: Sequence[
 
 
 def _unlike(inquiry: Inquiry, sides: Mapping[str, ProtocolFindings], where: str) -> list[str]:
-    """A line for each path."""
+    """Return a line for each path whose answers differ."""
     (server, first), (other, second) = sides.items()
     pairs = zip(inquiry.site.paths, first.answers, second.answers, strict=False)
     return [
@@ -69,7 +69,7 @@ def _differ(mine: Sequence[Answer], yours: Sequence[Answer]) -> bool:
 
 
 def _answer_words(answers: Sequence[Answer]) -> str:
-    """`200 with 240000 B`."""
+    """Describe answers: `200 with 240000 B`."""
     statuses = " or ".join(str(status) for status in dict.fromkeys(answer.status for answer in answers))
     least, most = min(answer.bytes for answer in answers), max(answer.bytes for answer in answers)
     return f"{statuses} with {f'{least} B' if least == most else f'{least} to {most} B'}"

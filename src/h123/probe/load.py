@@ -1,4 +1,4 @@
-"""The workload of a drafted study: the requests of a survey, each equally often, or visits of a page."""
+"""The workload of a drafted study: the requests of a survey, each equally often, or visits to a page."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,20 +17,19 @@ from h123.study.sites.site import Site as Page
 Part = dict[str, Any]
 """A part of a study's file, in YAML's types."""
 _TRIAL_S = 1.5
-"""The target duration of a trial's requests, s, without those that open connections."""
+"""The target duration of a trial's requests, s, without requests that open connections."""
 _REQUESTS, _VISITS = (5, 100), (3, 20)
-"""The fewest and the most requests, or visits, of a user."""
+"""The fewest and the most requests, or visits, per user."""
 _TAIL = TAIL.needs.requests
-"""Requests of a trial with which its 99th percentile is known."""
+"""The number of requests in a trial from which its 99th percentile is known."""
 _TAIL_S = 12.0
-"""A trial may take this long to have enough requests for its 99th percentile, unless the question is about something
-else."""
+"""A trial may take this long to have enough requests for its 99th percentile, s, unless the question needs none."""
 _RATE_S = 2.0
-"""Requests at a rate last about this long, unless the user sets their number."""
+"""Requests at a rate last about this long, s, unless the user sets their number."""
 _LOSSES = 2
 _STUCK, _PATIENCE_S = 4, 30
-"""A trial is stuck, and ended, when it takes _STUCK times as long as expected, losses included, but no sooner than
-after _PATIENCE_S seconds."""
+"""A trial counts as stuck, and is ended, when it takes _STUCK times as long as expected, including losses, but no
+sooner than after _PATIENCE_S seconds."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class OfferedLoad:
     least: int = 0
     """The fewest requests of a trial that the question allows."""
     virtual: bool = False
-    """Whether it is under the virtual clock, where a longer trial costs little."""
+    """Whether the virtual clock is used, under which a longer trial costs little."""
 
 
 class DraftedWorkload(Protocol):
@@ -53,31 +52,32 @@ class DraftedWorkload(Protocol):
 
     @property
     def what(self) -> str:
-        """`/orders and 2 more`."""
+        """Describe the workload: `/orders and 2 more`."""
 
     @property
     def settings(self) -> Part:
-        """The study's settings for it."""
+        """Return the study's settings for the workload."""
 
     @property
     def families(self) -> Sequence[Family]:
-        """The question's metrics, and the details' metrics."""
+        """Return the question's metrics and the details' metrics, as families."""
 
     @property
     def load(self) -> OfferedLoad:
-        """Users, and the requests of each."""
+        """The users, and the requests of each."""
 
     def seconds(self, network: Network) -> float:
-        """The approximate time of a request, or a visit, over the network, s."""
+        """Return the approximate time of a request, or a visit, over the network, s."""
 
     def times(self, network: Network) -> int:
-        """Requests, or visits, of a user over the network: enough to fill a trial, unless the user gives a number."""
+        """Return the number of requests, or visits, of a user over the network: enough to fill a trial, unless the user
+        gives one."""
 
     def lasts(self, network: Network) -> float:
-        """The approximate time that all of them take there, s."""
+        """Return the approximate time of all requests, or visits, over the network, s."""
 
     def tail(self, network: Network, /) -> bool:
-        """Whether a trial there has enough requests for its 99th percentile."""
+        """Return whether a trial over the network has enough requests for its 99th percentile."""
 
 
 @dataclass(frozen=True)
@@ -91,14 +91,14 @@ class DraftedRequests:
 
     @property
     def what(self) -> str:
-        """`/orders and 2 more`."""
+        """Describe the requests: `/orders and 2 more`."""
         paths = self.inquiry.site.paths
         first = hidden(paths[0])
         return first if len(paths) == 1 else f"{first} and {len(paths) - 1} more"
 
     @property
     def settings(self) -> Part:
-        """The study's settings for these requests."""
+        """Return the study's settings for these requests."""
         mix = [self._entry(number, path) for number, path in enumerate(self.inquiry.site.paths)]
         rate = {"rate": self.load.rate} if self.load.rate else {}
         return {"kind": "mix", "users": self.load.users, "cold": True, **rate, "mix": mix}
@@ -109,19 +109,20 @@ class DraftedRequests:
         entry: Part = {"method": self.inquiry.method, "path": path}
         if self.inquiry.body:
             entry["file"] = str(real(self.inquiry.body))
-        # Of an answer that is not always of one length, none can be held against it.
+        # If an answer's length varies, the study states none, so that no answer is wrong because of its length.
         return entry | ({"answer": f"{first.bytes}B"} if len(sizes) == 1 else {})
 
     @property
     def families(self) -> Sequence[Family]:
-        """A study's usual families, and for each metric the one of cold requests too."""
+        """Return a study's usual families, and for each metric also the one for cold requests."""
         answer, details = OF_REQUESTS
         cold = [of for name in (*answer.metrics, *details.metrics) if (of := METRICS[name].cold)]
         metrics = [of for name in details.metrics for of in ((name, *cold) if name in cold else (name,))]
         return answer, details.model_copy(update={"metrics": list(dict.fromkeys(metrics))})
 
     def seconds(self, network: Network) -> float:
-        """Seconds of a request from the survey's answers and the network's arithmetic, averaged over the paths."""
+        """Return the seconds of a request, from the survey's answers and the network's arithmetic, averaged over the
+        paths."""
         return mean(self._seconds(answers, network) for answers in self.answers)
 
     def _seconds(self, answers: Sequence[Answer], network: Network) -> float:
@@ -131,14 +132,14 @@ class DraftedRequests:
         return self.load.users * max(answer.bytes for answer in answers) * 8
 
     def _at_worst(self, network: Network) -> float:
-        """The same if losses hold one connection back."""
+        """Return the seconds of a request if losses delay one connection."""
         slowed = min(_rate(network), _lossy(network))
         return mean(
             _usual(answers) + network.round_trip_ns / 1e9 + self._bits(answers) / slowed for answers in self.answers
         )
 
     def times(self, network: Network) -> int:
-        """The number of requests per user."""
+        """Return the number of requests per user."""
         load = self.load
         if load.requests:
             return load.requests
@@ -149,33 +150,33 @@ class DraftedRequests:
         return max(requests, tail if affordable else 1, math.ceil(load.least / load.users))
 
     def _each(self, network: Network) -> float:
-        """Seconds of one of a user's requests, with losses, at the requested rate."""
+        """Return the seconds of one of a user's requests, with losses, at the requested rate."""
         return max(self.load.users / self.load.rate if self.load.rate else 0.0, self._at_worst(network))
 
     def lasts(self, network: Network) -> float:
-        """Seconds that all requests take, by their rate or one after another."""
+        """Return the seconds that all requests take, by their rate or one after another."""
         return self.times(network) * self._each(network)
 
     def tail(self, network: Network, /) -> bool:
-        """Whether the requests of all users together are enough for a 99th percentile."""
+        """Return whether the requests of all users together are enough for a 99th percentile."""
         return self.load.users * self.times(network) >= _TAIL
 
 
 @dataclass(frozen=True)
 class DraftedVisits:
-    """Visits of a page, each with an empty cache and its own connections."""
+    """Visits to a page, each with an empty cache and its own connections."""
 
     page: Page
     load: OfferedLoad = OfferedLoad(1)
 
     @property
     def what(self) -> str:
-        """`the page / (31 requests)`."""
+        """Describe the visits: `the page / (31 requests)`."""
         return f"the page {self.page.resources[0].path} ({len(self.page.loads())} requests)"
 
     @property
     def settings(self) -> Part:
-        """The study's settings for these visits."""
+        """Return the study's settings for these visits."""
         resources = [resource.model_dump(mode="json", exclude_defaults=True) for resource in self.page.resources]
         for resource in resources:
             resource |= {
@@ -186,25 +187,26 @@ class DraftedVisits:
 
     @property
     def families(self) -> Sequence[Family]:
-        """The metrics of visits."""
+        """Return the metrics of visits, as families."""
         return OF_VISITS
 
     def seconds(self, network: Network) -> float:
-        """Seconds of a visit by the network's arithmetic: the chain of its requests, and all bytes."""
+        """Return the seconds of a visit by the network's arithmetic: the chain of its requests, and all bytes."""
         turns = max(self.page.depth()) + 2
         bits = self.load.users * self.page.bytes * 8
         return turns * network.round_trip_ns / 1e9 + bits / _rate(network) + self.page.running_ns() / 1e9
 
     def times(self, network: Network) -> int:
-        """Visits of a user."""
+        """Return the number of visits per user."""
         return _within(_VISITS, self.load, self.seconds(network))
 
     def lasts(self, network: Network) -> float:
-        """Seconds that all visits take one after another; losses cost a page more than its arithmetic says."""
+        """Return the seconds that all visits take one after another. Losses delay a page more than its arithmetic
+        says."""
         return _LOSSES * self.times(network) * self.seconds(network)
 
     def tail(self, _: Network, /) -> bool:
-        """Never: the question is about visits."""
+        """Return False, because the question is about visits."""
         return False
 
 
@@ -213,7 +215,7 @@ def _rate(network: Network) -> float:
 
 
 def _lossy(network: Network) -> float:
-    """The rate of one TCP connection with these losses, bit/s (Mathis et al. 1997)."""
+    """Return the rate of one TCP connection with these losses, bit/s (Mathis et al. 1997)."""
     loss = network.down.loss.mean if network.down and network.down.loss else 0.0
     if not loss or not network.round_trip_ns:
         return math.inf
@@ -225,12 +227,12 @@ def _usual(answers: Sequence[Answer]) -> float:
 
 
 def _within(bounds: tuple[int, int], load: OfferedLoad, seconds: float) -> int:
-    """The user's number, or else as many requests of this duration as fill a trial."""
+    """Return the user's number, or else as many requests of this duration as fill a trial."""
     return load.requests or max(bounds[0], min(bounds[1], math.floor(_TRIAL_S / max(seconds, 1e-6))))
 
 
 def by_network(workload: DraftedWorkload, networks: Mapping[str, Network], files: Mapping[str, str]) -> dict[str, Part]:
-    """The levels of a factor `network`. `files` gives the networks that are named by a path."""
+    """Return the levels of a factor `network`. `files` gives the networks that are named by a path."""
     return {
         name: {"network": files.get(name, name), "requests": workload.times(network)}
         for name, network in networks.items()
@@ -238,7 +240,7 @@ def by_network(workload: DraftedWorkload, networks: Mapping[str, Network], files
 
 
 def patience(workload: DraftedWorkload, networks: Mapping[str, Network]) -> Part:
-    """The setting for a trial's time limit: a server that hangs in every other trial must not turn seconds into
-    minutes."""
+    """Return the setting for a trial's time limit, because a server that hangs in every other trial must not turn
+    seconds into minutes."""
     longest = max(workload.lasts(network) for network in networks.values())
     return {"trial_timeout": f"{max(_PATIENCE_S, math.ceil(_STUCK * longest))}s"}

@@ -8,16 +8,17 @@ from pathlib import Path
 from h123.documents.trial_files import Role
 
 FIRST_S = 5.0
-"""Seconds before the first message."""
+"""The time until the first message, s."""
 EVERY_S = 10.0
 _LINE = 160
-"""Characters of its last output."""
+"""The maximum number of characters of the server's last output to show."""
 _TAIL_BYTES = 2000
 
 
 @contextmanager
 def impatience(folder: Path, started: Role, scout: Role, say: Callable[[str], None]) -> Iterator[None]:
-    """Report from time to time what a lab below `folder` waits for until `started` is ready and it begins `scout`."""
+    """Report from time to time what a lab below `folder` waits for, until `started` is ready and the lab begins
+    `scout`."""
     finished = threading.Event()
     teller = threading.Thread(target=_report_waiting, args=(finished, folder, started, scout, say), daemon=True)
     teller.start()
@@ -33,14 +34,15 @@ def _report_waiting(
 ) -> None:
     waited = FIRST_S
     while not finished.wait(EVERY_S if waited > FIRST_S else FIRST_S):
-        if _log(folder, scout).exists():  # then the other is ready
+        if _log(folder, scout).exists():  # the server is ready then
             return
         say(f"  {_awaited(started, waited)}. {_printed_last(_log(folder, started))}")
         waited += EVERY_S
 
 
 def _awaited(role: Role, waited: float) -> str:
-    """`After 5 s it has not opened TCP port 8443; it has 30 s in all (Ctrl-C ends this)`"""
+    """Describe what the lab waits for: `After 5 s it has not opened TCP port 8443; it has 30 s in all (Ctrl-C ends
+    this)`."""
     ready = role.ready
     assert ready is not None
     ports = [f"TCP port {port}" for port in (*ready.tcp, *ready.besides)] + [f"UDP port {port}" for port in ready.udp]
@@ -60,8 +62,8 @@ def _printed_last(log: Path) -> str:
 
 
 def _log(folder: Path, role: Role) -> Path:
-    """The log of a role in the trial that runs below the folder."""
+    """Return the log of a role in the trial that runs below the folder."""
     name = Path("logs", f"{role.name}.log")
-    with suppress(OSError):  # it may have ended meanwhile
+    with suppress(OSError):  # the trial may have ended meanwhile
         return next(folder.rglob(str(name)), folder / name)
     return folder / name

@@ -11,7 +11,7 @@ from h123.study import request_path
 
 HTTPS = 443
 _PATIENCE_S = 2.0
-"""The timeout of a connection that only finds out which of several addresses works, s."""
+"""The timeout of a connection that only tests which of several addresses works, s."""
 _EXAMPLE = "write it as in https://localhost:8443/api/orders"
 
 
@@ -25,7 +25,7 @@ class ProbedSite:
 
 
 def site_of(urls: Sequence[str]) -> ProbedSite:
-    """Parse the URLs of one server. Raises UserError for URLs without TLS, and if they name more than one server."""
+    """Parse the URLs of one server. Raises UserError for URLs without TLS, or if they name more than one server."""
     if not urls:
         raise UserError("no URL given: what is the server to be asked for?", remedy=f"--url: {_EXAMPLE}")
     parts = [_parts(url) for url in urls]
@@ -43,7 +43,7 @@ def site_of(urls: Sequence[str]) -> ProbedSite:
 
 
 def addresses_of(site: ProbedSite) -> list[str]:
-    """The IP addresses of the server as this machine finds them, at least one. Raises UserError."""
+    """Return the IP addresses of the server as this machine resolves them, at least one. Raises UserError."""
     try:
         addresses = socket.getaddrinfo(site.host, site.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
@@ -55,7 +55,7 @@ def addresses_of(site: ProbedSite) -> list[str]:
 
 
 def takes_a_connection(address: str, port: int) -> bool:
-    """Whether a program accepts TCP connections there."""
+    """Return whether a program accepts TCP connections at the address and port."""
     try:
         socket.create_connection((address, port), _PATIENCE_S).close()
     except OSError:

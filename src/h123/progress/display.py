@@ -1,4 +1,4 @@
-"""Shows progress while trials run: the trial, how far the campaign is, and the time left."""
+"""Shows progress while trials run: the trial, how far the campaign is, and the remaining time."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -13,17 +13,17 @@ from h123.base.units import format_span
 from h123.documents import Reason
 
 NAMES_SHOWN = 3
-"""The most names of simultaneous trials on the display."""
+"""The maximum number of simultaneous trials that the display names."""
 EVERY_TRIALS, EVERY_S = 10, 30.0
-"""Without a terminal: the trials, or the time, after which another line is printed."""
+"""Without a terminal: the number of trials, or the time, after which a new line is printed."""
 
 
 @dataclass(frozen=True)
 class InterimEstimate:
-    """A ratio from the trials so far; not final."""
+    """A ratio from the trials so far, which is not final."""
 
     pair: str
-    """`h3/h2`."""
+    """The two levels: `h3/h2`."""
     metric: str
     cell: str
     """The levels of the other factors."""
@@ -43,7 +43,7 @@ class Standing:
     blocks: int = 0
     so_far: Sequence[InterimEstimate] = ()
     late_s: float | None = None
-    """In the last finished attempt, 99 of 100 packets left the link at most this late."""
+    """The delay within which 99 of 100 packets left the link in the last finished attempt, s."""
 
 
 class AttemptOutcome(TypedDict):
@@ -72,13 +72,13 @@ class Display(Protocol):
 
 
 class _Blocks:
-    """Notices that another block is complete."""
+    """Detects when a further block is complete."""
 
     def __init__(self) -> None:
         self._blocks_done = 0
 
     def completed(self, standing: Standing) -> list[str]:
-        """The estimates so far, on one line; nothing if no block has been completed since."""
+        """Return the estimates so far in one line, or nothing if no block has been completed since the last call."""
         if standing.blocks_done <= self._blocks_done or not standing.so_far:
             return []
         self._blocks_done = standing.blocks_done
@@ -87,7 +87,7 @@ class _Blocks:
 
 
 def _lines(estimates: Sequence[InterimEstimate]) -> list[str]:
-    """One for each pair: `h3/h2 latency: lan 1.32, poor 0.76`."""
+    """Return one line for each pair: `h3/h2 latency: lan 1.32, poor 0.76`."""
     lines: dict[str, list[str]] = {}
     for estimate in estimates:
         lines.setdefault(f"{estimate.pair} {estimate.metric}", []).append(
@@ -97,7 +97,7 @@ def _lines(estimates: Sequence[InterimEstimate]) -> list[str]:
 
 
 class LiveDisplay:
-    """One line that is redrawn, for a terminal; failed trials, and estimates so far, scroll above it."""
+    """A line that is redrawn, for a terminal. Failed trials and estimates so far scroll above it."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -147,8 +147,8 @@ class LiveDisplay:
 class LineDisplay:
     """Prints one line every ten trials or thirty seconds, for logs and pipes.
 
-    Of failed attempts it prints the first with each reason. It counts the others, those that the machine disturbed, and
-    those that repeat a trial: they come at the end of a campaign, when no trial is left.
+    It prints the first failed attempt with each reason, and counts the others. It also counts disturbed attempts and
+    repeats, which come at the end of a campaign, when no trial is left.
     """
 
     def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
@@ -173,7 +173,8 @@ class LineDisplay:
         pass
 
     def say(self, text: str, standing: Standing) -> None:
-        """A text that begins with a number says the same whatever the number is."""
+        """Print the text, unless the same text has just been printed. Numbers at its beginning do not make it a
+        different text."""
         same = standing.done, text.lstrip("0123456789")
         if same != self._said or self._clock() - self._said_at >= EVERY_S:
             self._said, self._said_at = same, self._clock()
@@ -200,7 +201,7 @@ class LineDisplay:
         self._print(self._progress(standing))
 
     def _progress(self, standing: Standing) -> str:
-        """`[40/144, 5 min 3 s left] 2 disturbed, 1 repeated; so far ...`"""
+        """Format the progress: `[40/144, 5 min 3 s left] 2 disturbed, 1 repeated; so far ...`"""
         numbers = {"disturbed": self._disturbed, "repeated": self._repeats, "invalid": self._failed}
         counts = ", ".join(f"{number} {what}" for what, number in numbers.items() if number)
         notes = [counts, *self._blocks.completed(standing)]
@@ -231,13 +232,13 @@ class NoDisplay:
 
 
 def _listed(names: list[str]) -> str:
-    """Short enough for a line: beyond three, their number."""
+    """List up to three names, and the number of any others, to fit into one line."""
     more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
     return ", ".join(names[:NAMES_SHOWN]) + more
 
 
 def display_for(console: Console, *, quiet: bool = False) -> Display:
-    """The display that suits `console`; NoDisplay if it is to be quiet."""
+    """Return the display that suits `console`, or NoDisplay if `quiet`."""
     if quiet:
         return NoDisplay()
     return LiveDisplay(console) if console.is_terminal else LineDisplay(console)

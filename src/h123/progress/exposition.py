@@ -26,7 +26,7 @@ class Listening:
 
     @classmethod
     def read(cls, text: str) -> "Listening":
-        """Parse an address: `:9464` is only for this machine, `0.0.0.0:9464` for every address that it has. Raises
+        """Parse an address: `:9464` is only for this machine, `0.0.0.0:9464` for all of its addresses. Raises
         UserError."""
         host, colon, port = text.rpartition(":")
         if not (colon and re.fullmatch("[0-9]{1,5}", port, re.ASCII) and int(port) <= _LAST_PORT):
@@ -38,7 +38,7 @@ class Listening:
 
 
 class Exposition:
-    """The metrics, and the server that serves them while a campaign runs."""
+    """The metrics, and the server that publishes them while a campaign runs."""
 
     def __init__(self, listening: Listening) -> None:
         self._listening = listening
@@ -69,7 +69,7 @@ class Exposition:
 
     @contextmanager
     def of(self, study: str, folder: Path) -> Iterator[None]:
-        """Start to listen. Raises UserError if that is impossible."""
+        """Listen within the context. Raises UserError if that is impossible."""
         self._campaign.info({"study": study, "folder": str(folder)})
         server, thread = self._listen()
         host = f"[{self._listening.host}]" if ":" in self._listening.host else self._listening.host
@@ -85,7 +85,7 @@ class Exposition:
         at = self._listening
         try:
             server = Listener(at.host, at.port, make_wsgi_app(self._registry))
-        except (OSError, UnicodeError) as error:  # the latter of what cannot be a name
+        except (OSError, UnicodeError) as error:  # UnicodeError: for text that cannot be a host name
             why = getattr(error, "strerror", None) or "that is no name of a host"
             raise UserError(
                 f"--metrics-listen: cannot listen at {at.host[:100]}:{at.port}: {why}",
@@ -96,11 +96,11 @@ class Exposition:
         return server, thread
 
     def display_with(self, display: Display) -> "Exposed":
-        """A display that also updates the metrics."""
+        """Return a display that also updates the metrics."""
         return Exposed(display, self)
 
     def stands(self, standing: Standing) -> None:
-        """Take the campaign's present progress."""
+        """Update the metrics to the campaign's present progress."""
         self._planned.set(standing.total)
         self._trials_done.set(standing.done)
         self._running.set(len(standing.running))
@@ -123,7 +123,7 @@ class Exposition:
 
 
 class Exposed:
-    """A display and an exposition of the same campaign in one."""
+    """A display that also updates the exposition of the same campaign."""
 
     def __init__(self, display: Display, exposition: Exposition) -> None:
         self._display, self._exposition = display, exposition

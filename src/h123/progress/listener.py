@@ -11,24 +11,25 @@ from typing import IO, Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 MOST = 16
-"""The most open connections. One more closes the oldest, because a client that gets an answer is done at once."""
+"""The most open connections. A further one closes the oldest, because a client is done as soon as it gets its
+answer."""
 PATIENCE_S = 5.0
 """How long a connection may be silent, s."""
 _DRAINED = 1 << 20
-"""Bytes of a refused request that are still read, so that the refusal arrives."""
+"""The bytes of a refused request that are still read, so that the refusal arrives."""
 
 Application = Callable[..., Iterable[bytes]]
 
 
 class Listener(ThreadingMixIn, WSGIServer):
-    """Listens as soon as it is made. An error on a connection ends only that connection, and nothing is printed."""
+    """Listens as soon as it is created. An error on a connection ends only that connection, and nothing is printed."""
 
     daemon_threads = True
     block_on_close = False
     request_queue_size = MOST
 
     def __init__(self, host: str, port: int, application: Application) -> None:
-        """Raises OSError if it cannot listen there."""
+        """Start to listen. Raises OSError if that is impossible."""
         addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         self.address_family = addresses[0][0]
         self._open: dict[socket.socket, None] = {}
@@ -44,11 +45,11 @@ class Listener(ThreadingMixIn, WSGIServer):
             if oldest is not None:
                 del self._open[oldest]
                 with suppress(OSError):
-                    oldest.shutdown(socket.SHUT_RDWR)  # its thread then ends
+                    oldest.shutdown(socket.SHUT_RDWR)  # this ends its thread
         super().process_request(request, client_address)
 
     def shutdown_request(self, request: Any) -> None:
-        """End the connection so that the answer arrives: closing it with unread bytes would reset it."""
+        """End the connection so that the answer arrives. Closing it with unread bytes would reset it."""
         with suppress(OSError):
             request.settimeout(1.0)
             request.shutdown(socket.SHUT_WR)
@@ -60,14 +61,14 @@ class Listener(ThreadingMixIn, WSGIServer):
         self.close_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore the client's faults and a lack of threads: neither concerns the campaign."""
+        """Ignore the client's faults and a lack of threads, because neither concerns the campaign."""
 
 
 class _Handler(WSGIRequestHandler):
     timeout = PATIENCE_S
 
     def log_message(self, format: str, *args: Any) -> None:
-        """The terminal is the campaign's."""
+        """Print nothing, because the campaign uses the terminal."""
 
     def get_stderr(self) -> IO[str]:
         return io.StringIO()

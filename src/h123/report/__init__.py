@@ -1,5 +1,4 @@
-"""Presents a campaign's results to people: the terminal, the page, the figures. It reads verdicts.json and raw
-files."""
+"""Presents a campaign's results: in the terminal, on the page and in figures. It reads verdicts.json and raw files."""
 
 from typing import TYPE_CHECKING
 

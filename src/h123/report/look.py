@@ -1,4 +1,4 @@
-"""One look for all figures: colours and sizes."""
+"""The common look of all figures: colours and sizes."""
 
 from typing import Any
 
@@ -19,17 +19,17 @@ COLOURS = {
     "awaiting": "#bb7a1b",
     "receiving": "#47937a",
 }
-"""Colours on paper by name. Okabe-Ito hues, darkened: distinguishable for colour-blind eyes, and never the only sign of
-a verdict.
+"""Colours on paper by name. They are Okabe-Ito hues, darkened so that colour-blind readers can distinguish them, and
+never the only sign of a verdict.
 
-Each is used once, so in the page every one can be replaced by the CSS variable of its name, which follows dark mode.
+Each colour has one use, so the page can replace it with the CSS variable of its name, which follows dark mode.
 """
 
 SERIES = [COLOURS[name] for name in ("dot", "other-dot", "equivalent", "worse", "better", "queue")]
 """Colours of the levels of a factor, in their order."""
 
 WIDE, NARROW = 860, 330
-"""Pixels that a figure may use on a desk and on a phone."""
+"""The widths in pixels of a figure on a desk and on a phone."""
 
 Mark = dict[str, Any]
 """A row of a figure's data, by the figure's columns; or a part of its description in Vega's form."""

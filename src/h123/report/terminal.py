@@ -1,4 +1,4 @@
-"""The complete answer in a terminal: values, differences in words, tables, and what may make it unreliable."""
+"""The complete answer in a terminal: values, differences in words, tables, and what may make the answer unreliable."""
 
 import re
 import textwrap
@@ -32,7 +32,7 @@ from h123.report.text.words import cell_name, level, standing, unbroken
 from h123.study import metric
 
 ABREAST = 3
-"""The most pairs that fit in a table of 80 columns."""
+"""The largest number of pairs that fit into a table of 80 columns."""
 _STYLES = {"better": "blue", "worse": "yellow", "equivalent": "green", "inconclusive": "dim"}
 
 _MARKS = {"better": "\u25b2", "worse": "\u25bc", "equivalent": "=", "inconclusive": "?"}
@@ -47,7 +47,7 @@ _FOLDER = re.compile("(--out[ \u00a0])DIR\\b")
 
 
 def print_summary(verdicts: Verdicts, console: Console, folder: Path | None = None) -> None:
-    """Print verdicts.json for a person; `folder` is the campaign's, for use in commands."""
+    """Print verdicts.json in full. `folder` is the campaign's, for use in commands."""
     same = common(verdicts)
     verdicts = without(verdicts, same)
     comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
@@ -77,7 +77,7 @@ def _addressed(line: str, folder: Path | None) -> str:
 
 
 def print_causes(verdicts: Verdicts, console: Console, only: Mapping[str, Collection[str]]) -> None:
-    """Print what requests spent their time on, for the cells that `only` names (levels by factor).
+    """Print what requests spent their time on, in the cells that `only` selects (levels by factor).
 
     Raises UserError if there is nothing to print.
     """
@@ -106,8 +106,8 @@ def print_causes(verdicts: Verdicts, console: Console, only: Mapping[str, Collec
 
 
 def chosen_causes(verdicts: Verdicts, only: Mapping[str, Collection[str]]) -> list[CausesRow]:
-    """Causes of the requests' times, for the cells in `only` (levels by factor). Raises UserError if
-    unknown."""
+    """Return the causes of the requests' times in the cells that `only` selects (levels by factor). Raises UserError if
+    there are none."""
     rows = [row for row in causes.cause_rows(verdicts) if _matches(row["cell"], only)]
     if not rows:
         raise causes.no_causes_error(verdicts)
@@ -159,17 +159,17 @@ def _answer_table(answer: AnswerTable, *, ratios: bool) -> Table:
 
 
 def _row_name(answer: AnswerTable, row: AnswerRow) -> str:
-    """The row's name. Rows of cold requests come below the cell that they belong to."""
+    """Return the row's name. Rows of cold requests are below the cell to which they belong."""
     return answer.name(row) if row.metric is answer.metric else f"  {answer.name(row)}"
 
 
 def _fits(table: Table, console: Console) -> bool:
-    """Whether the whole table has room; the last column may take several lines."""
+    """Return whether the whole table fits. The last column may take several lines."""
     return Measurement.get(console, console.options.update(max_width=1000), table).minimum <= console.width
 
 
 def _ranked_table(answer: AnswerTable) -> Table:
-    """The best three of many levels, and the worst. All of them would not fit."""
+    """Return a table with the best three levels and the worst, because all of them would not fit."""
     table = _plain_table("", "the best three", "the worst", answer.metric.words.best)
     for row in answer.rows:
         values = [f"{level(name)} {row.value(name)}" for name in answer.ranked(row)] or ["–"]
@@ -185,7 +185,7 @@ def _plain_table(*columns: str) -> Table:
 
 
 def _say(console: Console, text: str, *, style: str = "", indent: int = 0) -> None:
-    """Print a sentence; what no-break spaces join stays on one line, however long."""
+    """Print a sentence. Text joined by no-break spaces stays on one line, however long it is."""
     margin = " " * indent
     lines = textwrap.wrap(
         unbroken(text),
@@ -200,7 +200,7 @@ def _say(console: Console, text: str, *, style: str = "", indent: int = 0) -> No
 
 
 def _tables(comparisons: list[JudgedComparison]) -> Iterator[Table]:
-    """A row for each metric, a column for each pair. Many pairs make several tables."""
+    """Yield tables with a row for each metric and a column for each pair. Many pairs need several tables."""
     pairs = list(dict.fromkeys((c["a"], c["b"]) for c in comparisons))
     for first in range(0, len(pairs), ABREAST):
         pairs_of_table = pairs[first : first + ABREAST]
@@ -224,13 +224,13 @@ def _mark(c: JudgedComparison) -> str:
 
 
 def _signed(c: JudgedComparison) -> Text:
-    """The relative size and its mark."""
+    """Return the relative size and its mark."""
     mark = _mark(c)
     return Text(mark if mark == "\u2013" else f"{signed(c['ratio'] or 1.0)} {mark}", style=_STYLES[standing(c)])
 
 
 def _legend(comparisons: Sequence[JudgedComparison]) -> str:
-    """The meaning of the marks that appear: `First against second: ▲ better, ? undecided. ...`"""
+    """Explain the marks that appear: `First against second: ▲ better, ? undecided. ...`"""
     there = set(map(_mark, comparisons))
     meanings = ", ".join(f"{mark} {meaning}" for mark, meaning in _MEANINGS.items() if mark in there)
     return f"First against second: {meanings}. Intervals and p values are in the report."

@@ -38,7 +38,7 @@ _NEEDS = {
     "bison": "bison",
     "bc": "bc",
 }
-"""Commands, and the Debian packages that bring them."""
+"""The commands that a build needs, with the Debian packages that contain them."""
 _PACKAGE = "h123_virtual_kernel"
 _REFUSED = re.compile(r"[\s:]")
 """Characters that the kernel's make refuses in a path."""
@@ -57,7 +57,7 @@ _UNUSED = (
     "sound/*.[ch]",
     "tools/testing/*",
 )
-"""Two thirds of the source: devices, of which there are none. Kconfig wants to see the rest."""
+"""Two thirds of the source: drivers for devices that this kernel does not have. Kconfig must still find the rest."""
 _MAKE = ("make", "ARCH=um")
 _CONFIGURE = (*_MAKE, "KCONFIG_ALLCONFIG=../kernel.config", "allnoconfig")
 _COMPILE = (*_MAKE, "linux")
@@ -67,7 +67,7 @@ _ENVIRONMENT = {
     "KBUILD_BUILD_HOST": "h123",
     "KBUILD_BUILD_TIMESTAMP": "1970-01-01",
 }
-"""The same source gives the same binary."""
+"""The environment of the build. The same source always gives the same binary."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Kernel:
 
 
 def virtual_kernel() -> Path:
-    """The kernel to boot (H123_KERNEL overrides the installed one).
+    """Return the kernel to boot (H123_KERNEL overrides the installed one).
 
     Raises UserError if there is none, or only one built from a different configuration.
     """
@@ -98,13 +98,14 @@ def virtual_kernel() -> Path:
 
 
 def installed_kernel() -> Kernel | None:
-    """The kernel in the cache, or in the package h123-virtual-kernel, if it was built as this version builds it."""
+    """Return the kernel in the cache, or in the package h123-virtual-kernel, if it was built as this version builds
+    it."""
     kernels = (_read_kernel(folder) for folder in (_folder(), *_packaged()))
     return next((kernel for kernel in kernels if kernel), None)
 
 
 def _packaged() -> Iterator[Path]:
-    """The folder of the package h123-virtual-kernel, if it is installed."""
+    """Yield the folder of the package h123-virtual-kernel, if it is installed."""
     spec = importlib.util.find_spec(_PACKAGE)
     if spec and spec.origin:
         yield Path(spec.origin).parent
@@ -121,13 +122,13 @@ def _read_kernel(folder: Path) -> Kernel | None:
 
 
 def recipe() -> str:
-    """SHA-256 of everything that determines the result of a build, except the source."""
+    """Return SHA-256 of everything that determines the result of a build, except the source."""
     ingredients: list[Any] = [_fragment().read_text(encoding="utf-8"), _UNUSED, _CONFIGURE, _COMPILE, _ENVIRONMENT]
     return hashlib.sha256(json.dumps(ingredients).encode()).hexdigest()
 
 
 def install_kernel(steps: Steps) -> Kernel:
-    """Build the kernel unless the cache has it. Raises UserError with the end of the build's output."""
+    """Build the kernel unless the cache contains it. Raises UserError with the end of the build's output."""
     with alone(_folder(), steps.begin):
         kernel = installed_kernel()
         if kernel is None:
@@ -139,7 +140,7 @@ def install_kernel(steps: Steps) -> Kernel:
 
 
 def remove_kernel(report: Callable[[str], None]) -> bool:
-    """Remove the kernel and its build log from the cache. False if neither was there."""
+    """Remove the kernel and its build log from the cache. Return False if neither existed."""
     with alone(_folder(), report):
         return remove_installation(_folder())
 
@@ -153,8 +154,8 @@ def _fragment() -> Path:
 
 
 def _workshop(folder: Path) -> Path:
-    """The folder to build in: next to the installation or, because the kernel's make takes no path with spaces or
-    colons, a temporary one."""
+    """Return the folder to build in: next to the installation, or a temporary one if that path contains spaces or
+    colons, which the kernel's make refuses."""
     places = [folder, Path(tempfile.gettempdir()).resolve(), *_TEMPORARY]
     for place in places:
         if not _REFUSED.search(str(place)) and os.access(place, os.W_OK):
@@ -215,7 +216,7 @@ class _Job:
     steps: Steps
 
     def fetch(self) -> KernelSource:
-        """Brings the package of the release that is wanted into the work folder."""
+        """Bring the package of the requested release into the work folder."""
         self.steps.begin("virtual kernel: looking for kernel sources on the Debian mirror")
         offers = self._offers()
         source = choose(list(offers))
@@ -230,21 +231,22 @@ class _Job:
         return source
 
     def _offers(self) -> dict[KernelSource, Archive]:
-        """Kernel sources and where they are: suite after suite until the release that was tried is among them."""
+        """Return kernel sources with their archives. It searches one suite after another until one contains the tested
+        release."""
         address, offers = mirror(), dict[KernelSource, Archive]()
         for suite in SUITES:
             archive = Archive(self.work / f"apt-{suite}", address, suite)
             try:
                 self._run(archive.command("apt-get", "update"), lambda: self.steps.move("lists of packages"))
             except UserError:
-                continue  # the mirror need not have every suite; apt's complaint is in the log
+                continue  # the mirror may lack a suite; apt's complaint is in the log
             offers |= dict.fromkeys(archive.sources(), archive)
             if any(source.release == TESTED_RELEASE for source in offers):
                 break
         return offers
 
     def compile(self, source: KernelSource) -> Path:
-        """Unpacks, configures and compiles; returns the binary."""
+        """Unpack, configure and compile the source, and return the binary."""
         self.steps.begin("virtual kernel: unpacking")
         (package,) = self.work.glob("*.deb")
         self._run(["dpkg-deb", "-x", str(package), "package"])
@@ -277,7 +279,8 @@ class _Job:
 
 
 def _check_configuration(config: Path) -> None:
-    """Kconfig drops without a word what it does not know, or what depends on something that is off."""
+    """Check that the configuration was accepted. Kconfig silently drops unknown options, and options that depend on a
+    disabled one."""
     lines = set(config.read_text(encoding="utf-8").splitlines())
     required = [line for line in _fragment().read_text(encoding="utf-8").splitlines() if line.startswith("CONFIG_")]
     missing = [line for line in required if line not in lines]

@@ -1,5 +1,5 @@
-"""Debian's kernel source, obtained with the machine's own apt: its mirror, proxies and keys, but separate state, so
-that the machine's package sources do not change."""
+"""Debian's kernel source, obtained with the machine's own apt. It uses the machine's mirror, proxies and keys but
+separate state, so that the machine's package sources do not change."""
 
 import subprocess
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ from pathlib import Path
 from h123.base.errors import UserError
 
 SUITES = ("sid", "trixie-backports", "bookworm")
-"""The suites to search for sources, in this order; each has its own releases."""
+"""The suites to search for sources, in this order. Each has its own releases."""
 TESTED_RELEASE = (7, 2)
-"""The release that the kernel's configuration was written for."""
+"""The release for which the kernel's configuration was written."""
 OLDEST = (6, 1)
 OLDEST_FAST = (6, 16)
 """From this release on, the user-mode kernel runs programs under seccomp, which is faster than ptrace, and lets time
@@ -21,21 +21,21 @@ _KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
 @dataclass(frozen=True)
 class KernelSource:
-    """A package that holds the sources of a release."""
+    """A package that contains the sources of a release."""
 
     package: str
-    """`linux-source-7.2`"""
+    """The package: `linux-source-7.2`."""
     version: str
     """Debian's version: `7.2.13-1`."""
 
     @property
     def release(self) -> tuple[int, ...]:
-        """(7, 2)"""
+        """The release as numbers: (7, 2)."""
         return tuple(int(part) for part in self.package.removeprefix(PACKAGE).split("."))
 
 
 def choose(sources: list[KernelSource]) -> KernelSource:
-    """The tested release if it is available, else the newest. Raises UserError if all are too old."""
+    """Return the tested release if it is available, else the newest. Raises UserError if all are too old."""
     usable = [source for source in sources if source.release >= OLDEST]
     if not usable:
         raise UserError(
@@ -47,7 +47,7 @@ def choose(sources: list[KernelSource]) -> KernelSource:
 
 
 def mirror() -> str:
-    """The Debian mirror of the machine's apt configuration. Raises UserError if it has none."""
+    """Return the Debian mirror in the machine's apt configuration. Raises UserError if there is none."""
     fields = "$(CREATED_BY) $(ORIGIN) $(LABEL) $(REPO_URI)"
     listing = _apt("apt-get", "indextargets", "--format", fields)
     targets = [line.split() for line in listing.stdout.splitlines()]
@@ -62,7 +62,7 @@ def mirror() -> str:
 
 
 class Archive:
-    """The content of a mirror in one suite. apt keeps all its state for it in `folder`."""
+    """The content of one suite on a mirror. apt keeps all its state for it in `folder`."""
 
     def __init__(self, folder: Path, address: str, suite: str) -> None:
         for part in ("lists/partial", "archives/partial", "empty"):
@@ -83,11 +83,12 @@ class Archive:
         ]
 
     def command(self, program: str, *arguments: str) -> list[str]:
-        """`apt-get` or `apt-cache` on this archive instead of the machine's own."""
+        """Return the command `apt-get` or `apt-cache` for this archive instead of the machine's own."""
         return [program, *(f"-o{option}" for option in self._options), *arguments]
 
     def sources(self) -> list[KernelSource]:
-        """Its kernel sources, with the newest version of each release. Call `update` first, which fetches the lists."""
+        """Return the kernel sources, with the newest version of each release. Call `update` first, which fetches the
+        lists."""
         names = _apt(*self.command("apt-cache", "pkgnames", PACKAGE)).stdout.split()
         releases = [name for name in names if name.removeprefix(PACKAGE).replace(".", "").isdigit()]
         if not releases:
@@ -96,7 +97,7 @@ class Archive:
 
 
 def parse_madison(text: str) -> list[KernelSource]:
-    """Lines `package | version | origin`; for each package the newest version comes first."""
+    """Parse lines `package | version | origin`, in which the newest version of each package comes first."""
     newest: dict[str, KernelSource] = {}
     for line in text.splitlines():
         package, version, _ = (field.strip() for field in line.split("|"))

@@ -1,4 +1,4 @@
-"""Compares the two analyses: what each finds in a comparison, and why they differ where they do."""
+"""Compares the published analysis with h123's: what each finds in a comparison, and why they differ."""
 
 import math
 
@@ -20,7 +20,7 @@ FINDINGS = (FASTER, SLOWER)
 def sound_comparison(
     published: PublishedPair, sound: JudgedComparison | None, margin: float, alpha: float
 ) -> SoundComparison:
-    """`sound`, `agrees` and `reason` of one comparison; null if the study does not ask the sound analysis."""
+    """Return `sound`, `agrees` and `reason` for one comparison; all are null if h123 does not test this comparison."""
     if sound is None or sound["ratio"] is None:
         return {"sound": None, "agrees": None, "reason": None}
     row = _as_metric(sound, sound["ratio"], inverted=PRINTED[published["metric"]].better == "higher")
@@ -46,13 +46,13 @@ def _as_metric(sound: JudgedComparison, ratio: float, inverted: bool) -> SoundRo
 
 
 def _finding(verdict: str) -> str | None:
-    """The finding of a verdict. Only a difference is one: no difference, an equivalence and no answer do not contradict
-    each other."""
+    """Return the difference that a verdict finds, or None. Equivalence, no difference and no answer do not contradict
+    each other, so none of them is a finding."""
     return verdict if verdict in FINDINGS else None
 
 
 def _reason(published: Tests, row: SoundRow, sound: JudgedComparison, margin: float, alpha: float) -> str:
-    """Explain in plain words why the two differ."""
+    """Explain in plain words why the two analyses differ."""
     if row["verdict"] in FINDINGS:
         return _against(published) if published["verdict"] in FINDINGS else _missed(published, row)
     if row["verdict"] == "equivalent":
@@ -64,7 +64,7 @@ def _reason(published: Tests, row: SoundRow, sound: JudgedComparison, margin: fl
 
 
 def _pooling(published: Tests, row: SoundRow) -> str:
-    """Report how many requests the pooled test assumes to be independent."""
+    """Describe how many requests the pooled test assumes to be independent."""
     total = published["a_side"]["n"] + published["b_side"]["n"]
     text = f"pooling counts {total} requests as independent where there are {row['blocks']} blocks"
     sides = published["a_side"], published["b_side"]

@@ -1,4 +1,4 @@
-"""The link's best values for one request: if it has the link to itself, and if all users share the link equally."""
+"""The best values that a link allows one request: alone on the link, and when all users share it equally."""
 
 from collections.abc import Collection, Mapping
 
@@ -11,12 +11,15 @@ from h123.study.networks.network import Direction
 def bounds(
     metric: str, *, size: int | None, users: int | None, rate: float | None, round_trip: float | None
 ) -> LinkBounds | None:
-    """`alone` and `share` in the metric's unit: the least time or the most throughput. None if there is no limit.
+    """Return the bounds `alone` and `share` in the metric's unit (least time or most throughput), or None without a
+    limit.
 
-    A body of `size` bytes takes size * 8 / rate seconds on a link of `rate` bit/s that it has to itself, and `users`
-    times as long where all of them always share it equally; no first byte comes before one `round_trip` (seconds).
-    Alone is a limit for every request. The share is not: who waits for the others may then go alone. But the mean time
-    of users who ask again and again cannot fall below (users + 1) / 2 times a request's time alone.
+    A request alone on a link of `rate` bit/s needs size * 8 / rate seconds for a body of `size` bytes. If `users` users
+    always share the link equally, each needs `users` times as long. No first byte arrives before one `round_trip`
+    (seconds).
+
+    `alone` is a limit for every single request. `share` is not, because a user who waits for the others may then have
+    the link alone. But the mean time in a closed loop cannot fall below (users + 1) / 2 times `alone`.
     """
     if metric == "ttfb":
         return {"alone": round_trip, "share": None} if round_trip else None
@@ -30,9 +33,10 @@ def bounds(
 def bounds_of_cell(
     metric: str, parameters: Parameters, networks: Mapping[str, Network], unknown: Collection[str] = ()
 ) -> LinkBounds | None:
-    """The bounds of one cell of the campaign, from the profile of the link between client and server.
+    """Return the bounds of one cell of the campaign, from the network's profile.
 
-    Rates from a trace have none; of changing rates, the highest counts, and of changing delays, the lowest.
+    A rate from a trace gives no bound. If the rate changes over time, the highest counts; of changing delays, the
+    lowest.
     """
     link, work = networks[parameters.network], parameters.workload
     return bounds(

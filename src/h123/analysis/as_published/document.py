@@ -34,15 +34,15 @@ Cell = dict[str, str]
 Runs = dict[tuple[tuple[str, str], ...], list[Floats]]
 
 STRATUM = "method"
-"""The paper tests factors within each method; a factor of this name is never tested itself."""
+"""The factor within whose levels the paper tests all other factors; it is never tested itself."""
 
 
 def as_published(case: Case, sound_rows: Sequence[JudgedComparison]) -> AsPublished:
-    """Apply the paper's own procedure to this campaign, next to `judged`, the sound comparisons of verdicts.json.
+    """Apply the paper's own procedure to this campaign, and compare it with the sound comparisons (`sound_rows`).
 
-    The result includes what the paper draws (the replications of each treatment), and the paper's printed values
-    where published/ has them. Where the study only has a placeholder for the size (imported samples), there is no
-    throughput.
+    The result includes what the paper draws (the replications of each treatment), and the paper's printed values if
+    published/ contains them. There is no throughput if the study has only a placeholder for the size (imported
+    samples).
     """
     plan, unknown = case.plan, case.unknown
     pooled = Pooled(case.evidence, plan.study)
@@ -62,7 +62,7 @@ def as_published(case: Case, sound_rows: Sequence[JudgedComparison]) -> AsPublis
     sound = {(_key(c["cell"]), c["metric"], c["a"], c["b"]): c for c in sound_rows if not c["twin"]}
     comparisons: list[PublishedRow] = []
     for row in compared:
-        # Throughput per request is size / latency, so the sound verdict on latency is the verdict on it.
+        # Throughput per request is size / latency, so the sound verdict on latency applies to throughput too.
         counterpart = sound.get((_key(row["cell"]), PRINTED[row["metric"]].observation, row["a"], row["b"]))
         comparisons.append({**row, **sound_comparison(row, counterpart, compare.margin, compare.alpha)})
     printed = printed_values_of(plan.study.name)
@@ -91,7 +91,7 @@ def _comparisons(plan: Plan, metric: str, runs: Runs, seed: int) -> Iterator[Pub
         first, second = runs[_key({**cell, factor: a})], runs[_key({**cell, factor: b})]
         if first and second:
             pooled = _compare(first, second, PRINTED[metric].better == "lower", seed)
-            # Of requests of one size the same test, with the same p: one finding, whatever it is called.
+            # For requests of one size, this test gives the same p: it is a single finding under two names.
             yield {**pooled, "cell": cell, "metric": metric, "a": a, "b": b, "repeats": PRINTED[metric].repeats}
 
 
@@ -114,7 +114,7 @@ def _compare(a: list[Floats], b: list[Floats], lower_is_better: bool, seed: int)
 
 
 def _side(runs: list[Floats], seed: int) -> PooledSide:
-    """The paper's figures for one treatment, and the number of independent requests that they are worth."""
+    """Return the paper's figures for one treatment, and the number of independent requests with as much information."""
     values = np.concatenate(runs)
     cv, word = procedure.consistency(np.array([run.mean() for run in runs])) or (None, None)
     correlation = procedure.intra_run_correlation(runs)
@@ -132,7 +132,7 @@ def _side(runs: list[Floats], seed: int) -> PooledSide:
 
 
 def _note(sides: Sequence[PooledSide]) -> str | None:
-    """The paper applies its tests only to data with CV <= 20 %."""
+    """Return a note if the paper would not test this data because its CV exceeds 20 %."""
     worst = max((cv for side in sides if (cv := side["cv"]) is not None), default=0.0)
     limit = procedure.CONSISTENCY[-1][0]
     if worst <= limit:
@@ -143,7 +143,8 @@ def _note(sides: Sequence[PooledSide]) -> str | None:
 
 
 def factor_tests(plan: Plan, metric: str, runs: Runs) -> Iterator[FactorTest]:
-    """Kruskal-Wallis for each factor that varies, all else pooled; within each method where methods vary."""
+    """Test each factor that varies with Kruskal-Wallis, with all other factors pooled; if methods vary, within each
+    method."""
     treatments, factors = _treatments(plan), plan.study.factors
     strata = [{STRATUM: level} for level in factors[STRATUM]] if STRATUM in factors else [{}]
     for within, factor in itertools.product(strata, (name for name in factors if name != STRATUM)):
@@ -178,7 +179,7 @@ def _agreement(comparisons: Sequence[PublishedRow]) -> Agreement:
 
 class AsPublishedPart(TypedDict):
     as_published: AsPublished | None
-    """Null unless the study says `as_published: true`."""
+    """Null unless the study sets `as_published: true`."""
 
 
 def _compute(case: Case) -> AsPublishedPart:

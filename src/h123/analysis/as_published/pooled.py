@@ -1,4 +1,4 @@
-"""Requests pooled over all analysed trials of a treatment, read from the raw samples one treatment at a time."""
+"""Pools requests over all analysed trials of a treatment, read from the raw samples one treatment at a time."""
 
 import json
 from collections.abc import Callable
@@ -23,9 +23,10 @@ class Run(NamedTuple):
 
 
 class Pooled:
-    """Warm requests that succeeded, of the last valid attempt of each trial; the twin's are left out.
+    """The warm, successful requests of each trial's last valid attempt, without the A/A twin's.
 
-    Millions of them stay in DuckDB, in two columns of numbers; arrays are made of one treatment and metric at a time.
+    There may be millions of them, so they stay in two numeric columns in DuckDB. Arrays hold one treatment and metric
+    at a time.
     """
 
     def __init__(self, evidence: Evidence, study: Study) -> None:
@@ -44,7 +45,7 @@ class Pooled:
             self._blocks.setdefault(cell, {})[number] = block
 
     def runs(self, cell: dict[str, str], metric: str) -> list[Run]:
-        """The runs of a treatment in their order; those without a value are left out."""
+        """Return the runs of a treatment in order, without runs that have no value."""
         blocks = self._blocks.get(json.dumps(cell, sort_keys=True), {})
         column, convert = self._definition(cell, metric)
         columns = self._table.execute(

@@ -1,4 +1,4 @@
-"""Compares a published work's printed values with a campaign's own, and with what the work's link allows."""
+"""Compares the printed values of a published work with a campaign's values, and with the limits of the work's link."""
 
 from collections.abc import Iterable, Sequence
 
@@ -26,7 +26,7 @@ def compare_with_printed(
     replications: Sequence[ReplicationsRow],
     comparisons: Sequence[PublishedPair],
 ) -> PrintedComparison:
-    """`as_published.printed` of verdicts.json: a row for every printed figure."""
+    """Return `as_published.printed` of verdicts.json, with a row for every printed figure."""
     campaign = _PrintedCampaign(printed, study, replications, comparisons)
     return {
         "source": printed.source.model_dump(),
@@ -36,7 +36,7 @@ def compare_with_printed(
 
 
 class _PrintedCampaign:
-    """The campaign's values, found by the work's names."""
+    """The campaign's values, looked up by the names that the work uses."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class _PrintedCampaign:
         self._replications, self._comparisons = replications, comparisons
 
     def values(self, value: PrintedValue) -> list[OursRow]:
-        """One element for each treatment (or cell, of a pair) that the printed figure is about."""
+        """Return one element for each treatment that the printed figure is about (for a pair: for each cell)."""
         kinds = {"value": self._centres, "change": self._changes, "effect": self._effects}
         return [{**row, "cell": cell} for cell, row in kinds[value.kind](value) if row]
 
@@ -85,7 +85,7 @@ class _PrintedCampaign:
         for row in self._comparisons:
             same = row["metric"] == value.statement.metric and f"{row['a']}/{row['b']}" == value.of
             if same and cell.items() <= row["cell"].items():
-                # Of pooled requests, as in the work: there is no interval over trials.
+                # These are pooled requests, as in the work, so there is no interval over trials.
                 trials = min(row["a_side"]["runs"], row["b_side"]["runs"])
                 yield (
                     row["cell"],
@@ -114,9 +114,9 @@ def _row(printed: PrintedValues, value: PrintedValue, ours: list[OursRow]) -> Pr
 
 
 def _link(printed: PrintedValues, value: PrintedValue) -> PrintedLink | None:
-    """The bounds of the work's own link in this cell, over the levels that the cell leaves open.
+    """Return the bounds of the work's own link in this cell, over all levels that the cell leaves open.
 
-    `used`: the share of the loosest bound that the figure would use; above 1 the figure cannot be true.
+    `used` is the printed figure as a share of the loosest bound; above 1, the figure cannot be true.
     """
     metric = value.statement.metric
     links = [

@@ -1,10 +1,11 @@
-"""The statistics of the REST-API study, as it applies them: to requests pooled over runs, one by one.
+"""The statistics of the REST-API study, which apply tests to single requests pooled over runs.
 
 Source: Az Zahra and Ardiansyah, "HTTP/3 vs HTTP/2: A Comparative Analysis of Latency and Throughput in RESTful API
-Transactions" (2026), sections II.D to II.F and Table V. Nothing here is this project's advice: requests of one run
-depend on one another, and the tests below assume that they do not.
+Transactions" (2026), sections II.D to II.F and Table V. This project does not recommend them: the tests assume
+independent requests, but requests of one run depend on one another.
 
-Their library takes as long to load as a small campaign takes to be analysed, and most studies ask for none of them.
+SciPy is imported only when needed. It takes as long to load as the analysis of a small campaign, and most studies do
+not need it.
 """
 
 import math
@@ -26,14 +27,15 @@ PRACTICAL_DIFFERENCE = 0.10
 CONSISTENCY = ((0.10, "highly consistent"), (0.15, "consistent"), (0.20, "sufficiently consistent"))
 EFFECTS = ((0.5, "large"), (0.3, "moderate"), (0.1, "small"))
 SHAPIRO_UP_TO = 5000
-"""Royston's approximation (Applied Statistics AS R94, 1995) is made for 3 to 5000 values."""
+"""Royston's approximation (Applied Statistics AS R94, 1995) holds for 3 to 5000 values."""
 
 FASTER, SLOWER, NOT_PRACTICAL, NOT_SIGNIFICANT = "faster", "slower", "not practical", "not significant"
 
 
 @dataclass(frozen=True)
 class MannWhitney:
-    """U of the first sample, two-sided p, rank-biserial correlation 2 U / (m n) - 1 = P(a > b) - P(a < b)."""
+    """The result: U of the first sample, two-sided p, and the rank-biserial correlation 2 U / (m n) - 1 = P(a > b) -
+    P(a < b)."""
 
     u: float
     p: float
@@ -41,7 +43,8 @@ class MannWhitney:
 
 
 def consistency(run_means: Floats) -> tuple[float, str] | None:
-    """Coefficient of variation (standard deviation with n - 1, over the mean) of the runs' means, and its class."""
+    """Return the coefficient of variation of the runs' means (standard deviation with n - 1, over the mean) and its
+    class."""
     if len(run_means) < 2:
         return None
     cv = float(np.std(run_means, ddof=1) / np.mean(run_means))
@@ -49,7 +52,8 @@ def consistency(run_means: Floats) -> tuple[float, str] | None:
 
 
 def shapiro_wilk(values: Floats, seed: int) -> Shapiro | None:
-    """W, p and the number of values used. Above 5000, a random 5000 of them drawn by `seed`; none if all are equal."""
+    """Return W, p and the number of values used: a random 5000, drawn with `seed`, if there are more. None if all
+    values are equal."""
     if len(values) < 3 or values.min() == values.max():
         return None
     if len(values) > SHAPIRO_UP_TO:
@@ -60,8 +64,8 @@ def shapiro_wilk(values: Floats, seed: int) -> Shapiro | None:
 
 
 def mann_whitney(a: Floats, b: Floats) -> MannWhitney:
-    """The two-sided test of Mann and Whitney (1947). It is exact for a sample of 8 or fewer without ties, and otherwise
-    normal with corrections for ties and continuity. The effect size is Cureton's (1956)."""
+    """Return the two-sided test of Mann and Whitney (1947) with Cureton's effect size (1956). It is exact for samples
+    of up to 8 without ties, and otherwise normal with corrections for ties and continuity."""
     stats = _stats()
     test = stats.mannwhitneyu(a, b, alternative="two-sided", method="auto")
     u = float(test.statistic)
@@ -70,18 +74,18 @@ def mann_whitney(a: Floats, b: Floats) -> MannWhitney:
 
 def _stats() -> Any:
     PUBLISHED.require("tests as published")
-    from scipy import stats  # only now: it takes long to load, and most installations lack it
+    from scipy import stats  # imported only here, because it takes long to load and most installations lack it
 
     return stats
 
 
 def effect_class(r_rb: float) -> str:
-    """The paper's Table V; below 0.1 it has no word, here `negligible`."""
+    """Return the class of an effect by the paper's Table V. Below 0.1 the paper has no word; this uses `negligible`."""
     return next((word for limit, word in EFFECTS if abs(r_rb) >= limit), "negligible")
 
 
 def decide(test: MannWhitney, difference: float, lower_is_better: bool) -> str:
-    """The paper's rule: p < 0.05, |r_rb| >= 0.3 and a relative difference of medians of at least 10 %, all three."""
+    """Apply the paper's rule for a difference: p < 0.05, |r_rb| >= 0.3, and medians that differ by at least 10 %."""
     if not test.p < ALPHA:
         return NOT_SIGNIFICANT
     if abs(test.r_rb) < PRACTICAL_EFFECT or abs(difference) < PRACTICAL_DIFFERENCE:
@@ -90,7 +94,8 @@ def decide(test: MannWhitney, difference: float, lower_is_better: bool) -> str:
 
 
 def kruskal_wallis(groups: Sequence[Floats]) -> tuple[float, float] | None:
-    """H with correction for ties and its p by chi-squared (Kruskal and Wallis 1952); none if nothing varies."""
+    """Return H, corrected for ties, and its p by chi-squared (Kruskal and Wallis 1952). None if all values are
+    equal."""
     if len(groups) < 2 or min(map(len, groups)) == 0:
         return None
     if min(float(g.min()) for g in groups) == max(float(g.max()) for g in groups):
@@ -101,8 +106,8 @@ def kruskal_wallis(groups: Sequence[Floats]) -> tuple[float, float] | None:
 
 
 def intra_run_correlation(runs: Sequence[Floats]) -> float | None:
-    """Share of the variance of log values that is between runs: the analysis-of-variance estimate, not below 0
-    (Donner and Koval 1980, Biometrics 36). Not in the paper: it shows the cost of pooling."""
+    """Return the share of the variance of log values that lies between runs, by analysis of variance, at least 0
+    (Donner and Koval 1980, Biometrics 36). The paper does not use it; it shows the cost of pooling."""
     logs = [np.log(run) for run in runs if len(run)]
     sizes = np.array([len(run) for run in logs])
     total, groups = int(sizes.sum()), len(logs)
@@ -117,8 +122,8 @@ def intra_run_correlation(runs: Sequence[Floats]) -> float | None:
 
 
 def independent_requests(runs: Sequence[Floats], correlation: float | None) -> float | None:
-    """The number of independent requests that say as much about a mean: N / (1 + (m - 1) rho), with m the mean requests
-    of a run (Kish's design effect, Survey Sampling, 1965)."""
+    """Return the number of independent requests that tell as much about a mean: N / (1 + (m - 1) rho), where m is the
+    mean number of requests in a run (Kish's design effect, Survey Sampling, 1965)."""
     total = sum(map(len, runs))
     if correlation is None or math.isnan(correlation):
         return None

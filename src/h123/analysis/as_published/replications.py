@@ -1,4 +1,4 @@
-"""The trials of each treatment as the paper averages them: one mean and one median of requests for each."""
+"""The trials of each treatment as the paper averages them: one mean and one median of requests per trial."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
@@ -13,7 +13,7 @@ Statistic = Literal["mean", "median"]
 
 
 def replications(cell: Mapping[str, str], metric: str, runs: Sequence[Run], link: LinkBounds | None) -> ReplicationsRow:
-    """One element of `as_published.replications` (docs/contracts/verdicts.md)."""
+    """Return one element of `as_published.replications` (docs/contracts/verdicts.md)."""
     trials: list[Replication] = [
         {
             "block": run.block,
@@ -27,7 +27,7 @@ def replications(cell: Mapping[str, str], metric: str, runs: Sequence[Run], link
 
 
 def centre(trials: Iterable[Replication], statistic: Statistic) -> Centre:
-    """The mean of the trials' means, or the median of their medians, with the interval over the trials."""
+    """Return the mean of the trials' means, or the median of their medians, with an interval over the trials."""
     values = [trial[statistic] for trial in trials]
     estimate = SignedRank(values).estimate()
     return {
@@ -40,7 +40,7 @@ def centre(trials: Iterable[Replication], statistic: Statistic) -> Centre:
 
 
 def change(a: Iterable[Replication], b: Iterable[Replication], statistic: Statistic) -> Centre | None:
-    """a / b - 1, paired by block; None if no block has both."""
+    """Return a / b - 1, paired by block, or None if no block has both sides."""
     first, second = _by_block(a, statistic), _by_block(b, statistic)
     blocks = sorted(first.keys() & second.keys())
     if not blocks:
@@ -56,7 +56,7 @@ def change(a: Iterable[Replication], b: Iterable[Replication], statistic: Statis
 
 
 def _by_block(trials: Iterable[Replication], statistic: Statistic) -> dict[int, float]:
-    """One value per block; imported samples may have several runs of one, which count with their median."""
+    """Return one value per block. If imported samples have several runs in a block, their median counts."""
     by_block: dict[int, list[float]] = {}
     for trial in trials:
         by_block.setdefault(trial["block"], []).append(trial[statistic])

@@ -1,4 +1,4 @@
-"""The rows of the published procedure in the `as_published` part of verdicts.json."""
+"""Rows of the `as_published` part of verdicts.json."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal, NotRequired
@@ -19,7 +19,7 @@ class Shapiro(TypedDict):
 
 
 class PooledSide(TypedDict):
-    """The paper's figures for one treatment, and the number of independent requests that they are worth."""
+    """The paper's figures for one treatment, and the number of independent requests with as much information."""
 
     n: int
     """Requests, pooled over the runs."""
@@ -27,22 +27,22 @@ class PooledSide(TypedDict):
     median: float
     mean: float
     cv: float | None
-    """Standard deviation over mean of the runs' means; null with one run."""
+    """Standard deviation of the runs' means over their mean; null for a single run."""
     consistency: str | None
     """`highly consistent` up to 10 %, `consistent` to 15 %, `sufficiently consistent` to 20 %, else `inconsistent`."""
     shapiro: Shapiro | None
-    """Shapiro-Wilk, of at most 5000 requests; null below 3 values or where all are equal."""
+    """Shapiro-Wilk test of at most 5000 requests; null for fewer than 3 values or if all are equal."""
     correlation: float | None
-    """Share of the variance of log values that is between runs."""
+    """Share of the variance of log values that lies between runs."""
     independent: float | None
-    """The number of independent requests that would give as much information."""
+    """The number of independent requests that would give as much information as the pooled ones."""
 
 
 class SoundRow(TypedDict):
-    """The sound comparison, next to the published one."""
+    """h123's sound comparison, next to the published one."""
 
     metric: str
-    """For throughput, the inverse of latency's."""
+    """The metric. A row for throughput is the inverse of the comparison by latency."""
     blocks: int
     p_adjusted: float | None
     verdict: str
@@ -50,20 +50,20 @@ class SoundRow(TypedDict):
     low: float | None
     high: float | None
     confidence: NotRequired[float | None]
-    """Absent in files of earlier versions."""
+    """Confidence level of the interval. Absent in files of earlier versions."""
 
 
 class SoundComparison(TypedDict):
     sound: SoundRow | None
-    """h123's own comparison on the same metric; null if there is none."""
+    """h123's own comparison by this metric; null if there is none."""
     agrees: bool | None
-    """Whether both find the same difference, or both find none."""
+    """Whether both analyses find the same difference, or both find none."""
     reason: str | None
-    """Why they disagree."""
+    """Why the two analyses disagree."""
 
 
 class Tests(TypedDict):
-    """The tests of two levels' pooled requests."""
+    """The published tests, applied to the pooled requests of two levels."""
 
     a_side: PooledSide
     b_side: PooledSide
@@ -87,7 +87,7 @@ class PublishedPair(Tests):
 
 
 class PublishedRow(PublishedPair, SoundComparison):
-    """The published comparison, next to the sound one."""
+    """A comparison by the published procedure, next to h123's."""
 
 
 class Group(TypedDict):
@@ -97,10 +97,11 @@ class Group(TypedDict):
 
 
 class FactorTest(TypedDict):
-    """Kruskal-Wallis over a factor's levels."""
+    """A Kruskal-Wallis test over a factor's levels."""
 
     within: Cell
-    """Levels of a factor named `method`, if there is one; all else is mixed."""
+    """The level of the factor `method` within which the test applies, if there is such a factor; all others are
+    pooled."""
     factor: str
     metric: str
     h: float
@@ -128,13 +129,13 @@ class LinkBounds(TypedDict):
     """The minimum time, or the maximum throughput, that a link allows one request."""
 
     alone: float | None
-    """The link's bound for a single request: the minimum in seconds, the maximum in bytes per second."""
+    """The link's bound for a request that has the link alone: minimum seconds, or maximum bytes per second."""
     share: float | None
-    """The same with an equal share among all users."""
+    """The bound if all users share the link equally, in the unit of `alone`."""
 
 
 class ReplicationsRow(TypedDict):
-    """A treatment's trials."""
+    """The trials of one treatment."""
 
     cell: Cell
     metric: str
@@ -143,7 +144,7 @@ class ReplicationsRow(TypedDict):
 
 
 class Centre(TypedDict):
-    """The centre of several trials."""
+    """The centre of several trials, with its interval."""
 
     value: Measured
     low: Measured | None
@@ -168,10 +169,10 @@ class Range(TypedDict):
 
 
 class Used(Range):
-    """The bounds of a link over the levels that a cell leaves open, and the share that the printed figure uses."""
+    """The bounds of a link over the levels that a cell leaves open, and how much of them the printed figure uses."""
 
     used: float
-    """How many times the loosest of these bounds the figure needs. Above 1 the figure is impossible."""
+    """The printed figure as a multiple of the loosest bound. Above 1, the figure is impossible."""
 
 
 class PrintedLink(TypedDict):
@@ -180,7 +181,7 @@ class PrintedLink(TypedDict):
 
 
 class PrintedRow(TypedDict):
-    """A printed figure next to the campaign's own."""
+    """A printed figure next to the campaign's own value."""
 
     where: str
     quotation: str
@@ -188,21 +189,22 @@ class PrintedRow(TypedDict):
     metric: str
     statistic: str
     kind: Literal["value", "change", "effect"]
-    """`value` of a level, `change` or `effect` of a pair."""
+    """`value` for a level, `change` or `effect` for a pair."""
     cell: Cell
     of: str
     written: Sequence[str]
     printed: Range
     ours: Sequence[Annotated[OursRow, AfterValidator(_has_interval_or_none)]]
-    """One for each treatment that the figure is about."""
+    """The campaign's own values, one for each treatment that the figure is about."""
     ratio: Ratio | None
-    """Ours / printed; null for ranges, changes and effects, and where `ours` has not exactly one element."""
+    """The campaign's value / the printed one. Null for ranges, changes and effects, or unless `ours` has one
+    element."""
     link: PrintedLink | None
-    """The bounds of the paper's link over the levels that the cell leaves open; null if there is no limit."""
+    """The bounds of the paper's link, over the levels that the cell leaves open; null if there is no limit."""
 
 
 def _has_logarithm(row: PrintedRow) -> PrintedRow:
-    """Times and rates stand on logarithmic axes."""
+    """Check the row: times and rates are drawn on logarithmic axes."""
     if row["kind"] == "value" and any(own["value"] < LEAST for own in row["ours"]):
         raise ValueError("ours: the value of a time or rate must be positive")
     return row

@@ -1,4 +1,4 @@
-"""Audits: plausibility checks of every trial and of the campaign, against physics and arithmetic."""
+"""Audits: plausibility checks of every trial and of the campaign, by physics and arithmetic."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,11 +15,11 @@ from h123.measures import Attempt
 from h123.study import Plan
 
 AUDITS: list[Audit] = [*physics.AUDITS, *round_trips.AUDITS, *course.AUDITS, *requests.AUDITS, *machine.AUDITS]
-"""The audits of single trials. Add a new one to its module's list."""
+"""The audits of single trials. To add one, add it to its module's list."""
 _ALL: list[Audit | PeerAudit] = [*AUDITS, *peers.AUDITS]
 SPOILS = {check.name: check.spoils for check in _ALL}
 REMEDIES = {check.name: check.remedy for check in _ALL if check.remedy}
-"""The remedies of audits that have one in a clause."""
+"""The remedies of audits whose remedy fits into a clause."""
 
 __all__ = [
     "AUDITS",
@@ -38,14 +38,14 @@ __all__ = [
 
 
 class Failed(NamedTuple):
-    """A failed audit, and the trial that it failed for."""
+    """A failed audit, and the trial that failed it."""
 
     audit: str
     trial: Treated
 
 
 class TrialAudits(NamedTuple):
-    """The `audits` and the `audit_summary` of verdicts.json for single trials, and the failures among them."""
+    """The `audits` and `audit_summary` parts of verdicts.json for single trials, and the failures among them."""
 
     rows: list[AuditRow]
     summary: list[AuditCount]
@@ -53,7 +53,7 @@ class TrialAudits(NamedTuple):
 
 
 def audit_trials(attempts: Sequence[Attempt], plan: Plan) -> TrialAudits:
-    """Run all audits of trials."""
+    """Run all audits of single trials."""
     rows, summary, failures = list[AuditRow](), list[AuditCount](), list[Failed]()
     for check in _ALL:
         findings_of = check.findings(attempts, plan)
@@ -71,13 +71,13 @@ def audit_trials(attempts: Sequence[Attempt], plan: Plan) -> TrialAudits:
 
 @once
 def trial_audits(case: Case) -> TrialAudits:
-    """The audits of a campaign's trials."""
+    """Return the audits of a campaign's trials."""
     return audit_trials(case.attempts, case.plan)
 
 
 @once
 def order_audits(case: Case) -> list[CampaignAudit]:
-    """The audits of when a campaign's trials ran."""
+    """Return the audits of the times at which a campaign's trials ran."""
     return of_order(case.attempts, case.plan)
 
 
@@ -89,9 +89,9 @@ def audit_campaign(
     plan: Plan,
     rule: Rule,
 ) -> tuple[list[AuditRow], list[AuditCount]]:
-    """The audits of the campaign as a whole. Their findings have no trial (null).
+    """Run the audits of the campaign as a whole. Their findings name no trial (null).
 
-    `more`: audits of the campaign that were made before it was judged.
+    `more`: audits of the campaign that were made before its comparisons were judged.
     """
     rows, summary = list[AuditRow](), list[AuditCount]()
     for whole in [*design.of_campaign(attempts, comparisons, plan=plan, rule=rule), *more]:
@@ -112,7 +112,7 @@ def _row(name: str, trial: str | None, finding: Finding) -> AuditRow:
 
 
 def _summary(name: str, meaning: str, failure: str, findings: Sequence[Finding], of: int | None = None) -> AuditCount:
-    """Summarise an audit. `failure` is included only if a finding failed. `of`: the number of trials."""
+    """Summarise an audit. `failure` is included only if a finding failed; `of` is the number of trials."""
     failed = sum(not finding.passed for finding in findings)
     return {
         "audit": name,

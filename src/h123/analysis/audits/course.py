@@ -1,4 +1,4 @@
-"""Audits of an attempt's course: the load was present all the time, and each request has one row."""
+"""Audits of an attempt's course: load throughout the run, and one row for each request."""
 
 import math
 
@@ -8,20 +8,20 @@ from h123.measures import Attempt
 
 INSTANT_SHARE = 0.01
 REPEATED_SHARE = 0.01
-"""Some requests do happen to begin and end together."""
+"""The tolerated share of rows with equal times, because some requests do begin and end together."""
 SHORTEST_STILL_NS = 2_000_000_000
-"""Longer than the retransmission of a lost packet takes, even if it is lost twice, ns."""
+"""The shortest pause that can count as a stall, ns. It is longer than retransmitting a packet that was lost twice."""
 STILL = 10
-"""A stall lasts more than this many times as long as usual."""
+"""A pause counts as a stall if it is longer than this many times the usual one."""
 STILL_SHARE = 0.01
-"""The share of the run that a 99th percentile would reveal."""
+"""The share of the run that a stall must cover to show in a 99th percentile."""
 CHANCE = 1e-6
-"""The probability of such a long gap in requests that start at random."""
+"""The probability of such a long gap between requests that start at random."""
 RUN_TOLERANCE = 1.02
 
 
 def times_zero(attempt: Attempt) -> Finding | None:
-    """Requests that took no time at all / all that were answered, at most 1 %."""
+    """Check that at most 1 % of answered requests took no time at all."""
     s = attempt.summary
     answered = s.rows - s.errors - s.refused - s.abandoned
     if not answered:
@@ -31,7 +31,7 @@ def times_zero(attempt: Attempt) -> Finding | None:
 
 
 def times_beyond_run(attempt: Attempt) -> Finding | None:
-    """Time from the first warm start to the last end / time that the client ran, at most 1.02."""
+    """Check that the time from the first warm start to the last end is at most 1.02 times the client's run."""
     s, ran = attempt.summary, attempt.report.phases_ns.get("main")
     if not ran or s.warm_start_ns is None or s.warm_end_ns is None:
         return None
@@ -41,7 +41,7 @@ def times_beyond_run(attempt: Attempt) -> Finding | None:
 
 
 def rows_repeated(attempt: Attempt) -> Finding | None:
-    """Rows that repeat another request's / all rows, at most 1 %."""
+    """Check that at most 1 % of rows repeat another request's times."""
     repeats, rows = attempt.timeline.repeats, attempt.summary.warm
     if repeats is None or not rows:
         return None
@@ -49,7 +49,7 @@ def rows_repeated(attempt: Attempt) -> Finding | None:
 
 
 def users_exceeded(attempt: Attempt) -> Finding | None:
-    """Requests in progress at once: at most one per user (closed loop)."""
+    """Check that each user has at most one request in progress (closed loop)."""
     flying, users, most = attempt.timeline.in_flight, attempt.parameters["users"], attempt.workload.most_in_flight()
     if flying is None or not most:
         return None
@@ -57,9 +57,12 @@ def users_exceeded(attempt: Attempt) -> Finding | None:
 
 
 def loop_still(attempt: Attempt) -> Finding | None:
-    """Closed loop: the longest time without an end, at most 2 s, or 1 % of the run, or 10 times the usual (a request's
-    median time, or the median time between ends, plus the longest that a user thinks). Open loop: no gap between
-    starts that chance would produce only once in a million runs."""
+    """Check that the load never paused for long.
+
+    Closed loop: the longest time without a request's end is at most 2 s, or 1 % of the run, or 10 times the usual time
+    (a request's median time, or the median time between ends, plus the longest think time). Open loop: no gap between
+    starts is so long that chance would produce it only once in a million runs.
+    """
     s, course, rate = attempt.summary, attempt.timeline, attempt.parameters["rate"]
     if s.warm_start_ns is None or s.warm_end_ns is None:
         return None

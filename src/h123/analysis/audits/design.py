@@ -1,4 +1,4 @@
-"""Audits of the whole campaign: do the blocks let a family find one difference, were levels disturbed alike?"""
+"""Audits of the whole campaign: whether its blocks can show a difference, and whether levels were disturbed equally."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ from h123.study import Plan
 BLOCKS_TOO_FEW, DRAWS_MIXED = "blocks-too-few", "draws-mixed"
 _FIRST_DRAWS = 1
 _NAMED = 2
-"""Families that a sentence names."""
+"""The maximum number of families that a sentence names."""
 
 
 def of_campaign(
@@ -60,7 +60,8 @@ def of_campaign(
 
 
 def draws_mixed(attempts: Iterable[Attempt]) -> list[Finding]:
-    """The number of versions of draws among the emulated links: one. Nothing to check without such links."""
+    """Check that all emulated links draw their random values with the same version of the algorithm. Returns nothing if
+    there are no emulated links."""
     links = [link for attempt in attempts if not attempt.imported for link in attempt.report.links]
     versions = sorted({link.draws or _FIRST_DRAWS for link in links if link.directions})
     versions_line = f"version {' and '.join(map(str, versions))} of the draws"
@@ -68,7 +69,7 @@ def draws_mixed(attempts: Iterable[Attempt]) -> list[Finding]:
 
 
 def blocks_too_few(comparisons: Sequence[JudgedComparison], rule: Rule) -> list[Finding]:
-    """For each family: the smallest corrected p that its blocks allow, at most the present look's level."""
+    """Check for each family that its blocks allow a corrected p below the level of the present look."""
     findings = []
     for name, members in _families(comparisons).items():
         blocks, size = max(c["blocks"] for c in members), len(members)
@@ -81,7 +82,8 @@ def blocks_too_few(comparisons: Sequence[JudgedComparison], rule: Rule) -> list[
 
 
 def _chances(family: Sequence[JudgedComparison], blocks: int, rule: Rule) -> str:
-    """The power at the margin, with the spread that the intervals show; one of few blocks, or unbounded, shows none."""
+    """Describe the power to find differences as large as the margin. It is unknown if an interval is unbounded or rests
+    on few blocks, because the spread follows from the intervals."""
     spreads = [
         spread(low, high, c["blocks"], rule.level)
         for c in family
@@ -96,7 +98,8 @@ def _chances(family: Sequence[JudgedComparison], blocks: int, rule: Rule) -> str
 
 
 def _times(family: Sequence[JudgedComparison]) -> float:
-    """The factor by which the correction multiplies the p of one more difference, given those already found."""
+    """Return the factor by which the correction multiplies the p of one more difference, given the ones already
+    found."""
     size, decided = len(family), sum(c["verdict"] != "inconclusive" for c in family)
     return max(1.0, size - decided if family[0]["correction"] == "holm" else size / (decided + 1))
 
@@ -125,7 +128,7 @@ def _too_few(comparisons: Sequence[JudgedComparison], rule: Rule) -> str:
 
 
 def _advice(comparisons: Sequence[JudgedComparison], needed: int, have: int, rule: Rule) -> str:
-    """Say what to do. It leaves out a number of blocks where the answer already advises enough of them."""
+    """Return advice on more blocks. It names no number if the answer already advises enough of them."""
     blocks, cure = blocks_for_question(comparisons), rule.remedy.enough(needed, have)
     if blocks is not None and blocks >= needed:
         same = ", as many as would decide the question."

@@ -1,4 +1,4 @@
-"""The audit of disturbed trials: did the machine hit the compared levels alike (docs/disturbances.md)?"""
+"""The audit of disturbed trials: whether the machine disturbed the compared levels equally (docs/disturbances.md)."""
 
 import itertools
 from collections import defaultdict
@@ -15,7 +15,7 @@ from h123.study import Plan, Study, split_pair
 
 DISTURBED_UNLIKE = "disturbed-unlike"
 UNLIKE_LEVEL = 0.01
-"""The level of the signed-rank test: equally disturbed levels fail at most with this probability."""
+"""Level of the signed-rank test: equally disturbed levels fail with at most this probability."""
 
 
 def disturbed_unlike(attempts: Sequence[Attempt], plan: Plan) -> list[Finding]:
@@ -35,10 +35,10 @@ def disturbed_unlike(attempts: Sequence[Attempt], plan: Plan) -> list[Finding]:
 def unlike_between(
     attempts: Sequence[Attempt], study: Study, cell: Mapping[str, str], a: str, b: str
 ) -> Finding | None:
-    """Whether the shares of disturbed trials of two levels differ, in the mean over the blocks, by at most half the
-    margin or by no more than chance.
+    """Check that two levels have similar shares of disturbed trials. Their mean difference over the blocks must be at
+    most half the margin, or no more than chance allows.
 
-    None if no trial of the cell is disturbed, or too few blocks have both. A cell may leave factors open.
+    None if no trial of the cell is disturbed, or if too few blocks have both levels. A cell may leave factors open.
     """
     compared, limit = study.compare.factor, study.compare.margin / 2
     here = [candidate for candidate in attempts if cell.items() <= candidate.cell.items()]
@@ -57,7 +57,7 @@ def unlike_between(
 
 
 def _unlike(pairs: Any, limit: float, where: str, a: str, b: str) -> Finding:
-    """`pairs` has the shape (blocks, 2)."""
+    """Return the finding for shares of the shape (blocks, 2)."""
     differences = pairs[:, 0] - pairs[:, 1]
     mean = float(differences.mean())
     p = SignedRank(differences).p()

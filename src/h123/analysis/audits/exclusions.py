@@ -1,4 +1,4 @@
-"""Exclusions: why a comparison is not judged, whatever its figures, because its data is not reliable."""
+"""Exclusions: reasons not to judge a comparison, because its data is not reliable."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,12 +27,12 @@ from h123.measures import Attempt
 from h123.study import METRICS, Network, Plan, timeless
 
 MOSTLY = 0.5
-"""Above this share of its values, a comparison may show the machine instead of the levels."""
+"""If the machine may account for more than this share of a comparison's values, they may not show the levels."""
 MACHINE, FAILURES, AUDITS, TIMELESS, ANSWERS = "machine", "failures", "audits", "timeless", "answers"
 ATTEMPTS, UNMEASURED, UNLIKE = "attempts", "unmeasured", "disturbed"
 READINGS_S, READINGS_S_PER_BYTE = 1e-4, 5e-9
-"""The most by which readings of the virtual clock advance it, s: in a request of one user, and for each byte of its
-bodies. Measured over a plain veth with the clients go and load: 10 to 30 µs, and up to 2 ns a byte over HTTP/3."""
+"""The most that reading the virtual clock can advance it, s: per request of one user, and per byte of its bodies.
+Measured over a plain veth with the clients go and load: 10 to 30 µs, and up to 2 ns a byte over HTTP/3."""
 _NAMED = 2
 
 
@@ -45,7 +45,7 @@ class Exclusion:
 
 
 class Exclusions:
-    """The reasons against judging comparisons of one campaign."""
+    """The reasons not to judge comparisons of one campaign."""
 
     def __init__(
         self,
@@ -61,8 +61,8 @@ class Exclusions:
     ) -> None:
         """Collect the evidence.
 
-        `campaign`: audits of the whole campaign that qualify comparisons. `networks`: profiles by name. `attempts`:
-        what was measured. `failed`: the treatments with failed attempts. `unmeasured`: those without a valid attempt,
+        `campaign`: audits of the whole campaign that qualify comparisons. `networks`: profiles by name. `attempts`: the
+        measured attempts. `failed`: treatments with failed attempts. `unmeasured`: treatments without a valid attempt,
         with the reasons.
         """
         self._unmeasured = unmeasured or {}
@@ -76,7 +76,7 @@ class Exclusions:
             self._audits[audit.trial].append(audit.audit)
 
     def against(self, comparison: PairedComparison) -> Exclusion | None:
-        """The most important reason, or None."""
+        """Return the most important reason not to judge the comparison, or None."""
         return (
             self._answered(comparison)
             or self._failed_often(comparison)
@@ -89,23 +89,25 @@ class Exclusions:
         )
 
     def qualified(self, c: PairedComparison) -> list[str]:
-        """The audits of load, chance and order that the comparison failed. The verdict remains, but mentions them."""
+        """Return the audits of load, chance and order that the comparison failed. Its verdict stands, but mentions
+        them."""
         of_trials = {audit for audits in self._failed(c).values() for audit in audits if not SPOILS[audit]}
         return sorted(of_trials | {audit.name for audit in self._campaign if audit.qualifies(c)})
 
     def _answered(self, c: PairedComparison) -> Exclusion | None:
-        """The two sides did different work."""
+        """Exclude a comparison whose sides did different work."""
         difference = self._answers.between(c.cell, c.a, c.b) if self._answers and not c.twin else None
         return Exclusion(ANSWERS, f"{answers_words(difference)}: they do different work") if difference else None
 
     def _failed_often(self, c: PairedComparison) -> Exclusion | None:
-        """A side that fails, or answers wrongly, now and then must not be judged by its good moments."""
+        """Exclude a comparison with a side that often fails or answers wrongly: its valid attempts show only its good
+        moments."""
         sides = [{**c.cell, self._factor: level}.items() for level in (c.a, c.b)]
         stuck = [row for row in self._stuck if not c.twin and any(side <= row["cell"].items() for side in sides)]
         return Exclusion(ATTEMPTS, failed_words(stuck[0], self._factor)) if stuck else None
 
     def _nothing_valid(self, c: PairedComparison) -> Exclusion | None:
-        """A side was tried, and no attempt is valid, for whatever reason."""
+        """Exclude a comparison with a side that was tried without a single valid attempt."""
         for level, had in zip((c.a, c.b), self._trials(c), strict=True):
             side = {**c.cell, self._factor: level}.items()
             reasons = [codes for cell, codes in self._unmeasured.items() if side <= dict(cell).items()]
@@ -116,7 +118,7 @@ class Exclusions:
         return None
 
     def _disturbed_unlike(self, c: PairedComparison) -> Exclusion | None:
-        """Apply the audit of the same name to this comparison's sides."""
+        """Exclude a comparison whose sides the machine disturbed unequally."""
         if c.twin or c.a == c.b or not METRICS[c.metric].of_requests:
             return None
         difference = unlike_between(self._attempts, self._study, c.cell, c.a, c.b)
@@ -127,7 +129,8 @@ class Exclusions:
         )
 
     def _spoiled(self, c: PairedComparison) -> Exclusion | None:
-        """Audits that call impossible or mistaken what the trials of the comparison gave for its metric."""
+        """Exclude a comparison if its trials failed audits that call the values of its metric impossible or
+        mistaken."""
         failures = {
             trial: names
             for trial, audits in self._failed(c).items()
@@ -141,7 +144,7 @@ class Exclusions:
         return Exclusion(AUDITS, f"{share} failed {audit_names(audits)}{''.join(mended)}")
 
     def _failed(self, c: PairedComparison) -> dict[Treated, list[str]]:
-        """The failed audits of its trials. A factor that the comparison's cell leaves open is open here too."""
+        """Return the failed audits of the comparison's trials. A factor that the cell leaves open is open here too."""
         sides = [({**c.cell, self._factor: level}.items(), twin) for level, twin in ((c.a, False), (c.b, c.twin))]
         blocks = {pair.block for pair in c.pairs}
         return {
@@ -152,7 +155,8 @@ class Exclusions:
         }
 
     def _failures(self, c: PairedComparison) -> Exclusion | None:
-        """More requests of one side failed than of the other, so that its remaining times favour it."""
+        """Exclude a comparison in which more requests of one side failed, because the remaining times favour that
+        side."""
         if c.twin or not METRICS[c.metric].of_requests:
             return None
         pairs = self._shares.pairs(c.cell, c.a, c.b)
@@ -167,14 +171,15 @@ class Exclusions:
         )
 
     def _timeless(self, c: PairedComparison) -> Exclusion | None:
-        """Its times come from trials in which nothing takes time (study/plan.py), as far as the trials show."""
+        """Exclude a comparison of trials in which nothing takes time (study/plan.py), unless their times show
+        otherwise."""
         sides = (self._study.parameters({**c.cell, self._factor: level}) for level in (c.a, c.b))
         names = dict.fromkeys(side.network for side in sides if timeless(side, self._networks))
         if not names or not METRICS[c.metric].of_requests:
             return None
         took, readings = self._took(c), self._readings(c)
         if took is not None and took > readings:
-            return None  # a program waited, such as a handler that sleeps
+            return None  # a program waited, for example a handler that sleeps
         measured = f"the {format_seconds(took)} that were measured are" if took is not None else "what is left is"
         return Exclusion(
             TIMELESS,
@@ -183,7 +188,8 @@ class Exclusions:
         )
 
     def _took(self, c: PairedComparison) -> float | None:
-        """Seconds of the slower side, by its own metric, or by latency if that metric is no time."""
+        """Return the time of the slower side in seconds, by the comparison's metric, or by latency if that metric is no
+        time."""
         if METRICS[c.metric].unit == "s":
             sides = [[pair.a for pair in c.pairs if pair.whole], [pair.b for pair in c.pairs if pair.whole]]
         else:
@@ -195,19 +201,19 @@ class Exclusions:
         return max(medians, default=None)
 
     def _readings(self, c: PairedComparison) -> float:
-        """Seconds that readings of the clock can come to."""
+        """Return the most that readings of the clock can add to the comparison's times, s."""
         mine = [attempt for side in self._trials(c) for attempt in side]
         return max((_readings(attempt) for attempt in mine), default=0.0)
 
     def _trials(self, c: PairedComparison) -> list[list[Attempt]]:
-        """The trials of both sides."""
+        """Return the trials of both sides."""
         cells = [{**c.cell, self._factor: level}.items() for level in (c.a, c.b)]
         return [[attempt for attempt in self._attempts if cell <= attempt.cell.items()] for cell in cells]
 
 
 @once
 def exclusions(case: Case) -> Exclusions:
-    """The exclusions of a campaign."""
+    """Return the exclusions of a campaign."""
     return Exclusions(
         trial_audits(case).failed,
         shares(case),
@@ -222,8 +228,8 @@ def exclusions(case: Case) -> Exclusions:
 
 
 def _readings(attempt: Attempt) -> float:
-    """The most that readings of the clock can add to a request of this trial, with all simultaneous users, s. For a
-    visit, this covers all of its requests."""
+    """Return the most that readings of the clock can add to a request of this trial with all its users, s. For a visit,
+    this covers all of its requests."""
     s, p = attempt.summary, attempt.parameters
     users, requests_per_user = p["users"] or 1, p["requests"] or 1
     requests = max(1.0, s.warm / (users * requests_per_user))
@@ -233,13 +239,14 @@ def _readings(attempt: Attempt) -> float:
 
 
 def _machine(comparison: PairedComparison) -> Exclusion | None:
-    """In half of the blocks or more, the machine may account for most of the measured value (docs/disturbances.md)."""
+    """Exclude a comparison if, in at least half of its blocks, the machine may account for most of the measured value
+    (docs/disturbances.md)."""
     if not comparison.pairs or float(np.median([pair.share for pair in comparison.pairs])) <= MOSTLY:
         return None
     return Exclusion(MACHINE, "the machine was so busy that most of these values may be its doing")
 
 
 def audit_names(audits: Sequence[str]) -> str:
-    """`loss-mismatch`, `status-wrong` and 2 more audits."""
+    """Format names of audits: `loss-mismatch`, `status-wrong` and 2 more audits."""
     more = len(audits) - _NAMED
     return f"`{'`, `'.join(audits[:_NAMED])}`" + (f" and {more} more audits" if more > 0 else "")

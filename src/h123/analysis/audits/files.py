@@ -1,4 +1,4 @@
-"""The audit of the campaign's files: are they still those that the trials wrote?"""
+"""The audit of the campaign's files: they must be the ones that the trials wrote."""
 
 from h123.analysis.audits.finding import CampaignAudit, Finding
 from h123.analysis.case import Case
@@ -7,11 +7,11 @@ FILES_CHANGED = "files-changed"
 
 
 def files_changed(case: Case) -> CampaignAudit:
-    """Every trial that had a valid attempt still has one with unchanged files."""
+    """Check that every trial with a valid attempt still has one whose files are unchanged."""
     events = [event for event in case.facts.events if event["event"] == "trial" and event["valid"]]
     damaged = case.evidence.damaged_trials()
     sealed = {event["trial"]: event for event in events if event.get("seal")}
-    # In the planned order: trials end in another one wherever several run at once.
+    # Use the planned order, because parallel trials end in a different one.
     places = {trial.id: place for place, trial in enumerate(case.plan.trials())}
     ordered = sorted(sealed, key=lambda trial: places.get(trial, len(places)))
     findings = [Finding(True, None, None, f"{trial}: as it was sealed") for trial in ordered if trial not in damaged]

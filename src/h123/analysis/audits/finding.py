@@ -13,7 +13,7 @@ from h123.study.metrics.quantity import RequestTime
 
 
 class AuditRow(TypedDict):
-    """An audit's finding about a trial, or about the whole campaign if no trial is named."""
+    """A finding of an audit about a trial, or about the whole campaign if `trial` is null."""
 
     audit: str
     trial: str | None
@@ -27,16 +27,16 @@ class AuditRow(TypedDict):
 class AuditCount(TypedDict):
     audit: str
     result: Literal["passed", "failed", "nothing to check"]
-    """`nothing to check` is not passed."""
+    """`nothing to check` does not count as passed."""
     checked: int
-    """Trials that had something to check."""
+    """The number of trials that had something to check."""
     of: int | None
-    """All trials; null for an audit of the campaign."""
+    """The number of all trials; null for an audit of the campaign."""
     failed: int
     meaning: str
-    """The statement that is true if the audit passes."""
+    """The statement that holds if the audit passes."""
     failure: str | None
-    """An explanation of what happened, what it means, and what to do. Null unless one failed."""
+    """What happened, what it means, and what to do. Null unless a finding failed."""
 
 
 ALL = frozenset(METRICS)
@@ -49,7 +49,7 @@ UNENCRYPTED = "none"
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding compares `value` with `limit`; `detail` describes the result in words."""
+    """The result of a check that compares `value` with `limit`; `detail` describes it in words."""
 
     passed: bool
     value: float | None
@@ -62,30 +62,29 @@ Found = list[tuple[Attempt, Finding]]
 
 @dataclass(frozen=True)
 class Audit:
-    """A plausibility check of one trial. `check` answers None if it does not apply."""
+    """A plausibility check of one trial. `check` returns None if it does not apply."""
 
     name: str
     meaning: str
-    """A description of the check, for people."""
+    """A description of the check in plain words."""
     failure: str
-    """What a failure means, for people: a clause after `In 2 of 72 trials ` that says what happened, what that means,
-    and what to do."""
+    """The meaning of a failure in plain words: a clause after `In 2 of 72 trials ` that says what happened, what it
+    means, and what to do."""
     check: Callable[[Attempt], Finding | None]
     spoils: frozenset[str] = frozenset()
-    """Metrics whose values are unreliable if the audit fails, so that no verdict may rest on them. None: the audit is
-    about load or chance, which qualifies a verdict but does not forbid it."""
+    """Metrics whose values are unreliable if the audit fails, so that no verdict may rest on them. None if the audit is
+    about load or chance; it then qualifies a verdict but does not prevent it."""
     remedy: str = ""
-    """Advice, if it fits in a clause. It appears in the sentence of each comparison that is not judged for this
-    reason."""
+    """Advice for a failure, if it fits in a clause. Each comparison that is not judged for this reason shows it."""
 
     def findings(self, attempts: Sequence[Attempt], _: Plan) -> Found:
-        """Its findings about the attempts that it applies to."""
+        """Return the findings for the attempts to which the audit applies."""
         return [(attempt, finding) for attempt in attempts if (finding := self.check(attempt))]
 
 
 @dataclass(frozen=True)
 class PeerAudit:
-    """A plausibility check of each trial against the others; otherwise as `Audit`."""
+    """A plausibility check that compares each trial with the others. Its other fields are those of `Audit`."""
 
     name: str
     meaning: str
@@ -97,28 +96,28 @@ class PeerAudit:
 
 @dataclass(frozen=True)
 class CampaignAudit:
-    """A check of the campaign as a whole; no findings if it does not apply."""
+    """A check of the campaign as a whole. It has no findings if it does not apply."""
 
     name: str
     meaning: str
-    """A description of the check, for people."""
+    """A description of the check in plain words."""
     failure: str
-    """What a failure means, for people: what happened, what that means, what to do."""
+    """The meaning of a failure in plain words: what happened, what it means, and what to do."""
     findings: Sequence[Finding]
     qualifies: Callable[[PairedComparison], bool] = lambda _: False
-    """Which comparisons mention it if it failed."""
+    """Decides which comparisons mention the audit if it failed."""
 
 
 def at_most(value: float, limit: float, detail: str) -> Finding:
-    """Passed if value <= limit."""
+    """Return a finding that passes if value <= limit."""
     return Finding(value <= limit, value, limit, detail)
 
 
 def at_least(value: float, limit: float, detail: str) -> Finding:
-    """Passed if value >= limit."""
+    """Return a finding that passes if value >= limit."""
     return Finding(value >= limit, value, limit, detail)
 
 
 def none_of(count: int, detail: str) -> Finding:
-    """Passed if count is 0."""
+    """Return a finding that passes if count is 0."""
     return at_most(count, 0, detail)

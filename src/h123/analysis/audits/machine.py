@@ -1,4 +1,4 @@
-"""Audits of the apparatus: the link lost what it should, the machine kept up, the settings were in force."""
+"""Audits of the apparatus: the link lost what it should, the machine kept up, and all settings took effect."""
 
 from h123.analysis.audits.finding import ALL, Audit, Finding, none_of
 from h123.analysis.audits.path import direction
@@ -9,14 +9,15 @@ from h123.measures import SHARES_MEASURABLE_NS, Attempt, longest_waiting
 from h123.study.networks.network import Direction, Loss
 
 CLIENT_LIMIT = 0.9
-"""The share of one processor; for a browser, which has many processes, the share of all that it may use."""
+"""The limit as a share of one processor. For a browser, which has many processes, it is a share of all usable ones."""
 MACHINE_LIMIT = 0.95
 LOSS_CONFIDENCE = 0.999
 _RECEIVE_BUFFER = "Udp.RcvbufErrors"
 
 
 def client_saturated(attempt: Attempt) -> Finding | None:
-    """The client's CPU time / time of its run, below 0.9 of one processor, or of a browser's. Wall clock only."""
+    """Check that the client used less than 0.9 of one processor during its run (a browser: of all its processors). Wall
+    clock only."""
     if attempt.virtual:
         return None
     used = [role.cpu.main_ns for role in attempt.report.roles if role.name == "client"]
@@ -30,8 +31,8 @@ def client_saturated(attempt: Attempt) -> Finding | None:
 
 
 def _processors(attempt: Attempt) -> int:
-    """The number of processors that the client can keep busy. Only browsers report a page's events, and they have many
-    processes."""
+    """Return the number of processors that the client can keep busy: all for browsers (the only clients that report
+    page events), because they have many processes; otherwise one."""
     if not (attempt.facts and attempt.facts.visits):
         return 1
     cpus = attempt.report.machine.cpus
@@ -39,7 +40,7 @@ def _processors(attempt: Attempt) -> int:
 
 
 def machine_saturated(attempt: Attempt) -> Finding | None:
-    """All processors' busy time / (processors x time of the run), below 0.95, for runs of half a second and more.
+    """Check that all processors together were busy for less than 0.95 of a run of at least half a second.
 
     Wall clock only.
     """
@@ -56,7 +57,8 @@ def machine_saturated(attempt: Attempt) -> Finding | None:
 
 
 def loss_mismatch(attempt: Attempt) -> Finding | None:
-    """Lost packets within the 99.9 % interval of the binomial distribution; random loss only, the worse direction."""
+    """Check that the number of lost packets lies within the 99.9 % interval of the binomial distribution. Applies to
+    random loss only, and reports the worse direction."""
     findings = [
         _loss(name, direction(attempt.link, name), counted) for name, counted in _counted(attempt.report).items()
     ]
@@ -74,7 +76,7 @@ def _loss(name: str, configured: Direction, counted: FinishedDirection) -> Findi
 
 
 def _expected(packets: int, share: float) -> tuple[int, int]:
-    """The numbers of losses that leave out half of a thousandth on either side."""
+    """Return the bounds that leave out half of a thousandth of the probability on either side."""
     if packets <= 0 or share in (0, 1):
         return (0, 0) if packets <= 0 or share == 0 else (packets, packets)
     tail = (1 - LOSS_CONFIDENCE) / 2
@@ -82,7 +84,8 @@ def _expected(packets: int, share: float) -> tuple[int, int]:
 
 
 def packets_unaccounted(attempt: Attempt) -> Finding | None:
-    """In = delivered + lost + dropped by the queue + blocked + in flight, in both directions; copies do not count."""
+    """Check in both directions that packets in = delivered + lost + dropped by the queue + blocked + in flight.
+    Duplicates do not count."""
     findings: list[Finding | None] = []
     for name, c in _counted(attempt.report).items():
         parts = c.delivered + c.lost + c.queue_dropped + c.blocked + c.in_flight
@@ -92,13 +95,13 @@ def packets_unaccounted(attempt: Attempt) -> Finding | None:
 
 
 def udp_buffer_dropped(attempt: Attempt) -> Finding | None:
-    """Datagrams that a receive buffer dropped, on any host: none."""
+    """Check that no receive buffer on any host dropped datagrams."""
     dropped = {}
     for host in attempt.report.hosts:
         before, after = host.counters.before, host.counters.after
         if not after:
             return None
-        # A counter that is zero is not in the report.
+        # The report leaves out counters that are zero.
         dropped[host.name] = after.get(_RECEIVE_BUFFER, 0) - before.get(_RECEIVE_BUFFER, 0)
     if not dropped:
         return None
@@ -106,11 +109,11 @@ def udp_buffer_dropped(attempt: Attempt) -> Finding | None:
 
 
 def congestion_wrong(attempt: Attempt) -> Finding | None:
-    """The congestion control that each host recorded, and the client if it reports one, is the requested one."""
+    """Check that every host, and the client if it reports it, used the requested congestion control."""
     parameters = attempt.parameters
     expected = kernel_controller(parameters["congestion"])
     recorded = {host.name: host.congestion for host in attempt.report.hosts}
-    # A QUIC stack has a controller of its own, which matters where it sends the bodies.
+    # A QUIC stack has its own controller, which matters if it sends the bodies.
     is_chosen = parameters["protocol"] != "h3" or (
         "client" in attempt.workload.senders() and parameters["congestion"] != DEFAULT_CONGESTION
     )
@@ -126,7 +129,7 @@ _HARMLESS = {"link-check-repeated", "files-discarded"}
 
 
 def lab_warned(attempt: Attempt) -> Finding | None:
-    """The lab reported nothing that could affect the measurement."""
+    """Check that the lab reported nothing that could affect the measurement."""
     if attempt.imported:
         return None
     warnings = [warning for warning in attempt.report.warnings if warning["code"] not in _HARMLESS]
@@ -136,12 +139,12 @@ def lab_warned(attempt: Attempt) -> Finding | None:
 
 
 def _counted(report: FinishedReport) -> dict[str, FinishedDirection]:
-    """The counters of each direction of the first link; none for a veth."""
+    """Return the counters of each direction of the first link, or nothing for a veth."""
     return report.links[0].counted() if report.links else {}
 
 
 def _worst(findings: list[Finding | None]) -> Finding | None:
-    """One finding for both directions: a failed one if there is one."""
+    """Return one finding for both directions: a failed one if there is one."""
     findings_known = [finding for finding in findings if finding]
     return min(findings_known, key=lambda finding: finding.passed) if findings_known else None
 

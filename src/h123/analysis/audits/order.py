@@ -1,8 +1,8 @@
-"""Audits of when trials ran: the recorded order favours no level, and the trials of a pair ran close together.
+"""Audits of when trials ran: the order favours no level, and both trials of a pair ran close together.
 
-They withhold no verdict. A verdict whose pair fails mentions the audit, because a drifting machine may contribute to
-the ratio. Trials under the virtual clock are left out, since nothing that runs before or during them can change
-their results.
+They prevent no verdict. A verdict whose pair fails mentions the audit, because a drifting machine may have affected the
+ratio. They leave out trials under the virtual clock, because nothing that runs before or during these can change their
+results.
 """
 
 import itertools
@@ -21,28 +21,29 @@ from h123.study import Plan, split_pair
 ORDER_UNRECORDED, ORDER_CONFOUNDED, PAIRS_APART = "order-unrecorded", "order-confounded", "pairs-apart"
 
 START_SLACK_NS = 500_000_000
-"""Trials that start together (lanes) record their start when they get a processor, which a busy machine delays."""
+"""Tolerance for trials that start together (lanes), ns. Each records its start when it gets a processor, which a busy
+machine delays."""
 
 ORDER_LEVEL = 0.01
-"""Share of random orders that fail, if there are enough orders."""
+"""Share of random orders that fail, if enough orders are possible."""
 FEW_ORDERS_LEVEL = 1 / 8
-"""With few orders, the most one-sided order fails if its probability is at most this: two treatments in four blocks."""
+"""With few orders, the most one-sided one fails if its probability is at most this: two treatments in four blocks."""
 
 SAME_TIME_S = 600.0
-"""Trials within this many seconds ran at the same time in any study. Within minutes a machine warms up, and hourly jobs
-start."""
+"""Trials within this many seconds of each other ran at the same time. A machine warms up within minutes, and hourly
+jobs start."""
 OWN_TIME = 2.0
-"""A block should be over within this many times its trials' own time, unless something else came between them."""
+"""A block should last at most this many times its trials' own time, unless something else ran in between."""
 APART_SHARE = 0.1
-"""The tolerated share of a comparison's blocks. So few cannot change a median of pairs, and repeats of disturbed trials
-run late."""
+"""The tolerated share of a comparison's blocks. It is too small to change a median of pairs, and repeats of disturbed
+trials run late."""
 _NAMED = 2
 
 Place = tuple[tuple[str, str], ...]
 
 
 def of_order(attempts: Sequence[Attempt], plan: Plan) -> list[CampaignAudit]:
-    """The audits of when the trials ran."""
+    """Return the audits of the times at which the trials ran."""
     real = [attempt for attempt in attempts if not attempt.virtual]
     timed = [attempt for attempt in real if not attempt.imported]
     unrecorded = order_unrecorded(timed)
@@ -85,7 +86,7 @@ def of_order(attempts: Sequence[Attempt], plan: Plan) -> list[CampaignAudit]:
 
 
 def order_unrecorded(attempts: Sequence[Attempt]) -> Finding | None:
-    """Within each block, trials began in the order of the recorded positions; see `START_SLACK_NS`."""
+    """Check that within each block, trials began in the order of their recorded positions; see `START_SLACK_NS`."""
     if not attempts:
         return None
     wrong = [block for block, trials in _by_block(attempts).items() if not _ascending(trials)]
@@ -94,13 +95,13 @@ def order_unrecorded(attempts: Sequence[Attempt]) -> Finding | None:
 
 
 def order_confounded(attempts: Sequence[Attempt], plan: Plan) -> dict[tuple[str, str], Finding]:
-    """For each pair: how often its first level ran before its second, over all blocks and cells; exact sign test, Holm
-    over the pairs.
+    """Check for each pair that neither level usually ran first: an exact sign test over all blocks and cells, corrected
+    with Holm's method over the pairs.
 
-    A block's order is a random permutation. In it, the relative orders of pairs that share no trial are independent
-    tosses of a fair coin (Knuth, The Art of Computer Programming 2, section 3.4.2). So in whatever cells and blocks
-    they are, their number is binomial (orders, 1/2). Drift within a block can only act through which level ran
-    first.
+    A block's order is a random permutation. In it, the relative orders of pairs without a common trial are independent
+    tosses of a fair coin (Knuth, The Art of Computer Programming 2, section 3.4.2). So over any cells and blocks, the
+    number of times that one level ran first is binomial (orders, 1/2). Drift within a block can only act through which
+    level ran first.
     """
     ordered = _Pairs((a for a in attempts if a.position is not None), plan.study.compare.factor)
     before: dict[tuple[str, str], list[bool]] = {}
@@ -127,8 +128,8 @@ def _one_sided(pair: tuple[str, str], before: Sequence[bool], p: float, pairs: i
 
 
 def pairs_apart(attempts: Sequence[Attempt], plan: Plan) -> dict[tuple[Place, str, str], Finding]:
-    """For each comparison: the share of blocks whose two trials began further apart than `SAME_TIME_S` and `OWN_TIME`
-    allow, at most a tenth."""
+    """Check for each comparison that in at most a tenth of its blocks the two trials began further apart than
+    `SAME_TIME_S` and `OWN_TIME` allow."""
     pairs = _Pairs(attempts, plan.study.compare.factor)
     own: dict[int, float] = defaultdict(float)
     for attempt in attempts:
@@ -148,7 +149,7 @@ def pairs_apart(attempts: Sequence[Attempt], plan: Plan) -> dict[tuple[Place, st
 
 
 class _Pairs:
-    """The trials of the compared levels, pair by pair."""
+    """Pairs of trials of the compared levels."""
 
     def __init__(self, attempts: Iterable[Attempt], compared: str) -> None:
         self._runs: dict[tuple[Place, str], list[Attempt]] = defaultdict(list)
@@ -158,12 +159,13 @@ class _Pairs:
                 self._runs[_place(others), attempt.cell[compared]].append(attempt)
 
     def of(self, cell: Cell, a: str, b: str) -> dict[int, tuple[Attempt, Attempt]]:
-        """The pairs of two levels, by block."""
+        """Return the pairs of two levels in a cell, by block."""
         return pairs_of(*(self._runs[_place(cell), level] for level in (a, b)))
 
 
 def pairs_of(a: Iterable[Attempt], b: Iterable[Attempt]) -> dict[int, tuple[Attempt, Attempt]]:
-    """The trials of both sides by block, except where imported samples have several runs of a side in one block."""
+    """Return the trials of both sides by block, without blocks in which imported samples have several runs of a
+    side."""
     first, second = _by_block(a), _by_block(b)
     return {
         block: (first[block][0], second[block][0])
@@ -200,7 +202,7 @@ def _place(cell: Mapping[str, str]) -> Place:
 
 
 def _failed(findings: Iterable[Finding]) -> str:
-    """The failed findings, and where."""
+    """Describe the failed findings, and where they failed."""
     details = [finding.detail for finding in findings if not finding.passed]
     more = len(details) - _NAMED
     return "; ".join(details[:_NAMED]) + (f"; and {more} more" if more > 0 else "")

@@ -1,4 +1,4 @@
-"""The configured link: limits that no measurement over it can beat."""
+"""The limits of the configured link that no measurement over it can beat."""
 
 from typing import Protocol
 
@@ -7,11 +7,11 @@ import numpy as np
 from h123.study.networks.network import Bottleneck, Direction
 
 _NORMAL_REACH = 4
-"""Standard deviations of normal jitter that a packet may be early by; one in 30000 is more."""
+"""The number of standard deviations by which normal jitter may make a packet early; one packet in 30000 exceeds it."""
 
 
 class Ways(Protocol):
-    """A link in trial.json, or a network. A veth has neither direction."""
+    """A link of trial.json, or a network. A veth has neither direction."""
 
     @property
     def up(self) -> Direction | None: ...
@@ -20,20 +20,21 @@ class Ways(Protocol):
 
 
 def direction(link: Ways, name: str) -> Direction:
-    """`up` or `down`; one without effects for a veth."""
+    """Return the direction `up` or `down`; for a veth, a direction without effects."""
     return (link.up if name == "up" else link.down) or Direction()
 
 
 def round_trip_floor_ns(link: Ways) -> int:
-    """The shortest round trip that the link allows: the minimum delay of each direction, over all timed changes."""
+    """Return the shortest round trip that the link allows, ns: the minimum delays of both directions, over all timed
+    changes."""
     return sum(_least_delay_ns(direction(link, name)) for name in ("up", "down"))
 
 
 def capacity_bits(one_way: Direction, seconds: float) -> float | None:
-    """The most bits that the direction can deliver in any span of `seconds`. None without a limit.
+    """Return the most bits that the direction can deliver in any span of `seconds`, or None without a limit.
 
-    For a constant rate this is rate x time; for a trace, the fullest window of that length; over timed changes, the
-    highest.
+    For a constant rate this is rate x time; for a trace, the fullest window of that length; with timed changes, the
+    largest of these.
     """
     if one_way.rate is None:
         return None
@@ -52,7 +53,7 @@ def _least_delay_ns(one_way: Direction) -> int:
 def _rate_capacity(rate: Bottleneck, seconds: float) -> float:
     if rate.bps is not None:
         return rate.bps * seconds
-    assert rate.trace_ms is not None  # one of both there is
+    assert rate.trace_ms is not None  # the caller ensures a rate or a trace
     assert rate.opportunity_bytes is not None
     opportunities = np.asarray(rate.trace_ms, dtype=np.float64)
     period, window = opportunities[-1], seconds * 1000

@@ -1,4 +1,4 @@
-"""Audits that compare trials: is each trial a distinct one, and do the compared levels meet on equal terms?"""
+"""Audits that compare trials with each other: no trial is a copy, and the compared levels have equal conditions."""
 
 import itertools
 import math
@@ -15,20 +15,20 @@ from h123.measures import Attempt
 from h123.study import Plan, split_pair
 
 THOUSANDFOLD = 500
-"""A ratio that suggests a wrong unit, such as ms for s, with a factor of two to spare. Compared levels never differ by
-so much."""
+"""A ratio that suggests a wrong unit, such as ms instead of s, with a safety factor of two. Compared levels never
+differ by so much."""
 
 OWN_SHARE = 0.5
-"""The share of the margin by which the client's own delay may move a ratio."""
+"""The share of the margin by which the client's own delay may change a ratio."""
 _BOUNDLESS = 1e9
-"""In place of a value that JSON cannot express."""
+"""Stands for an infinite value, which JSON cannot express."""
 
 
 def times_thousandfold(attempts: Sequence[Attempt], plan: Plan) -> Found:
-    """Imported samples: median time, below 500 times that of any other trial of the same conditions, and below 500
-    times what its link needs for a round trip and the bodies of all users.
+    """Check that an imported trial's median time is plausible: below 500 times the shortest under the same conditions,
+    and below 500 times what its link needs for a round trip and the bodies of all users.
 
-    For h123's own trials, another audit compares the times with the duration of the client's run, which is certain.
+    For h123's own trials, another audit compares the times with the duration of the client's run, which is exact.
     """
     cells: dict[Hashable, list[float]] = defaultdict(list)
     medians = [(attempt, median) for attempt in attempts if (median := _median_ns(attempt))]
@@ -60,7 +60,7 @@ def _conditions(attempt: Attempt, plan: Plan) -> Hashable:
 
 
 def _needed_ns(attempt: Attempt) -> float | None:
-    """A round trip, and the bodies of all users over the link; None if it is not known."""
+    """Return the time for a round trip and the bodies of all users over the link, ns. None if it is not known."""
     work, floor = attempt.workload, round_trip_floor_ns(attempt.link)
     size = work.body_bytes()
     if not floor or size is None:
@@ -70,7 +70,8 @@ def _needed_ns(attempt: Attempt) -> float | None:
 
 
 def trials_repeated(attempts: Sequence[Attempt], _: Plan) -> Found:
-    """No two trials' requests took exactly the same times. Under the virtual clock they may."""
+    """Check that no two trials have requests with exactly the same times. Not for the virtual clock, where this may
+    happen."""
     telling = [attempt for attempt in attempts if attempt.timeline.sums and not attempt.virtual]
     same: dict[Hashable, list[Attempt]] = defaultdict(list)
     for attempt in telling:
@@ -83,8 +84,8 @@ def trials_repeated(attempts: Sequence[Attempt], _: Plan) -> Found:
 
 
 def arms_apart(attempts: Sequence[Attempt], plan: Plan) -> Found:
-    """Imported samples whose blocks pair no trials: if two compared levels have at least two trials each in a cell,
-    neither level ran entirely before the other. For pairs, `order-confounded` tests the order exactly."""
+    """Check imported samples whose blocks pair no trials: if two compared levels have at least two trials each in a
+    cell, neither level ran entirely before the other. For paired trials, `order-confounded` tests the order exactly."""
     return _of_pairs(attempts, plan, _apart)
 
 
@@ -100,20 +101,20 @@ def _apart(a: list[Attempt], b: list[Attempt]) -> Finding | None:
 
 
 def _began_ns(attempt: Attempt) -> int | None:
-    """When an imported trial began, by the common clock of imported trials if there is one. order.py covers h123's
-    own."""
+    """Return when an imported trial began, by the common clock of imported trials if there is one. For h123's own
+    trials, see order.py."""
     return attempt.summary.warm_start_ns if attempt.imported and attempt.position is not None else None
 
 
 def tls_unlike(attempts: Sequence[Attempt], plan: Plan) -> Found:
-    """Two compared levels in a cell have the same TLS version and both or neither resume sessions, where this is known
-    and the study does not ask for a difference."""
+    """Check that two compared levels in a cell use the same TLS version and both or neither resume sessions. Applies if
+    this is known and the study does not ask for a difference."""
     return _of_pairs(attempts, plan, _unlike)
 
 
 def _unlike(a: list[Attempt], b: list[Attempt]) -> Finding | None:
     if len({attempt.required_tls for attempt in (*a, *b)}) > 1:
-        return None  # which is what is compared
+        return None  # the study compares these
     sessions = {attempt.workload.sessions for attempt in (*a, *b)}
     sides = [_tls_names(side, apart=len(sessions) == 1) for side in (a, b)]
     if not all(sides):
@@ -122,8 +123,8 @@ def _unlike(a: list[Attempt], b: list[Attempt]) -> Finding | None:
 
 
 def client_delay(attempts: Sequence[Attempt], plan: Plan) -> Found:
-    """The client's own part of a median request, relative to its median latency. Without it, the ratio of two levels
-    would differ by at most half of the margin. Only for clients that report it (docs/contracts/workload.md)."""
+    """Check that the client's own delay does not distort ratios: without it, the ratio of two levels would change by at
+    most half of the margin. Applies to clients that report their delay (docs/contracts/workload.md)."""
     limit = plan.study.compare.margin * OWN_SHARE
 
     def hold(a: list[Attempt], b: list[Attempt]) -> Finding | None:
@@ -140,7 +141,7 @@ def client_delay(attempts: Sequence[Attempt], plan: Plan) -> Found:
 
 
 def _own_share(attempt: Attempt) -> float | None:
-    """The client's share of the median latency. Under the virtual clock the client takes no time."""
+    """Return the client's own delay as a share of the median latency. Under the virtual clock it is 0."""
     delay, latency = attempt.facts and attempt.facts.delay, attempt.summary.latency_ns
     if not delay or attempt.virtual or not latency or not 0 < latency[0] < math.inf:
         return None
@@ -148,13 +149,13 @@ def _own_share(attempt: Attempt) -> float | None:
 
 
 def _tls_names(attempts: Iterable[Attempt], *, apart: bool) -> set[str]:
-    """The kinds of TLS. `apart`: distinguish resumed sessions from others."""
+    """Return the kinds of TLS. `apart`: distinguish resumed sessions from full ones."""
     names = {_tls_name(kind, resumed=apart and kind.resumed) for attempt in attempts for kind in attempt.tls}
     return names - {""}
 
 
 def _tls_name(kind: Tls, *, resumed: bool) -> str:
-    """Empty if nothing is known."""
+    """Return the name of a kind of TLS, or an empty string if it is not known."""
     version = kind.version
     words = ["no TLS" if version == UNENCRYPTED else f"TLS {version}"] if version else []
     return ", ".join([*words, "resumed"] if resumed else words)
@@ -163,8 +164,8 @@ def _tls_name(kind: Tls, *, resumed: bool) -> str:
 def _of_pairs(
     attempts: Sequence[Attempt], plan: Plan, hold: Callable[[list[Attempt], list[Attempt]], Finding | None]
 ) -> Found:
-    """Apply `hold` to pairs of levels. Each trial of either level gets its finding; of several, the first that
-    failed."""
+    """Apply `hold` to pairs of levels. Each trial of either level gets its finding: the first that failed, if there are
+    several."""
     by_trial: dict[str, tuple[Attempt, Finding]] = {}
     for a, b, sides in _pairs(attempts, plan):
         finding = hold(*sides)

@@ -1,4 +1,4 @@
-"""Audits against physics: nothing moves more than its link carries."""
+"""Audits by physics: nothing moves more data than its link carries."""
 
 import math
 
@@ -12,9 +12,9 @@ TIME_TOLERANCE = 0.98
 
 
 def goodput_above_link(attempt: Attempt) -> Finding | None:
-    """Body bits / (rate x time), the higher of both directions, at most 1.02.
+    """Check that body bits are at most 1.02 times what the link carries (rate x time), in the busier direction.
 
-    Time is from the first warm request's start to the last one's end.
+    The time runs from the first warm request's start to the last one's end.
     """
     s = attempt.summary
     if s.warm_start_ns is None or s.warm_end_ns is None or s.warm_end_ns <= s.warm_start_ns:
@@ -23,12 +23,12 @@ def goodput_above_link(attempt: Attempt) -> Finding | None:
 
 
 def users_above_link(attempt: Attempt) -> Finding | None:
-    """Body bits x users / (rate x the sum of the requests' times), at most 1.02 x 2 users / (users + 1).
+    """Check that body bits x users are at most 1.02 x 2 users / (users + 1) times rate x the sum of the requests'
+    times.
 
-    This is for samples that do not say when requests began. Each user of a closed loop has one request in flight
-    until its last one has ended. In the most unequal case the link serves one user after the other, so that all wait
-    for the first, all but one for the second, and so on. Then their times add up to (users + 1) / 2 of the run's
-    (Smith's rule of shortest first).
+    This is for samples without start times. Each user of a closed loop has one request in flight until its last one has
+    ended. In the most unequal case the link serves one user after the other: all wait for the first, all but one for
+    the second, and so on. Then their times add up to (users + 1) / 2 times the run (Smith's rule, shortest first).
     """
     s, users = attempt.summary, attempt.parameters["users"]
     if s.warm_start_ns is not None or attempt.parameters["rate"] or not users or not s.warm_busy_ns:
@@ -38,7 +38,8 @@ def users_above_link(attempt: Attempt) -> Finding | None:
 
 
 def _share(attempt: Attempt, seconds: float, limit: float, detail: str) -> Finding | None:
-    """Body bits of all warm requests / what the link carries in `seconds`, the higher of both directions."""
+    """Check the body bits of all warm requests as a share of what the link carries in `seconds`, in the busier
+    direction."""
     s, shares = attempt.summary, {}
     moved = {"up": s.warm_bytes_up, "down": s.warm_bytes_down}
     moved |= {name: size * s.warm_ok for name, size in _declared(attempt).items()}
@@ -53,8 +54,8 @@ def _share(attempt: Attempt, seconds: float, limit: float, detail: str) -> Findi
 
 
 def _declared(attempt: Attempt) -> dict[str, int]:
-    """Body bytes of each request by direction, from the study, where samples hold no bytes. Without a method the
-    direction is the one that carries more."""
+    """Return the body bytes of a request by direction, from the study, for samples without bytes. Without a method, the
+    direction that carries more counts."""
     s, body_bytes = attempt.summary, attempt.workload.body_bytes()
     if body_bytes is None or s.bytes_up_max is not None or s.bytes_down_max is not None:
         return {}
@@ -65,7 +66,7 @@ def _declared(attempt: Attempt) -> dict[str, int]:
 
 
 def request_above_link(attempt: Attempt) -> Finding | None:
-    """Body bits of the request that moved most a second / (rate x its own time), either direction, at most 1.02."""
+    """Check for each request that its body bits are at most 1.02 times rate x its own time, in either direction."""
     s, shares = attempt.summary, {}
     quickest = {"up": (s.quickest_up_bytes, s.quickest_up_ns), "down": (s.quickest_down_bytes, s.quickest_down_ns)}
     quickest |= {name: (size, s.shortest_ns) for name, size in _declared(attempt).items()}
@@ -83,10 +84,10 @@ def request_above_link(attempt: Attempt) -> Finding | None:
 
 
 def requests_above_littles_law(attempt: Attempt) -> Finding | None:
-    """Requests per second <= requests in flight / shortest round trip (Little, Oper. Res. 9, 1961).
+    """Check that requests per second are at most requests in flight / shortest round trip (Little, Oper. Res. 9, 1961).
 
-    In flight are at most as many as there are users (closed loop), or as many as were measured: the sum of the warm
-    requests' times / the time of all (open loop).
+    The number in flight is at most the number of users (closed loop), or the measured mean: the sum of the warm
+    requests' times / their whole duration (open loop).
     """
     s, floor = attempt.summary, round_trip_floor_ns(attempt.link)
     if not floor or s.warm_start_ns is None or s.warm_end_ns is None or s.warm_end_ns <= s.warm_start_ns:

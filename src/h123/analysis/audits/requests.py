@@ -1,4 +1,4 @@
-"""Audits of the requests themselves: all exist, all were answered, all as requested."""
+"""Audits of the requests themselves: all are present and answered, as requested."""
 
 from collections.abc import Iterator
 
@@ -13,12 +13,12 @@ _OPENED_FAST = "TcpExt.TCPFastOpenActive"
 
 
 def times_disordered(attempt: Attempt) -> Finding | None:
-    """Rows that break start <= connected <= sent <= end or start <= first byte <= end: none."""
+    """Check that no row breaks start <= connected <= sent <= end or start <= first byte <= end."""
     return none_of(attempt.summary.disordered, f"{attempt.summary.disordered} of {attempt.summary.rows} rows")
 
 
 def size_wrong(attempt: Attempt) -> Finding | None:
-    """The body bytes of every successful request equal the requested size: received (GET) or sent (POST)."""
+    """Check that the body of every successful request has the requested size: as received (GET) or sent (POST)."""
     exchanges = attempt.workload.exchanges()
     wrong = [
         finding
@@ -37,20 +37,20 @@ def _sizes(bodies: Bodies, exchange: Exchange) -> Iterator[Finding]:
 
 
 def status_wrong(attempt: Attempt) -> Finding | None:
-    """Every answer has the requested status, which is 200 unless the workload says otherwise."""
+    """Check that every answer has the requested status (200 unless the workload states a different one)."""
     return none_of(attempt.summary.refused, f"{attempt.summary.refused} of {attempt.summary.rows} requests")
 
 
 def requests_failed(attempt: Attempt) -> Finding | None:
-    """Requests that ended with an error: none. They count as slower than any that succeeded."""
+    """Check that no request ended with an error. Failed requests count as slower than any successful one."""
     s = attempt.summary
     example = f", such as {s.first_error!r}" if s.first_error else ""
     return none_of(s.errors, f"{s.errors} of {s.rows} requests{example}")
 
 
 def requests_miscounted(attempt: Attempt) -> Finding | None:
-    """Rows = users x (requests + warm-up) + one cold request for each connection. This holds for each phase, and for
-    requests that the client should abandon."""
+    """Check that rows = users x (requests + warm-up) + one cold request per connection, in each phase. Requests that
+    the client should abandon are counted in the same way."""
     s, expected = attempt.summary, attempt.workload.rows()
     if expected is None:
         return None
@@ -62,7 +62,8 @@ def requests_miscounted(attempt: Attempt) -> Finding | None:
 
 
 def protocol_wrong(attempt: Attempt) -> Finding | None:
-    """Every request without an error used the requested protocol, or the one that the client may fall back to."""
+    """Check that every request without an error used the requested protocol, or the one that the client may fall back
+    to."""
     low, high = attempt.summary.protocol_min, attempt.summary.protocol_max
     if low is None or high is None:
         return None
@@ -72,9 +73,9 @@ def protocol_wrong(attempt: Attempt) -> Finding | None:
 
 
 def tls_wrong(attempt: Attempt) -> Finding | None:
-    """Every connection has the requested version of TLS, as the client records it. There is nothing to check if no
-    request was answered, or if the client recorded no version because no cold request completed its handshake: then
-    no time depends on the version."""
+    """Check that every connection has the requested TLS version, as the client records it. There is nothing to check if
+    no request was answered, or if no cold request completed its handshake: then no version is recorded and no time
+    depends on it."""
     s, versions = attempt.summary, [str(kind.version) for kind in attempt.tls]
     none_began = s.cold and not s.cold_ok and s.handshake_min_ns is None
     if attempt.imported or s.protocol_min is None or (none_began and not versions):
@@ -84,12 +85,12 @@ def tls_wrong(attempt: Attempt) -> Finding | None:
 
 
 def sessions_wrong(attempt: Attempt) -> Finding | None:
-    """Where the study asks for resumed sessions or early data, every connection that the client reports had them; where
-    it does not, none had.
+    """Check that every connection the client reports resumed its session or sent early data if the study asks for it,
+    and that none did otherwise.
 
-    TCP Fast Open belongs to the kernel: the client's host counts all connections that used it, apart from first
-    packets that the link lost. There is nothing to check where all sessions are full, because most clients do not
-    report them.
+    The kernel handles TCP Fast Open: the client's host counts all connections that used it, except those whose first
+    packet the link lost. There is nothing to check if the study asks for full handshakes throughout, because most
+    clients do not report them.
     """
     sessions, count = attempt.workload.sessions, {"resumed": 0, "early": 0}
     if attempt.imported or not attempt.tls:
@@ -110,12 +111,12 @@ def sessions_wrong(attempt: Attempt) -> Finding | None:
 
 
 def _opened_fast(attempt: Attempt) -> int:
-    """Connections whose first packet's data the server's kernel took."""
+    """Return the number of connections in which the server's kernel accepted data in the first packet."""
     return sum(host.counters.grown(_OPENED_FAST) for host in attempt.report.hosts if host.name == "client")
 
 
 def tls_impossible(attempt: Attempt) -> Finding | None:
-    """HTTP/3 always uses TLS 1.3, as QUIC requires (RFC 9001, section 4.2)."""
+    """Check that HTTP/3 always uses TLS 1.3, as QUIC requires (RFC 9001, section 4.2)."""
     versions = attempt.tls_versions
     if attempt.parameters["protocol"] != "h3" or not versions:
         return None
@@ -123,8 +124,8 @@ def tls_impossible(attempt: Attempt) -> Finding | None:
 
 
 def loaded_early(attempt: Attempt) -> Finding | None:
-    """No page received DOMContentLoaded or load before its whole document had arrived, within the millisecond to which
-    some browsers round."""
+    """Check that no page received DOMContentLoaded or load before its whole document had arrived, with a tolerance of
+    the millisecond to which some browsers round."""
     events = [
         (event.visit.document_ns, at)
         for event in events_of(attempt.summary.visits, attempt.facts)
@@ -139,8 +140,8 @@ def loaded_early(attempt: Attempt) -> Finding | None:
 
 
 def request_as_trial(attempt: Attempt) -> Finding | None:
-    """Imported: a trial has more than one request, unless the schema allows only one. h123's own trials
-    each have their own server and client, whatever their length."""
+    """Check that an imported trial has more than one request, unless the schema allows a single one. h123's own trials
+    pass at any length, because each has its own server and client."""
     if not attempt.imported or attempt.parameters["users"] == attempt.parameters["requests"] == 1:
         return None
     return at_least(attempt.summary.rows, 2, f"{attempt.summary.rows} requests")

@@ -1,4 +1,4 @@
-"""Audits against physics: nothing is answered earlier than the link's round trips allow."""
+"""Audits by physics: no answer arrives earlier than the link's round trips allow."""
 
 from collections import Counter
 
@@ -13,28 +13,31 @@ WAITED = "the server sent nothing of the answer in the round trip of the request
 
 
 def handshake_below_round_trips(attempt: Attempt) -> Finding | None:
-    """Shortest handshake >= round trips of the protocol x shortest round trip of the link, less 2 %."""
+    """Check that the shortest handshake takes at least the protocol's round trips on the link, less 2 %."""
     trips = _handshake(attempt)
     return _round_trips_finding(attempt, attempt.summary.handshake_min_ns, trips, "handshake") if trips else None
 
 
 def cold_below_round_trips(attempt: Attempt) -> Finding | None:
-    """Shortest cold request >= round trips of the handshake and one more, less 2 %. It does not apply to handshakes
-    with early data, nor to imported ones that were resumed."""
+    """Check that the shortest cold request takes at least the handshake's round trips and one more, less 2 %. Not for
+    handshakes with early data or imported resumed ones."""
     shortest, trips = attempt.summary.cold_shortest_ns, _handshake(attempt)
     if trips is None:
         return None
     if attempt.imported and any(kind.resumed for kind in attempt.tls):
-        trips = 0  # perhaps with early data
+        trips = 0  # the handshake may have carried early data
     return _round_trips_finding(attempt, shortest, trips + 1, "cold request")
 
 
 def round_trips_odd(attempt: Attempt) -> Finding | None:
-    """Every connection made as many round trips before its first answer as its protocol needs, including the request's
-    own. Exempt are connections with more that lost packets, met a Retry or QUIC's limit of three times, or whose early
-    data was refused. Round trips after the request's own are the server's: it waited, or could not send enough at once.
-    Additional ones are checked only under the virtual clock, because under the wall clock other round trips happen
-    while a server works. Nothing to check if bodies go up, because the answer follows them."""
+    """Check that every connection needed exactly its protocol's round trips before its first answer, including the
+    request's own.
+
+    More are allowed for connections that lost packets, met a Retry or QUIC's threefold limit, or whose early data was
+    refused. Further round trips after the request are due to the server, which waited or could not send enough at once;
+    they are checked only under the virtual clock, because under the wall clock other round trips happen while a server
+    works. There is nothing to check for uploads, because the answer follows the body.
+    """
     handshake, extra = _handshake(attempt), beyond(attempt)
     if handshake is None or not extra:
         return None
@@ -47,8 +50,8 @@ def round_trips_odd(attempt: Attempt) -> Finding | None:
 
 
 def beyond(attempt: Attempt) -> list[tuple[int, str]]:
-    """For each connection, the round trips beyond the protocol's before its first answer, and why, as far as known.
-    Empty if bodies go up, because the answer follows them."""
+    """Return, for each connection, the round trips beyond the protocol's before its first answer, and why, as far as
+    known. Empty for uploads, because the answer follows the body."""
     handshake, uploads = _handshake(attempt), attempt.workload.exchanges()[0].moved("up") > 0
     if handshake is None or uploads:
         return []
@@ -60,10 +63,10 @@ def beyond(attempt: Attempt) -> list[tuple[int, str]]:
 
 
 def _reason(opening: Opening, expected: int, *, refused: bool) -> str:
-    """Why there were more, as far as known."""
+    """Return the reason for the additional round trips, as far as known."""
     logged = (
         opening.request_round_trips is not None and expected <= opening.request_round_trips
-    )  # else its time is not that of the send
+    )  # otherwise its time is not the time of sending
     later = logged and opening.request_round_trips == expected
     reasons = {
         "the answer had begun, and its first TLS record did not fit what the server sends at once": later
@@ -78,12 +81,13 @@ def _reason(opening: Opening, expected: int, *, refused: bool) -> str:
 
 
 def request_below_round_trip(attempt: Attempt) -> Finding | None:
-    """Shortest request, cold or not, >= shortest round trip of the link, less 2 %. This holds even with 0-RTT."""
+    """Check that the shortest request, cold or warm, takes at least one round trip on the link, less 2 %, even with
+    0-RTT."""
     return _round_trips_finding(attempt, 0 if attempt.summary.instant else attempt.summary.shortest_ns, 1, "request")
 
 
 def first_byte_below_round_trip(attempt: Attempt) -> Finding | None:
-    """Shortest time to first byte of a warm request >= shortest round trip of the link, less 2 %."""
+    """Check that the shortest time to first byte of a warm request is at least one round trip on the link, less 2 %."""
     return _round_trips_finding(attempt, attempt.summary.ttfb_min_ns, 1, "time to first byte")
 
 
@@ -96,7 +100,7 @@ def _round_trips_finding(attempt: Attempt, shortest: int | None, trips: int, wha
 
 
 def _handshake(attempt: Attempt) -> int | None:
-    """Round trips before the first request; as without TLS if its use is unknown."""
+    """Return the round trips before the first request, as without TLS if it is not known whether TLS is used."""
     protocol, versions = attempt.parameters["protocol"], attempt.tls_versions
     if protocol is None:
         return None

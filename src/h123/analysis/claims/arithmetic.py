@@ -1,7 +1,7 @@
-"""Claims against arithmetic and physics: pure functions of the figures that a claim prints.
+"""Checks claims by arithmetic and physics: pure functions of the figures that a claim prints.
 
-A claim one of whose figures fails is impossible as printed. A claim that passes, or has no figure to check, is open:
-only a measurement decides it.
+If a figure fails, the claim is impossible as printed. If all pass, or there is no figure to check, the claim is open:
+only a measurement can decide it.
 """
 
 import math
@@ -13,14 +13,14 @@ from h123.study.claims import checks
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """One check: whether the printed figure is possible, and the arithmetic in words."""
+    """The result of one check: whether the printed figure is possible, and the calculation in words."""
 
     passed: bool
     text: str
 
 
 def check(numbers: checks.Check) -> Arithmetic:
-    """The arithmetic of one check."""
+    """Run one check of a claim's numbers."""
     match numbers:
         case checks.RateCheck():
             return _rate(numbers)
@@ -51,7 +51,7 @@ def check(numbers: checks.Check) -> Arithmetic:
 
 
 def _figure(printed: float) -> str:
-    """Format a figure as it was printed, up to six digits."""
+    """Format a figure as it was printed, with up to six digits."""
     return figures(printed, 6)
 
 
@@ -73,7 +73,8 @@ def _transfer(numbers: checks.TransferCheck) -> Arithmetic:
 
 
 def _little(numbers: checks.LittleCheck) -> Arithmetic:
-    """Little, Oper. Res. 9 (1961): rate = in flight / time in flight, and that is a round trip at least."""
+    """Check by Little's law (Oper. Res. 9, 1961): rate = in flight / time in flight, which is at least one round
+    trip."""
     most = numbers.in_flight / (numbers.round_trip / 1e9)
     trip = format_seconds(numbers.round_trip / 1e9)
     text = f"{numbers.in_flight} in flight / {trip} = at most {_figure(most)} requests/s"
@@ -101,7 +102,8 @@ def _product(numbers: checks.ProductCheck) -> Arithmetic:
 
 
 def _work(numbers: checks.WorkCheck) -> Arithmetic:
-    """The utilization law: busy = rate x service time, and each core is busy for a second a second at most."""
+    """Check by the utilization law: busy time = rate x service time, and a core is busy for at most one second per
+    second."""
     each = numbers.each / 1e9
     busy = numbers.per_second * each
     text = f"{_figure(numbers.per_second)} a second x {format_seconds(each)} keep {figures(busy)} cores busy"
@@ -120,16 +122,18 @@ def _percentage(numbers: checks.PercentageCheck) -> Arithmetic:
 
 
 def _rounding(before: float, after: float) -> float:
-    """How far, in percentage points, the ratio of two printed figures can be off, each by half of its last digit.
+    """Return how far the ratio of two printed figures can be off, in percentage points, if each is off by half of its
+    last digit.
 
-    A zero at the end is not visible (1.60 is 1.6); the claim gets the benefit of the doubt.
+    Trailing zeros are not visible (1.60 reads as 1.6), which favours the claim.
     """
     shares = [0.5 * 10.0 ** -len(f"{value:.10g}".partition(".")[2]) / value for value in (before, after)]
     return 100 * after / before * sum(shares)
 
 
 def _rank_biserial(numbers: checks.RankBiserialCheck) -> Arithmetic:
-    """r = 1 - 2 U / (n m); U is a whole number, or half of one with ties (Kerby, Compr. Psychol. 3, 2014)."""
+    """Check r = 1 - 2 U / (n m), where U is a whole number, or half of one with ties (Kerby, Compr. Psychol. 3,
+    2014)."""
     cells = numbers.first * numbers.second
     nearest = min((1 - u / cells for u in range(2 * cells + 1)), key=lambda r: abs(r - numbers.printed))
     passed = abs(nearest - numbers.printed) <= 0.5 * 10**-numbers.digits + 1e-12
@@ -138,7 +142,8 @@ def _rank_biserial(numbers: checks.RankBiserialCheck) -> Arithmetic:
 
 
 def _smallest_p(numbers: checks.SmallestPCheck) -> Arithmetic:
-    """Mann and Whitney, Ann. Math. Statist. 18 (1947): all orders of the runs are equally likely."""
+    """Check p against the smallest possible one if all orders are equally likely (Mann and Whitney, Ann. Math. Statist.
+    18, 1947)."""
     orders = math.comb(numbers.first + numbers.second, numbers.first)
     smallest = min(1.0, 2 / orders)
     text = f"2 / C({numbers.first + numbers.second}, {numbers.first}) = 2 / {orders} = {smallest:.3g}"
@@ -149,7 +154,7 @@ def _smallest_p(numbers: checks.SmallestPCheck) -> Arithmetic:
 
 
 def _many_tests(numbers: checks.ManyTestsCheck) -> Arithmetic:
-    """The chance of false findings among independent tests with nothing to find."""
+    """Return the chance of false findings among independent tests if there is nothing to find."""
     false, any_false = (
         numbers.tests * numbers.alpha,
         -math.expm1(numbers.tests * math.log1p(-numbers.alpha)),
@@ -160,7 +165,7 @@ def _many_tests(numbers: checks.ManyTestsCheck) -> Arithmetic:
 
 
 def _one_number(numbers: checks.OneNumberCheck) -> Arithmetic:
-    """In a closed loop the time of each user decides the rate of all: rate = users x size / time (Little)."""
+    """Check in a closed loop that each user's time matches the total rate: rate = users x size / time (Little)."""
     (slow, quick), (low, high) = numbers.times, numbers.rates
     apart = abs(slow / quick / (high / low) - 1)
     times, rates = (f"{_figure(a)} / {_figure(b)} = {figures(a / b)}" for a, b in ((slow, quick), (high, low)))

@@ -1,19 +1,21 @@
 """The verdict on each claim of a ledger: by arithmetic, and by a campaign of the study that the ledger is about.
 
-The rule, the same for all: a directional claim is refuted if its interval lies inside the study's equivalence margin or
-on the other side; confirmed if the exact signed-rank test rejects in the claimed direction, after Holm over the claims
-of the ledger that the campaign was to measure, and the interval overlaps half to twice the claimed size (if there is
-one). If only the size fails, the direction alone is confirmed. An equivalence is confirmed if in all its cells the
-interval lies inside its margin and both one-sided tests reject after Holm, refuted if in some cell the interval lies
-wholly outside; so is a claim that something is not higher, or not lower, by the one end of the margin and its test.
-Intervals are not widened for the number of claims or cells. Anything else is undecided, and so is every claim with
-fewer than 6 blocks, and every claim that rests on trials which an audit calls impossible.
+The rule is the same for all claims. A directional claim is confirmed if the exact signed-rank test rejects in the
+claimed direction (corrected with Holm's method over the ledger's claims that the campaign was to measure) and, if the
+claim states a size, the interval overlaps half to twice that size. If only the size fails, only the direction is
+confirmed. The claim is refuted if its interval lies inside the study's equivalence margin or on the other side.
 
-Two claims that rest on the same observation (of the same levels in the same cells, by one metric, or by latency and by
-goodput in a closed loop) count once: the later one takes the earlier one's place, and has no smaller p. Where one is
-about a margin and the other about a direction, it has its own p there: both are untrue together only if the
-difference is the margin or more, to the side that the direction denies, and whatever confirms either of them there
-lets a one-sided test at the margin reject, so that one of the two is confirmed no more often than that.
+An equivalence is confirmed if, in all its cells, the interval lies inside the margin and both one-sided tests reject
+after Holm; it is refuted if in some cell the interval lies wholly outside. A claim of `not higher` or `not lower`
+follows the same rule with one end of the margin and the test there. Intervals are not widened for the number of claims
+or cells. Anything else is undecided, and so is every claim with fewer than 6 blocks or on trials that an audit calls
+impossible.
+
+Two claims with the same observation (the same levels, cells and metric, or latency and goodput in a closed loop) count
+once: the later one takes the earlier one's place, and its p is never smaller. If one is about a margin and the other
+about a direction, the later one keeps its own p. Both can be untrue only if the difference is at least the margin, on
+the side that the direction denies. In that case, whatever confirms either claim lets a one-sided test at the margin
+reject, so the chance of confirming one of the two is no larger than that test's.
 """
 
 import math
@@ -34,7 +36,7 @@ from h123.study import (
     WordedClaim,
 )
 
-if TYPE_CHECKING:  # what only claims that a campaign measured need takes long to load
+if TYPE_CHECKING:  # modules that only measured claims need, which take long to load
     from h123.analysis.case import Case
     from h123.analysis.claims.measurement import ClaimEstimate, ClaimMeasurement
     from h123.analysis.claims.rows import ClaimAnswered, ClaimFigure, ClaimQuestion, ClaimRow, LedgerDecided
@@ -49,10 +51,10 @@ Ruling = tuple[str, str | None]
 
 
 def decide(ledger: Ledger, case: "Case | None" = None) -> "LedgerDecided":
-    """One element of `claims` in verdicts.json; without a campaign, what arithmetic decides."""
+    """Return one element of `claims` in verdicts.json. Without a campaign, only arithmetic decides."""
     measured = _measure(ledger, case) if case else {}
     same = _repeats(ledger, measured, case.plan) if case else {}
-    # A claim that has too few blocks yet keeps its place: when it gets them, the others must not lose their verdicts.
+    # A claim with too few blocks keeps its place: when it gets them, other claims must not lose their verdicts.
     p_by_claim = {
         name: 1.0 if measurement.p is None else measurement.p
         for name, measurement in measured.items()
@@ -90,7 +92,7 @@ def _adjusted(family: dict[str, float]) -> dict[str, float]:
 
 
 def _repeats(ledger: Ledger, measured: "Mapping[str, ClaimMeasurement]", plan: Plan) -> dict[str, str]:
-    """The planned claims that rest on the same observation as an earlier one, with the name of that one."""
+    """Return the planned claims that have the same observation as an earlier one, with the earlier one's name."""
     first, first_claims = dict[Hashable, str](), dict[str, str]()
     for claim in ledger.claims:
         if isinstance(claim, MeasurableClaim) and measured[claim.id].planned:
@@ -101,7 +103,7 @@ def _repeats(ledger: Ledger, measured: "Mapping[str, ClaimMeasurement]", plan: P
 
 
 def _observation(claim: MeasurableClaim, plan: Plan) -> Hashable:
-    """Claims that the same values decide have the same key, in any order of levels."""
+    """Return a key that claims decided by the same values share, in any order of levels."""
     from h123.analysis.claims.measurement import claimed_cells
     from h123.analysis.comparisons.repeats import repeated
 
@@ -129,7 +131,7 @@ def _measure(ledger: Ledger, case: "Case") -> "dict[str, ClaimMeasurement]":
 
 
 def _by_arithmetic(claim: Claim) -> "ClaimRow":
-    """The fields of every claim. Arithmetic decides a claim in words alone, or leaves it open."""
+    """Return the fields of every claim. Arithmetic decides a claim made in words alone, or leaves it open."""
     arithmetic = [check(result) for result in claim.checks]
     possible = all(result.passed for result in arithmetic)
     worded = claim if isinstance(claim, WordedClaim) else None
@@ -163,7 +165,7 @@ def _by_arithmetic(claim: Claim) -> "ClaimRow":
 
 
 def _in_words(claim: WordedClaim) -> Ruling:
-    """The verdict on a claim in words whose figures are possible."""
+    """Return the verdict on a claim in words whose figures are possible."""
     if claim.known:
         return claim.known.verdict, claim.known.by
     if claim.untestable:
@@ -229,7 +231,7 @@ def _direction(
 ) -> Ruling:
     (figure,) = measured.figures
     estimate, sign = figure.estimate, -1 if claim.direction == "lower" else 1
-    assert estimate is not None  # it has blocks, or there would be no p
+    assert estimate is not None  # it has blocks, otherwise there would be no p
     if _inside(estimate, rule.margin):
         return REFUTED, f"the interval lies inside the equivalence margin of {100 * rule.margin:g} %"
     if max(sign * estimate.low, sign * estimate.high) < 0:
@@ -245,7 +247,7 @@ def _direction(
 def _bounded(
     claim: MeasurableClaim, margin: float, measured: "ClaimMeasurement", p_adjusted: float, family: int, rule: "Rule"
 ) -> Ruling:
-    """The verdict in each cell: within the margin, or not beyond its one end."""
+    """Return the verdict of a claim with a margin in each cell: inside the margin, or not beyond one end of it."""
     most = math.inf if claim.direction == "not lower" else math.log1p(margin)
     least = -math.inf if claim.direction == "not higher" else -math.log1p(margin)
     estimates = [figure.estimate for figure in measured.figures if figure.estimate]
@@ -267,7 +269,7 @@ def _inside(estimate: "IntervalEstimate", margin: float) -> bool:
 
 
 def _overlaps(estimate: "IntervalEstimate", size: float) -> bool:
-    """Whether the interval, as a relative change, overlaps half to twice the size."""
+    """Return whether the interval, as a relative change, overlaps half to twice the size."""
     least, most = (math.log1p(change) if change > -1 else -math.inf for change in sorted((0.5 * size, 2 * size)))
     return estimate.low <= most and least <= estimate.high
 
@@ -301,7 +303,7 @@ def _figure(figure: "ClaimEstimate") -> "ClaimFigure":
 
 
 def _requests(claim: MeasurableClaim, case: "Case") -> list[int]:
-    """Requests per user in the claim's cells, as this campaign made them."""
+    """Return the number of requests per user in the claim's cells of this campaign."""
     from h123.analysis.claims.measurement import claimed_cells
 
     plan = case.plan

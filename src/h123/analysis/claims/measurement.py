@@ -1,9 +1,9 @@
 """Measures a claim in a campaign: ratios paired within blocks, each with estimate, exact interval and p.
 
-A claim about several cells is about the mean of their log ratios, taken block by block: one value for each block,
-whatever the number of cells. An interaction subtracts from each cell's log ratio that of its counterpart, also block
-by block; a claim about one level does so with its values. An equivalence has one figure for each cell, because it
-holds in all of them or not at all, and so do claims of `not higher` and `not lower`.
+A claim about several cells is about the mean of their log ratios, which gives one value for each block. An interaction
+subtracts, in each block, the log ratio of the counterpart cell from each cell's own. A claim about one level uses
+values instead of ratios. An equivalence has one figure per cell, because it must hold in every cell; so have claims of
+`not higher` and `not lower`.
 """
 
 import itertools
@@ -34,26 +34,26 @@ ByBlock = dict[int, float]
 
 @dataclass(frozen=True)
 class ClaimEstimate:
-    """One ratio (or ratio of ratios) of a claim."""
+    """One ratio of a claim (or ratio of ratios)."""
 
     cell: Cell | None
-    """None: the estimate is for all of the claim's cells."""
+    """The cell of the estimate. None if it is for all of the claim's cells."""
     blocks: int
     estimate: IntervalEstimate | None
     """The estimate of the logarithm. None if there is no block."""
     p: float | None
-    """Two-sided p against no difference; with a margin, against a difference beyond it (for an equivalence: both
+    """Two-sided p against no difference. With a margin, p against a difference beyond it (for an equivalence: from both
     one-sided tests)."""
 
 
 @dataclass(frozen=True)
 class ClaimMeasurement:
-    """A claim's figures, and in words what they lack for a verdict."""
+    """The figures of a claim, and what is missing for a verdict, in words."""
 
     figures: Sequence[ClaimEstimate]
     lack: str | None
     planned: bool = True
-    """Whether the plan measures the whole claim. If so, it counts among the claims that are corrected together."""
+    """Whether the plan measures the whole claim. If so, the claim counts in the correction for multiple tests."""
 
     @property
     def blocks(self) -> int:
@@ -62,13 +62,13 @@ class ClaimMeasurement:
 
     @property
     def p(self) -> float | None:
-        """The claim's own p: for an equivalence, its worst cell's (intersection-union, Berger 1982)."""
+        """The claim's own p. For an equivalence, the worst cell's (intersection-union test, Berger 1982)."""
         p_values = [figure.p for figure in self.figures if figure.p is not None]
         return None if self.lack else max(p_values, default=None)
 
 
 def claimed_cells(claim: MeasurableClaim, plan: Plan) -> list[Cell]:
-    """The cells that the claim is about, in the study's order, whether or not the campaign contains them."""
+    """Return the cells that the claim is about, in the study's order, whether or not the campaign contains them."""
     factors = [factor for factor in plan.study.factors if factor in claim.cells]
     levels = [
         list(plan.study.factors[factor]) if claim.cells[factor] == [ALL_LEVELS] else claim.cells[factor]
@@ -78,7 +78,7 @@ def claimed_cells(claim: MeasurableClaim, plan: Plan) -> list[Cell]:
 
 
 def measure(claim: MeasurableClaim, case: Case) -> ClaimMeasurement:
-    """The claim's figures as far as the campaign has them."""
+    """Return the figures of a claim, as far as the campaign provides them."""
     plan, cells = case.plan, claimed_cells(claim, case.plan)
     if absent := _absent(claim, cells, plan):
         return ClaimMeasurement([], absent, planned=False)
@@ -100,7 +100,7 @@ def measure(claim: MeasurableClaim, case: Case) -> ClaimMeasurement:
 
 
 def _exclusion(claim: MeasurableClaim, cells: Sequence[Cell], case: Case) -> str | None:
-    """Why one of the comparisons that it rests on is not judged."""
+    """Return why one of the claim's comparisons is not judged, or None."""
     plan, values = case.plan, Values(case.trials)
     for cell in [*cells, *(claim.counterpart(cell) for cell in cells if claim.against)]:
         other_level = claim.b or claim.a
@@ -114,7 +114,7 @@ def _exclusion(claim: MeasurableClaim, cells: Sequence[Cell], case: Case) -> str
 
 
 def _absent(claim: MeasurableClaim, cells: Sequence[Cell], plan: Plan) -> str | None:
-    """The part of the claim that the plan does not measure."""
+    """Return the part of the claim that the plan does not measure, or None."""
     compared = plan.study.compare.factor
     planned = {trial.cell[compared] for trial in plan.blocks[0]}
     if unknown := [level for level in (claim.a, claim.b) if level and level not in planned]:
@@ -126,7 +126,8 @@ def _absent(claim: MeasurableClaim, cells: Sequence[Cell], plan: Plan) -> str | 
 
 
 def _log_ratios(claim: MeasurableClaim, cell: Cell, values: Values, plan: Plan) -> ByBlock:
-    """log(a / b) by block, or log a if there is no b; minus the counterpart cell's value, if it has one."""
+    """Return log(a / b) by block, or log a if there is no b; minus the counterpart cell's value if there is a
+    counterpart."""
 
     def logs(there: Cell) -> ByBlock:
         if claim.b is None:
@@ -142,7 +143,7 @@ def _log_ratios(claim: MeasurableClaim, cell: Cell, values: Values, plan: Plan) 
 
 
 def _comparable(by_block: ByBlock) -> ByBlock:
-    """The values without blocks in which failures of both sides leave nothing to compare."""
+    """Return the values without blocks in which both sides failed, because these cannot be compared."""
     return {block: value for block, value in by_block.items() if not math.isnan(value)}
 
 

@@ -1,4 +1,4 @@
-"""Claims as verdicts.json lists them: what each one says, and its verdict."""
+"""Claims in verdicts.json: their content and verdicts."""
 
 from collections.abc import Mapping, Sequence
 from typing import NotRequired
@@ -15,7 +15,7 @@ class ClaimChecked(TypedDict):
 
 class ClaimFigure(TypedDict):
     cell: Cell | None
-    """None: all cells together."""
+    """The cell; null for all cells together."""
     blocks: int
     ratio: float | None
     low: float | None
@@ -25,7 +25,7 @@ class ClaimFigure(TypedDict):
 
 
 class ClaimQuestion(TypedDict):
-    """The question of a claim to a campaign."""
+    """What a claim asks of a campaign."""
 
     estimand: str | None
     condition: Mapping[str, object]
@@ -36,7 +36,7 @@ class ClaimQuestion(TypedDict):
 
 
 class ClaimAnswered(TypedDict):
-    """The campaign's answer."""
+    """A campaign's answer to a claim."""
 
     verdict: str
     reason: str | None
@@ -48,7 +48,7 @@ class ClaimAnswered(TypedDict):
 
 
 class ClaimRow(TypedDict):
-    """A claim of a published work: the question, the answer and what arithmetic says."""
+    """A claim of a published work: its question, its answer and the result of arithmetic."""
 
     id: str
     quotation: str | None
@@ -68,18 +68,19 @@ class ClaimRow(TypedDict):
     repeats: str | None
     arithmetic: Sequence[ClaimChecked]
     possible: bool
-    """Whether all checks hold. A claim can be impossible as an absolute figure while its relative part is decided."""
+    """Whether all checks hold. An absolute figure can be impossible although the campaign decides the relative part."""
     verdict: str
     reason: str | None
     requests: Sequence[int]
-    """Requests of each user."""
+    """The number of requests per user."""
     blocks: int | None
     """The number of blocks of the figure with the fewest."""
     p: float | None
-    """Null below 6 blocks."""
+    """Null for fewer than 6 blocks."""
     p_adjusted: float | None
     figures: Sequence[ClaimFigure]
-    """One, with `cell` null; with a margin one a cell; none if there is nothing to measure."""
+    """The measured figures: a single one with `cell` null, or one per cell for a claim with a margin; empty if nothing
+    was measured."""
 
 
 class LedgerDecided(TypedDict):
@@ -89,6 +90,6 @@ class LedgerDecided(TypedDict):
     where: str
     study: str | None
     scale: float | None
-    """The scale of the campaign."""
+    """The scale of the campaign (`--scale`)."""
     family_size: int
     claims: Sequence[ClaimRow]

@@ -1,4 +1,4 @@
-"""The verdicts on the claims of the ledgers that are about the campaign's study."""
+"""The section of verdicts.json on the claims about the campaign's study."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from h123.study import ledgers_of
 
 class ClaimsPart(TypedDict):
     claims: Sequence[LedgerDecided]
-    """One for each file of claims about the campaign's study."""
+    """The verdicts, one element for each file of claims about the campaign's study."""
 
 
 def _compute(case: Case) -> ClaimsPart:

@@ -1,4 +1,4 @@
-"""Comparisons: which values meet, paired block by block, and what follows from the pairs before any verdict."""
+"""Comparisons: which values are compared, how they are paired by block, and what the pairs show before any verdict."""
 
 __all__ = [
     "answers",

@@ -1,8 +1,8 @@
-"""Answers of different sizes: a smaller answer is less work, so its shorter time does not show that it is faster.
+"""Detects answers of different sizes: a smaller answer is less work, so a shorter time does not show that it is faster.
 
-Only requests whose study states no size are looked at. Where it states one, another size is a failed request. Who
-always sends one size must be compared with who sends the same; sizes that vary are unlike where every trial of one
-side has a larger mean than every trial of the other, by more than `TOLERATED`, or where only one side sends nothing.
+This concerns only requests whose study states no size; otherwise a different size is a failed request. If the sizes of
+both sides are constant, they must be equal. If they vary, they count as different if every trial of one side has a
+larger mean than every trial of the other, by more than `TOLERATED`, or if only one side sends nothing.
 """
 
 from collections import defaultdict
@@ -28,28 +28,28 @@ class AnswersRow(TypedDict):
     a: str
     b: str
     requests: int
-    """How many of the workload's requests had different answers. The sizes are those of the largest difference."""
+    """The number of the workload's requests with different answers. The sizes are those with the largest difference."""
     a_bytes: Sequence[int]
-    """The smallest and the largest answer."""
+    """The smallest and the largest answer, in bytes."""
     b_bytes: Sequence[int]
 
 
 TOLERATED = 0.05
 _ASKED = {"kind", "method", "size", "mix", "site", "headers"}
-"""Parameters that decide the requests."""
+"""The parameters that determine the requests."""
 
 
 @dataclass(frozen=True)
 class Sent:
-    """The answers of one level's trials to a request."""
+    """The answers to one request in one level's trials."""
 
     least: int
     most: int
     means: Sequence[float]
-    """The mean of each trial, over all of its requests."""
+    """The mean size in each trial."""
 
     def unlike(self, other: "Sent") -> bool:
-        """Whether the two sides did different work."""
+        """Return whether the two sides did different work."""
         if self.least == self.most and other.least == other.most:
             return self.least != other.least
         if (self.least == 0) != (other.least == 0):
@@ -69,7 +69,7 @@ class Unlike(NamedTuple):
 
 
 def most_unlike(first: Mapping[int, Sent], second: Mapping[int, Sent]) -> Unlike | None:
-    """The request whose answers differ most. None if all are alike."""
+    """Return the request whose answers differ most, or None if all are alike."""
     differences = [
         (first[number], second[number])
         for number in first.keys() & second.keys()
@@ -87,11 +87,11 @@ class Answers:
         self._plan, self._factor = plan, plan.study.compare.factor
         self._attempts: dict[tuple[tuple[str, str], ...], list[Attempt]] = defaultdict(list)
         for attempt in trials.attempts:
-            if not attempt.imported:  # other tools count what they like
+            if not attempt.imported:  # other tools may count different bytes
                 self._attempts[tuple(sorted(attempt.cell.items()))].append(attempt)
 
     def unlike(self) -> list[AnswersRow]:
-        """The `answers` of verdicts.json: a row for each cell and pair whose answers differ."""
+        """Return the `answers` part of verdicts.json: a row for each cell and pair with different answers."""
         return [
             row
             for cell in other_cells(self._plan)
@@ -100,8 +100,8 @@ class Answers:
         ]
 
     def between(self, cell: Cell, a: str, b: str) -> AnswersRow | None:
-        """The request whose answers differ most; None if they are alike, or if the levels are meant to make different
-        requests. A cell may leave factors open."""
+        """Return the request whose answers differ most. None if they are alike, or if the levels make different
+        requests on purpose. A cell may leave factors open."""
         if a == b or not self._same_requests(cell, a, b):
             return None
         difference = most_unlike(*(self.of({**cell, self._factor: level}) for level in (a, b)))
@@ -124,7 +124,7 @@ class Answers:
         return request_parameters == right
 
     def of(self, cell: Cell) -> Mapping[int, Sent]:
-        """The answers to a treatment, by request. A cell may leave factors open."""
+        """Return the answers to a treatment, by request. A cell may leave factors open."""
         attempts = [
             attempt for key, had in self._attempts.items() if cell.items() <= dict(key).items() for attempt in had
         ]
@@ -132,7 +132,7 @@ class Answers:
 
 
 def _open(attempts: Sequence[Attempt]) -> Iterable[int]:
-    """The requests for whose answers no size is stated."""
+    """Return the requests for which the study states no size."""
     exchanges = attempts[0].workload.exchanges() if attempts else []
     return [
         number for number, exchange in enumerate(exchanges) if exchange.down is None and exchange.method is not None
@@ -151,7 +151,7 @@ def _sent_bytes(attempts: Sequence[Attempt], resource: int) -> Sent | None:
 
 
 def difference_words(difference: Unlike, a: str, b: str) -> str:
-    """`base answers with 240000 B, new with 0 B`."""
+    """Describe a difference: `base answers with 240000 B, new with 0 B`."""
     ends = [[side.least, side.most] for side in (difference.a, difference.b)]
     return answers_words(
         {"cell": {}, "a": a, "b": b, "requests": difference.requests, "a_bytes": ends[0], "b_bytes": ends[1]}
@@ -159,7 +159,7 @@ def difference_words(difference: Unlike, a: str, b: str) -> str:
 
 
 def answers_words(row: AnswersRow) -> str:
-    """The same for a row of verdicts.json."""
+    """Describe a row of verdicts.json in the same words as `difference_words`."""
     more = f" (one of {row['requests']} requests that differ)" if row["requests"] > 1 else ""
     return f"{row['a']} answers with {_span(row['a_bytes'])}, {row['b']} with {_span(row['b_bytes'])}{more}"
 
@@ -171,7 +171,7 @@ def _span(ends: Sequence[int]) -> str:
 
 @once
 def answers(case: Case) -> Answers:
-    """The sizes of a campaign's answers, if the study does not state them."""
+    """Return the sizes of a campaign's answers, for requests whose study states none."""
     return Answers(case.trials, case.plan)
 
 

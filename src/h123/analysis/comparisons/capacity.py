@@ -1,18 +1,18 @@
-"""Latency against load: what a treatment does at each step of rate, where its knee is, and its maximum rate.
+"""Latency against load: each treatment's values at each rate, the knee of its curve, and its maximum rate.
 
-The steps are levels of one factor that each set a `rate`, fixed before anything runs and the same for all
-treatments. So each step has its partners in its block, and the next block does not depend on the results of this
-one. Knees and maxima are found in each block.
+The steps are levels of one factor that each set a `rate`. They are fixed before anything runs and are the same for all
+treatments, so each step is paired within its block, and no block depends on the results of an earlier one. Knees and
+maxima are found in each block.
 
-The knee is where requests per second over the 99th percentile of latency are the most: Kleinrock's power (Power and
-deterministic rules of thumb for probabilistic problems in computer communications, ICC 1979). Up to the knee a
-higher rate brings more than it costs in waiting, beyond it less; in an M/M/1 queue it is half of the maximum.
-Between the steps it is the vertex of the parabola through the logarithms of the greatest power and its neighbours. A
-knee at the first or last step is a bound, because the steps do not reach it.
+The knee is the rate with the greatest ratio of requests per second to the 99th percentile of latency: Kleinrock's power
+(Power and deterministic rules of thumb for probabilistic problems in computer communications, ICC 1979). Below the knee
+a higher rate gains more than it costs in waiting, above it less; in an M/M/1 queue it is half of the maximum. Between
+steps, the knee is the vertex of the parabola through the logarithms of the greatest power and its neighbours. A knee at
+the first or last step is only a bound.
 
-The maximum is the most requests per second that were answered at any step, or in a closed loop.
+The maximum is the highest rate of answered requests at any step, or in a closed loop.
 
-Both are medians over the blocks, with exact intervals by order statistics (measures/quantiles.py), which tolerate
+Both are medians over the blocks, with exact intervals by order statistics (measures/quantiles.py), which can include
 bounds.
 """
 
@@ -45,44 +45,44 @@ class Middle(TypedDict):
 
 
 class RateLimit(Middle):
-    """Requests per second. A knee at the first or last step is only bounded."""
+    """A rate limit in requests per second. A knee at the first or last step is only a bound."""
 
     bound: Bound | None
     """`at most` at the first step, `at least` at the last."""
 
 
 class CapacityStep(TypedDict):
-    """A treatment at one step, as medians over its trials. A value that failed requests make unknown is null."""
+    """A treatment at one step, as medians over its trials. A value is null if failed requests leave it unknown."""
 
     level: str
     rate: float | None
-    """Requests per second that were due; None for a closed loop."""
+    """The scheduled requests per second; null for a closed loop."""
     blocks: int
     achieved: float | None
-    """Requests per second that were answered."""
+    """Answered requests per second."""
     latency: float | None
     tail: float | None
-    """Seconds from when requests were due, as median and 99th percentile."""
+    """`latency` and `tail` are the median and the 99th percentile of the time from when requests were due, s."""
     sent_tail: float | None
-    """The 99th percentile of the time from when requests were sent."""
+    """99th percentile of the time from when requests were sent, s."""
     client: float | None
     """Share of one processor that the client used."""
 
 
 class CapacityRow(TypedDict):
-    """One treatment: its steps from the lowest rate, and closed loops separately."""
+    """One treatment: its steps in increasing order of rate, and closed loops separately."""
 
     cell: Cell
     blocks: int
-    """The blocks that have all steps."""
+    """Blocks with all steps."""
     steps: Sequence[CapacityStep]
     closed: Sequence[CapacityStep]
     knee: RateLimit | None
-    """Median over blocks that have all steps, with its exact interval; null below 6 blocks."""
+    """Median of the knees in blocks with all steps, with its exact interval; null for fewer than 6 blocks."""
     maximum: RateLimit | None
-    """The same for the highest rate that was answered."""
+    """Median of the highest answered rates, with its exact interval; null for fewer than 6 blocks."""
     saturated: bool
-    """Whether the highest step exceeded its capacity in all blocks. If not, the steps limit the maximum."""
+    """Whether the highest step exceeded the treatment's capacity in all blocks. If not, the steps limit the maximum."""
 
 
 class CapacityRatio(Middle):
@@ -92,12 +92,12 @@ class CapacityRatio(Middle):
     a: str
     b: str
     what: str
-    """`knee` or `maximum`; only for levels that are both saturated, or whose knees are not mere bounds."""
+    """`knee` or `maximum`. Given only if both levels are saturated, or if neither knee is a mere bound."""
     blocks: int
 
 
 class Capacity(TypedDict):
-    """Latency against load."""
+    """The part of verdicts.json on latency against load."""
 
     factor: str
     """The factor whose levels are the steps."""
@@ -106,9 +106,9 @@ class Capacity(TypedDict):
 
 
 FEWEST_STEPS = 3
-"""With fewer steps there is no curve."""
+"""The fewest steps that make a curve."""
 KEPT_UP = 0.95
-"""Share of the offered rate. If less is answered, a backlog grows."""
+"""If less than this share of the offered rate is answered, a backlog grows."""
 
 
 def _metric_name(of: Quantity) -> str:
@@ -123,17 +123,17 @@ SENT_TAIL = _metric_name(TimeFromSend(0.99, requests=300))
 
 @dataclass(frozen=True)
 class LoadSteps:
-    """The levels of a factor as steps of rate."""
+    """The levels of a factor, as steps of the rate."""
 
     factor: str
     rates: Mapping[str, float]
-    """The rates by level, from the lowest."""
+    """The rates by level, in increasing order."""
     closed: Sequence[str]
-    """Levels whose users wait for their answers."""
+    """The levels without a rate, whose users wait for their answers."""
 
 
 def steps_of(plan: Plan) -> LoadSteps | None:
-    """The steps of the first factor that has enough of them in the plan. None: it has none."""
+    """Return the steps of the first factor with enough of them in the plan, or None."""
     for factor, levels in plan.study.factors.items():
         planned = {trial.cell[factor] for trial in plan.trials()}
         rates = {
@@ -148,7 +148,7 @@ def steps_of(plan: Plan) -> LoadSteps | None:
 
 
 def capacity(attempts: Sequence[Attempt], plan: Plan) -> Capacity | None:
-    """The `capacity` of verdicts.json; None if no factor has steps, or no trial is valid."""
+    """Return the `capacity` part of verdicts.json. None if no factor has steps, or if no trial is valid."""
     steps = steps_of(plan)
     treatments = _treatments(attempts, steps.factor) if steps else {}
     if steps is None or not treatments:
@@ -169,7 +169,7 @@ _AtSteps = Mapping[str, Attempt]
 
 
 def _treatments(attempts: Iterable[Attempt], factor: str) -> dict[_Place, dict[int, dict[str, Attempt]]]:
-    """Group attempts by all levels but the step's, and by block. Twins are repeats of a treatment, not more of it."""
+    """Group attempts by all levels except the step, then by block. A/A twins are left out."""
     attempts_by_step: dict[_Place, dict[int, dict[str, Attempt]]] = defaultdict(lambda: defaultdict(dict))
     for attempt in attempts:
         if not attempt.twin:
@@ -179,7 +179,7 @@ def _treatments(attempts: Iterable[Attempt], factor: str) -> dict[_Place, dict[i
 
 
 class _CapacityBlocks:
-    """The knees and maxima of a treatment, block by block."""
+    """The knees and maxima of a treatment in each block."""
 
     def __init__(self, steps: LoadSteps, blocks: Mapping[int, _AtSteps]) -> None:
         self.blocks = blocks
@@ -202,7 +202,7 @@ def _value(attempt: Attempt, name: str) -> float | None:
 
 
 def _knee(at: Sequence[tuple[float, Attempt]]) -> float | None:
-    """The knee in one block, from its steps in order. None if one of them has no tail."""
+    """Return the knee in one block from its steps in order. None if a step has no 99th percentile."""
     tails = [(rate, _value(attempt, RATE), _value(attempt, TAIL)) for rate, attempt in at]
     if any(tail is None for _, _, tail in tails):
         return None
@@ -210,7 +210,8 @@ def _knee(at: Sequence[tuple[float, Attempt]]) -> float | None:
 
 
 def knee(powers: Sequence[tuple[float, float]]) -> float | None:
-    """The rate with the greatest power, given (rate, power) in the order of rates; None if there is none."""
+    """Return the rate with the greatest power, from (rate, power) pairs in increasing order of rate. None without
+    pairs."""
     best = max(range(len(powers)), key=lambda index: powers[index][1])
     if powers[best][1] <= 0:
         return None
@@ -221,10 +222,10 @@ def knee(powers: Sequence[tuple[float, float]]) -> float | None:
 
 
 def _vertex(points: Sequence[tuple[float, float]]) -> float:
-    """Where the parabola through three points is greatest. The middle point is the highest."""
+    """Return where the parabola through three points is greatest; the middle point is the highest."""
     (x0, y0), (x1, y1), (x2, y2) = points
     rise, fall = (y1 - y0) / (x1 - x0), (y2 - y1) / (x2 - x1)
-    if rise == fall:  # all three are alike
+    if rise == fall:  # all three points are equal
         return x1
     middle = (x0 + x1) / 2 + rise * (x2 - x0) / 2 / (rise - fall)
     return min(max(middle, x0), x2)
@@ -243,7 +244,7 @@ def _row(cell: Cell, blocks: _CapacityBlocks, steps: LoadSteps) -> CapacityRow:
 
 
 def _steps(blocks: _CapacityBlocks, rates: Mapping[str, float | None]) -> Iterator[CapacityStep]:
-    """Medians over all blocks that have the step."""
+    """Yield medians for each step, over all blocks that contain it."""
     for name, rate in rates.items():
         if trials := [at[name] for at in blocks.blocks.values() if name in at]:
             yield {
@@ -259,7 +260,8 @@ def _steps(blocks: _CapacityBlocks, rates: Mapping[str, float | None]) -> Iterat
 
 
 def _busy(attempt: Attempt) -> float | None:
-    """The share of one processor that the client used; under the virtual clock it takes none."""
+    """Return the share of one processor that the client used, or None under the virtual clock, where it takes no
+    time."""
     wall = attempt.report.machine.wall_ns
     used = [role.cpu.main_ns for role in attempt.report.roles if role.name == "client"]
     return used[0] / wall if used and wall and not attempt.virtual else None
@@ -293,7 +295,7 @@ def _rate_limit(values: Iterable[float], ends: tuple[float, float] | None) -> Ra
 
 
 def _ratios(by_place: Mapping[_Place, _CapacityBlocks], plan: Plan) -> Iterator[CapacityRatio]:
-    """Ratios of knees and maxima, paired within blocks; none of bounds, nor where not all steps ran."""
+    """Yield ratios of knees and maxima, paired within blocks; not for bounds, nor if steps are missing."""
     compared = plan.study.compare.factor
     for place, first in by_place.items():
         cell = dict(place)

@@ -1,4 +1,4 @@
-"""Comparisons: which levels of the compared factor meet in which cells, and their values paired block by block."""
+"""Comparisons: which levels of the compared factor are compared in which cells, and their values paired by block."""
 
 import itertools
 import math
@@ -15,24 +15,25 @@ from h123.measures import Attempt
 from h123.study import METRICS, Plan, Study
 
 TWINS = Membership("twins", "none")
-"""The A/A comparisons test no hypothesis. They show how often a test with nothing to find rejects."""
+"""The family of A/A comparisons. They test no hypothesis, but show how often a test rejects although nothing
+differs."""
 
 Cell = dict[str, str]
 
 
 @dataclass(frozen=True)
 class Pair:
-    """One block's two values of a metric; `Metric.worst` if the side failed."""
+    """A metric's two values in one block; a side that failed has `Metric.worst`."""
 
     block: int
     a: float
     b: float
     share: float = 0.0
-    """The largest share of either side's value that the machine may have caused, 0 to 1."""
+    """The larger of the shares of both values that the machine may have caused, 0 to 1."""
 
     @property
     def log_ratio(self) -> float:
-        """log(a / b); infinite if one side failed."""
+        """The value of log(a / b); infinite if one side failed."""
         return _log(self.a) - _log(self.b)
 
     @property
@@ -47,7 +48,8 @@ def _log(value: float) -> float:
 
 @dataclass(frozen=True)
 class PairedComparison:
-    """Level `a` against level `b` of the compared factor, in one cell of the other factors, by one metric."""
+    """A comparison of level `a` with level `b` of the compared factor, in one cell of the other factors, by one
+    metric."""
 
     cell: Cell
     workload: str
@@ -58,14 +60,14 @@ class PairedComparison:
     family: Membership
     pairs: Sequence[Pair]
     one_sided: int
-    """Blocks in which one side has a value and the other has none; they are not among the pairs."""
+    """Blocks in which only one side has a value. They are not among the pairs."""
     repeats: str | None = None
-    """The metric whose comparison rests on the same observation (repeats.py)."""
+    """The metric whose comparison has the same observation (repeats.py)."""
 
     @property
     def failed(self) -> dict[str, list[int]]:
-        """The blocks in which only this side, `a` or `b`, failed; they count among the pairs as that side's worst
-        value."""
+        """For each side, `a` and `b`, the blocks in which only that side failed. They are among the pairs, with the
+        worst value for that side."""
         worst = METRICS[self.metric].worst
         return {
             "a": [pair.block for pair in self.pairs if pair.a == worst],
@@ -74,7 +76,7 @@ class PairedComparison:
 
 
 class Values:
-    """The trials' values, by block and treatment."""
+    """The values of all trials, by block and treatment."""
 
     def __init__(self, trials: TrialSet) -> None:
         self._failed = trials.failed
@@ -83,35 +85,35 @@ class Values:
             self._attempts[treated(attempt)].append(attempt)
 
     def of(self, place: Treated, metric: str) -> float | None:
-        """The trial's value; the median where imported samples have several runs in one block."""
+        """Return the trial's value; the median if imported samples have several runs in one block."""
         worst = METRICS[metric].worst
         if place in self._failed:
             return worst if METRICS[metric].of_requests else None
         values = [value for run in self._attempts.get(place, []) if (value := run.metrics[metric]) is not None]
         if worst in values:
             return worst
-        # A ratio needs two positive numbers, unless nothing is a value too.
+        # A ratio needs two positive numbers, unless the metric can be zero.
         least = 0.0 if METRICS[metric].zero else math.nextafter(0, 1)
         return float(median(values)) if values and min(values) >= least else None
 
     def logs(self, plan: Plan, cell: Cell, metric: str) -> dict[int, float]:
-        """The logarithm of the trial's value, by block."""
+        """Return the logarithm of the trial's value, by block."""
         by_block = {place.block: self.of(place, metric) for place in in_blocks(plan, cell)}
         return {block: _log(value) for block, value in by_block.items() if value is not None}
 
     def share(self, place: Treated, metric: str) -> float:
-        """The largest share of the trial's value that may be the machine's; 0 if that is not known."""
+        """Return the largest share of the trial's value that the machine may have caused; 0 if unknown."""
         return max((run.shares.get(metric, 0.0) for run in self._attempts.get(place, [])), default=0.0)
 
 
 def in_blocks(plan: Plan, cell: Cell, *, twin: bool = False) -> list[Treated]:
-    """The treatment in each block."""
+    """Return the treatment in each block."""
     levels = tuple(sorted(cell.items()))
     return [Treated(block, levels, twin) for block in range(1, len(plan.blocks) + 1)]
 
 
 def compare(trials: TrialSet, plan: Plan, *, unknown: Collection[str] = ()) -> list[PairedComparison]:
-    """All comparisons in the study's families, then the twins', each with its values.
+    """Return all comparisons of the study's families, then the A/A comparisons, each with its values.
 
     `unknown` are parameters for which the study has only a placeholder (imported samples).
     """
@@ -121,12 +123,12 @@ def compare(trials: TrialSet, plan: Plan, *, unknown: Collection[str] = ()) -> l
 
 @once
 def compared(case: Case) -> list[PairedComparison]:
-    """The comparisons of a campaign."""
+    """Return the comparisons of a campaign."""
     return compare(case.trials, case.plan, unknown=case.unknown)
 
 
 def declared(plan: Plan, unknown: Collection[str] = ()) -> Iterator[PairedComparison]:
-    """The plan's comparisons, the twins' last, without values."""
+    """Yield the comparisons of the plan without values, the A/A comparisons last."""
     study, cells = plan.study, other_cells(plan)
     compare = study.compare
     metrics = list(dict.fromkeys(metric for family in compare.families for metric in family.metrics))
@@ -144,7 +146,7 @@ def declared(plan: Plan, unknown: Collection[str] = ()) -> Iterator[PairedCompar
 
 
 def observed_by(plan: Plan, metric: str, cell: Cell, a: str, b: str) -> str | None:
-    """The metric that rests on the same observation as this one, if the study compares both."""
+    """Return the metric with the same observation as `metric`, if the study compares both; otherwise None."""
     study, families, twin = plan.study, plan.study.compare.families, a == b
     metrics = [
         name for family in families for name in family.metrics if twin or membership(families, name, (a, b), cell)
@@ -154,7 +156,7 @@ def observed_by(plan: Plan, metric: str, cell: Cell, a: str, b: str) -> str | No
 
 
 def measured(study: Study, metric: str, cell: Cell, *levels: str) -> bool:
-    """Whether such trials have the metric."""
+    """Return whether trials of the cell provide the metric."""
     sides = [study.parameters({**cell, study.compare.factor: level}) for level in levels]
     if METRICS[metric].needs.counterpart and any(side.losses != "one" for side in sides):
         return False
@@ -162,7 +164,7 @@ def measured(study: Study, metric: str, cell: Cell, *levels: str) -> bool:
 
 
 def other_cells(plan: Plan) -> list[Cell]:
-    """The planned combinations of the other factors' levels, in the study's order."""
+    """Return the planned combinations of the other factors' levels, in the study's order."""
     compared, factors = plan.study.compare.factor, plan.study.factors
     planned = {tuple(sorted((f, v) for f, v in t.cell.items() if f != compared)) for t in plan.blocks[0]}
     others = [factor for factor in factors if factor != compared]
@@ -171,7 +173,7 @@ def other_cells(plan: Plan) -> list[Cell]:
 
 
 def fill(comparison: PairedComparison, values: Values, plan: Plan) -> PairedComparison:
-    """Add the values to the comparison."""
+    """Return the comparison with its values."""
     c = comparison
     pairs, one_sided = pair_values(values, plan, c.cell, c.metric, (c.a, c.b), twin=c.twin)
     return replace(comparison, pairs=pairs, one_sided=one_sided)
@@ -180,9 +182,9 @@ def fill(comparison: PairedComparison, values: Values, plan: Plan) -> PairedComp
 def pair_values(
     values: Values, plan: Plan, cell: Cell, metric: str, levels: tuple[str, str], *, twin: bool = False
 ) -> tuple[list[Pair], int]:
-    """The two levels' values in one cell, block by block, and in how many blocks only one of them has a value.
+    """Return both levels' values in one cell for each block, and the number of blocks in which only one has a value.
 
-    `twin`: the second is the twin's.
+    `twin`: the second level's values come from the A/A twin.
     """
     compared, (first, second) = plan.study.compare.factor, levels
     sides = in_blocks(plan, {**cell, compared: first}), in_blocks(plan, {**cell, compared: second}, twin=twin)
@@ -190,7 +192,7 @@ def pair_values(
     for there, partner in zip(*sides, strict=True):
         a, b = values.of(there, metric), values.of(partner, metric)
         if a is not None and b is not None:
-            # Where both failed, or both are nothing, neither is the better.
+            # If both failed, or both are zero, neither is better.
             if a != b or math.isfinite(_log(a)):
                 share = max(values.share(there, metric), values.share(partner, metric))
                 pairs.append(Pair(there.block, a, b, share))
@@ -200,6 +202,6 @@ def pair_values(
 
 
 def workload(study: Study, cell: Cell, a: str, b: str, unknown: Collection[str] = ()) -> str:
-    """`GET 100 kB`; both if the compared levels differ in it."""
+    """Describe the request: `GET 100 kB`. If the levels differ in it, describe both."""
     parameters = (study.parameters({**cell, study.compare.factor: level}) for level in (a, b))
     return " / ".join(dict.fromkeys(p.workload.label(unknown) for p in parameters))

@@ -1,4 +1,4 @@
-"""Confounding: parameters that changed together among the trials, so that either may explain a difference."""
+"""Detects confounding: parameters that change together among the trials, so that either may explain a difference."""
 
 from collections.abc import Iterable, Sequence
 from typing import NotRequired
@@ -12,17 +12,17 @@ from h123.study import Plan, confounded_parameters, together
 
 
 class ConfoundedRow(TypedDict):
-    """Parameters that the levels of a factor change together, or factors that go together."""
+    """Parameters that the levels of a factor change together, or factors whose levels change together."""
 
     factor: str | None
-    """Null: the factors themselves go together (in imported trials)."""
+    """The factor. Null if factors themselves change together (in imported trials)."""
     together: Sequence[str]
-    """Parameters that its levels change together."""
+    """The parameters that its levels change together, or the factors."""
 
 
 def confounding(attempts: Iterable[Attempt], plan: Plan) -> list[ConfoundedRow]:
-    """The `confounded` of verdicts.json: factors whose levels change several parameters together, and factors whose
-    levels go together in imported trials, which were to be crossed and need not be."""
+    """Return the `confounded` part of verdicts.json: factors whose levels change several parameters together, and, in
+    imported trials, factors whose levels change together."""
     levels = {factor: list(dict.fromkeys(t.cell[factor] for t in plan.blocks[0])) for factor in plan.study.factors}
     rows: list[ConfoundedRow] = [
         {"factor": factor, "together": names} for factor, names in confounded_parameters(plan.study, levels)

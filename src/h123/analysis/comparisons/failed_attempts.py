@@ -1,7 +1,7 @@
-"""Attempts that a treatment's server or client failed, or made invalid by wrong answers.
+"""Attempts that failed because of the treatment's server or client, including attempts with wrong answers.
 
-They are repeated, so all measured values come from other attempts. Where many failed, the rest shows only the
-treatment's good moments and is not judged.
+Failed attempts are repeated, so all measured values come from other attempts. If many failed, the rest show only the
+treatment's good moments, so it is not judged.
 """
 
 from collections import Counter, defaultdict
@@ -18,28 +18,28 @@ from h123.documents.events import Event, superseded
 
 
 class FailedAttemptsRow(TypedDict):
-    """A treatment's attempts that its server or client failed, by the first reason of each."""
+    """The failed attempts of a treatment that are due to its server or client, by the first reason of each."""
 
     cell: Cell
     attempts: int
-    """All of its attempts, its twin's included."""
+    """The number of all attempts, including the A/A twin's."""
     failed: int
-    """Attempts that the server or the client failed or answered wrongly. Those that the machine disturbed do not
-    count."""
+    """The number of attempts that the server or the client failed or answered wrongly, without attempts that the
+    machine disturbed."""
     reasons: Mapping[str, int]
-    """Attempts by their first reason."""
+    """The number of attempts by first reason."""
     wrong: NotRequired[Mapping[str, str]]
-    """For each reason, the fault in the first such attempt's answers."""
+    """For each reason, the fault in the answers of the first such attempt."""
 
 
 Treatment = tuple[tuple[str, str], ...]
 OFTEN, AGAIN = 0.1, 2
-"""From this share and this number of failed attempts on, the rest is no fair picture of a treatment."""
+"""The share and the number of failed attempts above which the rest are not a fair picture of a treatment."""
 
 
 def failed_attempts(events: Iterable[Event]) -> list[FailedAttemptsRow]:
-    """A row for each treatment with a failed attempt, its twin's included. Attempts that the machine disturbed do not
-    count."""
+    """Return a row for each treatment with a failed attempt, including its A/A twin's. Attempts that the machine
+    disturbed do not count."""
     attempts, codes = Counter[Treatment](), defaultdict[Treatment, Counter[str]](Counter)
     wrong = defaultdict[Treatment, dict[str, str]](dict)
     for event in events:
@@ -65,23 +65,23 @@ def failed_attempts(events: Iterable[Event]) -> list[FailedAttemptsRow]:
 
 @once
 def failed_of(case: Case) -> list[FailedAttemptsRow]:
-    """The failed attempts of a campaign."""
+    """Return the failed attempts of a campaign."""
     return failed_attempts(case.facts.events)
 
 
 def fails_often(row: FailedAttemptsRow) -> bool:
-    """Whether so many failed that the others allow no conclusion."""
+    """Return whether so many attempts failed that the others allow no conclusion."""
     return row["failed"] >= max(AGAIN, OFTEN * row["attempts"])
 
 
 def never_succeeds(row: FailedAttemptsRow) -> bool:
-    """Whether no attempt succeeded."""
+    """Return whether no attempt succeeded."""
     return row["failed"] == row["attempts"]
 
 
 def failed_words(row: FailedAttemptsRow, factor: str) -> str:
-    """`b failed in 9 of 19 attempts (at first: 2 of 6 answers had a body of 0 bytes instead of 20000), and the figures
-    are of the others`: the failures in words."""
+    """Describe the failures: `b failed in 9 of 19 attempts (at first: 2 of 6 answers had a body of 0 bytes instead of
+    20000), and the figures are of the others`."""
     details = "; ".join(row.get("wrong", {}).values())
     first = f" (at first: {details})" if details else ""
     rest = ", so there are no figures of it" if never_succeeds(row) else ", and the figures are of the others"
@@ -91,7 +91,8 @@ def failed_words(row: FailedAttemptsRow, factor: str) -> str:
 
 @once
 def unmeasured(case: Case) -> Mapping[Treatment, Counter[str]]:
-    """The treatments that were tried and have no valid attempt, with the first reason of each, whatever it is."""
+    """Return the treatments that were tried without a valid attempt, with the first reason of each attempt, whatever it
+    is."""
     codes_by_treatment, measured = defaultdict[Treatment, Counter[str]](Counter), set[Treatment]()
     for event in case.facts.events:
         if event["event"] == "trial" and not superseded(event):

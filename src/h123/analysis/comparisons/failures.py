@@ -1,8 +1,8 @@
-"""Failures: compares the share of failed requests between levels, like any other metric.
+"""Compares the share of failed requests between levels, like any other metric.
 
-The unit is again the trial. Its share is that of its requests without an answer of status 200 to 299, and 1 where
-its server or client failed so that there is no valid attempt. Shares are paired within blocks. The estimate is their
-difference, because the ratio of a failure to none says nothing.
+The unit is the trial. Its share counts requests without an answer of status 200 to 299. It is 1 if the server or client
+failed so that there is no valid attempt. Shares are paired within blocks, and the estimate is their difference, because
+a ratio means nothing if one side has no failures.
 """
 
 from collections import Counter, defaultdict
@@ -31,16 +31,16 @@ class FailuresRow(TypedDict):
     b: str
     blocks: int
     a_share: float
-    """Mean share of failed requests."""
+    """Mean share of failed requests of level a."""
     b_share: float
     difference: float
-    """a minus b, paired by block."""
+    """The share of a minus the share of b, paired by block."""
     low: float
     high: float
     confidence: float
     p: float
     p_adjusted: float
-    """Adjusted with Holm's method over all rows."""
+    """p adjusted with Holm's method over all rows."""
     verdict: str
     """`fails more`, `fails less`, `alike` or `inconclusive`."""
 
@@ -69,16 +69,16 @@ class Shares:
 
     @property
     def any(self) -> bool:
-        """Whether any request failed."""
+        """Return whether any request failed."""
         return any(self._shares.values())
 
     def pairs(self, cell: Cell, a: str, b: str) -> list[tuple[float, float]]:
-        """Both levels' shares, block by block, over all levels of a factor that the cell leaves open."""
+        """Return both levels' shares, block by block, over all levels of factors that the cell leaves open."""
         first, second = (self._of({**cell, self._compared: level}) for level in (a, b))
         return [(first[block], second[block]) for block in sorted(first) if block in second]
 
     def _of(self, cell: Cell) -> dict[int, float]:
-        """The shares by block."""
+        """Return the shares by block."""
         by_block: dict[int, list[float]] = defaultdict(list)
         for whole, shares in self._of_cell.items():
             if cell.items() <= dict(whole).items():
@@ -89,12 +89,13 @@ class Shares:
 
 @once
 def shares(case: Case) -> Shares:
-    """The shares of a campaign's failed requests."""
+    """Return the shares of failed requests in a campaign."""
     return Shares(case.trials, case.plan)
 
 
 def failures(shares_of: Shares, plan: Plan, alpha: float, tolerated: float) -> list[FailuresRow]:
-    """The `failures` of verdicts.json: a row for each cell and pair with a failed request; Holm over all rows."""
+    """Return the `failures` part of verdicts.json: a row for each cell and pair with a failed request, with Holm's
+    correction over all rows."""
     compared = [
         _Compared(cell, a, b, np.array(pairs))
         for cell in other_cells(plan)
@@ -141,7 +142,7 @@ def _verdict(estimate: IntervalEstimate, p: float, alpha: float, tolerated: floa
 
 
 def mean_difference(pairs: Sequence[tuple[float, float]]) -> float:
-    """The absolute difference between the two levels' shares; 0 if there are none."""
+    """Return the absolute difference between the mean shares of the two levels; 0 without pairs."""
     return abs(float(np.mean([a - b for a, b in pairs]))) if pairs else 0.0
 
 

@@ -1,12 +1,13 @@
-"""Interactions: does the compared factor's effect depend on the other factors? A model over trials, errors by block.
+"""Interactions: whether the compared factor's effect depends on other factors, by a model over trials, clustered by
+block.
 
-log(metric) is modelled by its cell means, compared factor * other factors, on the per-trial values of the blocks that
-have all of them. An interaction is a contrast of those means: a / b at one level of another factor over a / b at that
-factor's first level, averaged over the factors it does not name. Two other factors at once ask the same of that ratio
-of ratios. The covariance is cluster-robust by block (Liang and Zeger 1986) with t on blocks - 1 degrees of freedom. For
-such complete data that is the t test on each block's own contrast, except that the small-sample correction for n values
-and k cells makes its standard error sqrt((n - 1) / (n - k)) times as long: it errs on the safe side when the blocks are
-few.
+The model describes log(metric) by its cell means (compared factor * other factors), from the values of all trials in
+complete blocks. An interaction is a contrast of these means: a / b at one level of another factor, divided by a / b at
+that factor's first level, averaged over the remaining factors. With two other factors at once, it is the ratio of two
+such ratios. The covariance is cluster-robust by block (Liang and Zeger 1986), with t on blocks - 1 degrees of freedom.
+For complete data, this is the t test on the contrast of each block, except that the small-sample correction for n
+values and k cells makes its standard error sqrt((n - 1) / (n - k)) times as large. With few blocks it is therefore
+conservative.
 """
 
 import itertools
@@ -43,7 +44,7 @@ class Interaction(TypedDict):
     a: str
     b: str
     term: Mapping[str, Contrasted]
-    """For each factor, the level and the one that it is compared with."""
+    """For each factor, the level and the level with which it is compared."""
     blocks: int
     ratio: float | None
     low: float | None
@@ -54,7 +55,7 @@ class Interaction(TypedDict):
 
 class InteractionRow(Interaction):
     p_adjusted: float
-    """Adjusted with Benjamini and Hochberg's method over all rows."""
+    """p adjusted with Benjamini and Hochberg's method over all rows."""
     family_size: int
 
 
@@ -63,21 +64,21 @@ Levels = dict[str, list[str]]
 _Index = dict[tuple[int, tuple[str, ...]], list[Mapping[str, float | None]]]
 
 ENOUGH_BLOCKS = 3
-"""The fewest blocks: with two, the errors would rest on one degree of freedom."""
+"""The fewest blocks. With two, the errors would rest on a single degree of freedom."""
 MOST_FACTORS = 2
-"""The most other factors in one term. The meaning of a larger term cannot be put into words."""
+"""The largest number of other factors in one term. A larger term has no meaning that words can express."""
 
 
 @dataclass(frozen=True)
 class _Term:
-    """The contrast a / b in the compared factor, level / reference in each of `others`."""
+    """The contrast of a / b in the compared factor with level / reference in each of `others`."""
 
     a: str
     b: str
     others: dict[str, tuple[str, str]]
 
     def weights(self, factor: str, levels: Levels) -> Floats:
-        """One weight for each cell, in the order of itertools.product over `levels`."""
+        """Return one weight for each cell, in the order of itertools.product over `levels`."""
         parts = [
             _contrast(names, *((self.a, self.b) if name == factor else self.others[name]))
             if name == factor or name in self.others
@@ -88,8 +89,9 @@ class _Term:
 
 
 def interactions(attempts: Iterable[Attempt], plan: Plan, alpha: float) -> list[InteractionRow]:
-    """The `interactions` of verdicts.json: every term for every metric of the study (each observation once), with
-    Benjamini-Hochberg over all of them. Empty if no other factor varies or fewer than 3 blocks are complete."""
+    """Return the `interactions` part of verdicts.json: every term for every metric of the study (each observation
+    once), with Benjamini-Hochberg's correction over all. Empty if no other factor varies, or with fewer than 3 complete
+    blocks."""
     compared = plan.study.compare
     levels = _levels(plan)
     index: _Index = defaultdict(list)
@@ -111,7 +113,7 @@ def interactions(attempts: Iterable[Attempt], plan: Plan, alpha: float) -> list[
 
 
 def _levels(plan: Plan) -> Levels:
-    """Factor to its planned levels, in the study's order."""
+    """Return the planned levels of each factor, in the study's order."""
     planned = {factor: {trial.cell[factor] for trial in plan.blocks[0]} for factor in plan.study.factors}
     return {factor: [name for name in plan.study.factors[factor] if name in planned[factor]] for factor in planned}
 
@@ -131,8 +133,8 @@ def _contrast(names: list[str], first: str, second: str) -> Floats:
 
 
 def _complete(index: _Index, cells: list[tuple[str, ...]], metric: str) -> Floats:
-    """log(metric), (blocks, cells), of the blocks in which every cell has a positive value; imported samples may have
-    several runs of a cell in a block, which then count as their median."""
+    """Return log(metric) of the shape (blocks, cells) for blocks in which every cell has a positive value. If imported
+    samples have several runs of a cell in a block, their median counts."""
     by_block: dict[int, dict[tuple[str, ...], float]] = defaultdict(dict)
     for (block, cell), runs in index.items():
         values = [value for metrics in runs if (value := metrics[metric]) is not None]
@@ -149,7 +151,7 @@ def _complete(index: _Index, cells: list[tuple[str, ...]], metric: str) -> Float
 def _fit(
     table: Floats, terms: Sequence[_Term], factor: str, levels: Levels, metric: str, alpha: float
 ) -> list[Interaction]:
-    """Estimates and p of all terms out of one model; a metric whose values never vary has none."""
+    """Return estimates and p of all terms from one model; nothing for a metric whose values never vary."""
     blocks, cells = table.shape
     longer = math.sqrt((table.size - 1) / (table.size - cells))
     reach = -student_quantile(blocks - 1, alpha / 2)
@@ -178,7 +180,7 @@ def _fit(
 
 class InteractionsPart(TypedDict):
     interactions: Sequence[InteractionRow]
-    """Whether a ratio depends on another factor: a row for each metric, pair and term."""
+    """Whether ratios depend on another factor: a row for each metric, pair and term."""
 
 
 def _compute(case: Case) -> InteractionsPart:

@@ -1,8 +1,7 @@
-"""Predicts what a study's blocks can show before anything runs: the width of its intervals, and the differences that
-its families can find.
+"""Predicts before anything runs how narrow a study's intervals will be, and which differences its families can find.
 
-The preview is for one look with the planned blocks. The spread between blocks is the user's, or that of published
-campaigns in similar trials (spreads.py). Where neither exists it is unknown.
+The preview assumes a single look at the planned blocks. The spread between blocks is the user's, or taken from
+published campaigns with similar trials (spreads.py). Without either, it is unknown.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,13 +17,13 @@ from h123.study import Plan
 
 @dataclass(frozen=True)
 class Expected:
-    """One comparison."""
+    """The prediction for one comparison."""
 
     metric: str
     where: str
-    """The networks that its trials run over."""
+    """The networks that its trials use."""
     spread: float | None
-    """Standard deviation of its log ratios between blocks; None: not known."""
+    """Standard deviation of its log ratios between blocks; None if unknown."""
     campaign: str | None
     """The published campaign that the spread comes from."""
     width: float | None
@@ -33,22 +32,22 @@ class Expected:
 
 @dataclass(frozen=True)
 class FamilyPower:
-    """A family of comparisons."""
+    """The prediction for a family of comparisons."""
 
     name: str
     comparisons: Sequence[Expected]
     able: bool
-    """Whether one true difference can be found at all."""
+    """Whether the family can find a single true difference at all."""
     fewest: int
-    """The fewest blocks with which it can be found."""
+    """The fewest blocks with which it can find one."""
     power: Power | None
-    """None if the spread of a comparison is unknown."""
+    """The power; None if the spread of a comparison is unknown."""
 
 
 def preview_power(
     plan: Plan, *, effect: float, assumed_spread: float | None, spreads: Sequence[Varied]
 ) -> list[FamilyPower]:
-    """Preview all families of the plan, the study's first one first. `effect`: the true differences to find."""
+    """Preview all families of the plan, the study's first one first. `effect` is the true difference to find."""
     blocks, level = len(plan.blocks), _level(plan)
     families: dict[str, list[PairedComparison]] = {}
     for comparison in declared(plan):
@@ -68,7 +67,7 @@ def preview_power(
 
 
 def headline(families: Sequence[FamilyPower]) -> list[Expected]:
-    """The comparisons that answer the study's question: its first family's."""
+    """Return the comparisons that answer the study's question, which are its first family."""
     first = families[0].name.partition("/")[0]
     return [
         comparison for family in families if family.name.partition("/")[0] == first for comparison in family.comparisons
@@ -76,8 +75,8 @@ def headline(families: Sequence[FamilyPower]) -> list[Expected]:
 
 
 def blocks_to_be(precision: float, comparisons: Iterable[Expected], plan: Plan) -> dict[str, int | None]:
-    """For each place with a known spread: the number of blocks that will probably bring all of these intervals to this
-    width. None: more than is practical."""
+    """Return, for each place with a known spread, the number of blocks that will probably make all intervals as narrow
+    as `precision`. None stands for more than is practical."""
     needed: dict[str, list[int | None]] = {}
     level = Looks([len(plan.blocks)], by_width=True).level(plan.study.compare.alpha)
     for comparison in comparisons:
@@ -87,7 +86,7 @@ def blocks_to_be(precision: float, comparisons: Iterable[Expected], plan: Plan) 
 
 
 def _level(plan: Plan) -> float:
-    """The level of the one look that the blocks are planned for."""
+    """Return the level of the single look for which the blocks are planned."""
     return Looks([len(plan.blocks)]).level(plan.study.compare.alpha)
 
 
@@ -107,7 +106,7 @@ def _expected(
     trials = list(dict.fromkeys(map(SpreadTrial.of, sides)))
     where = " and ".join(dict.fromkeys(name for side in sides for name in side.networks()))
     clocks = {side.clock for side in sides}
-    # A link behind the server, or a side over another network, makes other trials of them.
+    # A link behind the server, or a side over a different network, makes the trials a different kind.
     plain = len(trials) == 1 and all(len(side.networks()) == 1 for side in sides)
     similar = nearest(trials[0], comparison.metric, spreads) if plain and assumed_spread is None else None
     spread = assumed_spread if similar is None else similar.spread

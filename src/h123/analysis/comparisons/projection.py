@@ -1,9 +1,10 @@
-"""The projection of an undecided comparison: with how many blocks it would probably be decided.
+"""Projects with how many blocks an undecided comparison would probably be decided.
 
-If mean and standard deviation of the paired log ratios stay what they are: the smallest number of blocks with which
-Student's t test finds a difference with a power of `POWER`, or the two one-sided tests an equivalence, at the level
-that the family's correction leaves and the signed-rank test attains. It is no surer than the mean that it starts from.
-Reference: Julious, Sample Sizes for Clinical Trials (2010), chapters 3 and 5.
+It assumes that the mean and standard deviation of the paired log ratios stay as they are. The projection is the
+smallest number of blocks with which Student's t test finds a difference, or the two one-sided tests find an
+equivalence, with a power of `POWER`, at the level that the family's correction leaves and the signed-rank test attains.
+It is no more certain than the mean that it starts from. Reference: Julious, Sample Sizes for Clinical Trials (2010),
+chapters 3 and 5.
 """
 
 import math
@@ -26,18 +27,18 @@ from h123.base.distributions import noncentral_student_cdf, student_quantile
 
 
 class Outlook(TypedDict):
-    """The blocks that would decide the question."""
+    """The number of blocks that would decide the question, and the time that these take."""
 
     blocks: int | None
-    """The largest projection by the metrics of the first family."""
+    """The largest projection for the metrics of the first family."""
     seconds: float | None
-    """Wall time until then, at the pace of the journal."""
+    """The time until then, at the pace of the journal."""
     power: float
-    """The chance that so many blocks decide, if mean and spread stay the same."""
+    """The probability that this number of blocks decides, if mean and spread stay the same."""
     limit: int
-    """More blocks than this are not practical."""
+    """The limit above which a number of blocks is not practical."""
     failed: int
-    """Trials without a valid attempt."""
+    """The number of trials without a valid attempt."""
     waiting: int
     """Trials that were not tried yet."""
     damaged: NotRequired[int]
@@ -46,25 +47,25 @@ class Outlook(TypedDict):
 
 POWER = 0.8
 LIMIT = 200
-"""With more blocks than this, a campaign is not a practical way to an answer."""
+"""A campaign that needs more blocks than this is not a practical way to an answer."""
 FEWEST_PAIRS = 3
-"""With fewer pairs, the spread is meaningless."""
+"""With fewer pairs than this, the spread is meaningless."""
 SPREAD, FEWEST, TRIALS, BEYOND = "spread", "fewest", "trials", "beyond"
 _FURTHEST = 37.0
 
 
 @dataclass(frozen=True)
 class Levels:
-    """The levels that a test's own p must reach for its adjusted p to be small enough."""
+    """The levels that a test's own p must reach so that its adjusted p is small enough."""
 
     difference: float
     equivalence: float
 
 
 def project(comparisons: Sequence[JudgedComparison], rule: Rule) -> list[JudgedComparison]:
-    """The comparisons of verdicts.json, each with its `projection` (docs/contracts/verdicts.md).
+    """Return the comparisons of verdicts.json, each with its `projection` (docs/contracts/verdicts.md).
 
-    More blocks are another look, at the level that is left for it.
+    More blocks require another look, with the level that remains for it.
     """
     level = rule.looks.next_level(rule.alpha)
     families: dict[str, list[JudgedComparison]] = defaultdict(list)
@@ -81,9 +82,8 @@ def project(comparisons: Sequence[JudgedComparison], rule: Rule) -> list[JudgedC
 def outlook(
     projected: Sequence[JudgedComparison], block_size: int, valid: int, pace: float | None, remedy: Remedy
 ) -> Outlook:
-    """The campaign's `projection`: how many blocks would probably decide all of the question's comparisons that blocks
-    can decide. `block_size`: trials in a block; `valid`: measured trials; `pace`: seconds per trial.
-    """
+    """Return the campaign's `projection`: how many blocks would probably decide all comparisons of the question that
+    more blocks can decide. `block_size`: trials in a block; `valid`: measured trials; `pace`: seconds per trial."""
     blocks = blocks_for_question(projected)
     more = blocks * block_size - valid if blocks else 0
     found: Outlook = {
@@ -98,14 +98,14 @@ def outlook(
 
 
 def blocks_for_question(projected: Sequence[JudgedComparison]) -> int | None:
-    """The number of blocks that will probably decide everything about the question that blocks can decide. None if
-    nothing is known."""
+    """Return the number of blocks that will probably decide everything about the question that blocks can decide. None
+    if nothing is known."""
     return max((projection["blocks"] for projection in of_question(projected) if projection["blocks"]), default=None)
 
 
 def fewest_blocks(projected: Iterable[JudgedComparison], level: float) -> int:
-    """With fewer blocks than this, not all of these comparisons can have a verdict, however clear the data: no p can be
-    small enough for the corrections of their families. No advice names fewer."""
+    """Return the number of blocks below which these comparisons cannot all have a verdict, because no p is small enough
+    for the corrections of their families. Advice never names fewer."""
     needed = (
         blocks_needed(comparison["family_size"], comparison["correction"], level)
         for comparison in projected
@@ -115,21 +115,21 @@ def fewest_blocks(projected: Iterable[JudgedComparison], level: float) -> int:
 
 
 def asked(compared: Sequence[JudgedComparison]) -> list[JudgedComparison]:
-    """The comparisons by the question's metrics, twins and repeated observations left out."""
+    """Return the comparisons by the question's metrics, without A/A comparisons and repeated observations."""
     metrics = {comparison["metric"] for comparison in headline(compared)}
     return [c for c in compared if c["metric"] in metrics and not c["twin"] and not c["repeats"]]
 
 
 def of_question(projected: Sequence[JudgedComparison]) -> list[Projection]:
-    """The projections of undecided comparisons by the question's metrics."""
+    """Return the projections of undecided comparisons by the question's metrics."""
     return [projection for c in asked(projected) if (projection := c.get("projection"))]
 
 
 def pairs_needed(log_ratios: Sequence[float], margin: float, levels: Levels) -> int | None:
-    """The number of blocks with a value on both sides that are needed, including the present ones; None if `LIMIT` is
-    not enough.
+    """Return the number of blocks with values on both sides that a verdict needs, including the present ones. None if
+    `LIMIT` is not enough.
 
-    `log_ratios`: of at least `FEWEST_PAIRS` blocks.
+    `log_ratios` must have at least `FEWEST_PAIRS` values.
     """
     mean, spread = abs(float(np.mean(log_ratios))), float(np.std(log_ratios, ddof=1))
     blocks = range(len(log_ratios) + 1, LIMIT + 1)
@@ -141,7 +141,7 @@ def _projection(comparison: JudgedComparison, levels: Levels | None, level: floa
     if comparison["twin"] or comparison["repeats"] or comparison["verdict"] != "inconclusive":
         return None
     if comparison["withheld"]:
-        # More trials of the same kind would be no better.
+        # More trials of the same kind would not help.
         return {"blocks": None, "basis": comparison["withheld"]["kind"]}
     remedy, pairs = rule.remedy, comparison["blocks"]
     lacking = remedy.failed + remedy.waiting + remedy.damaged > 0
@@ -157,12 +157,13 @@ def _projection(comparison: JudgedComparison, levels: Levels | None, level: floa
         return {"blocks": None, "basis": BEYOND}
     if lacking and needed <= remedy.blocks:
         return {"blocks": None, "basis": TRIALS}
-    # A block without a value on both sides does not count: as many more are needed.
+    # A block that lacks a value on one side does not count: one more is needed for each.
     return {"blocks": needed + max(0, remedy.blocks - pairs), "basis": basis}
 
 
 def _levels(family: Sequence[JudgedComparison], now: float, then: float) -> Levels:
-    """The levels of the present look and of the next, as if the other comparisons of the family stayed as they are."""
+    """Return the levels of the present look and of the next, as if the family's other comparisons stayed as they
+    are."""
     size, correction = len(family), family[0]["correction"]
 
     def level(adjusted: Literal["p_adjusted", "p_equivalent_adjusted"]) -> float:
@@ -173,7 +174,7 @@ def _levels(family: Sequence[JudgedComparison], now: float, then: float) -> Leve
 
 
 def _power(mean: float, spread: float, blocks: int, margin: float, levels: Levels) -> float:
-    """The power for the likelier of the two verdicts. `mean` (its absolute value) and `spread` are those of the log
+    """Return the power for the more likely of the two verdicts. `mean` (absolute) and `spread` describe the log
     ratios."""
     scale = math.sqrt(blocks) / max(spread, 1e-9)
     bound, freedom = math.log1p(margin), blocks - 1
@@ -187,12 +188,12 @@ def _power(mean: float, spread: float, blocks: int, margin: float, levels: Level
 
 
 def _clipped(noncentrality: float) -> float:
-    """Limit the noncentrality to where the power is 1 and still quick to compute."""
+    """Limit the noncentrality to a range in which the power is 1 and still quick to compute."""
     return max(-_FURTHEST, min(_FURTHEST, noncentrality))
 
 
 @cache
 def _critical(blocks: int, level: float, sides: int) -> float:
-    """Student's t for the largest p of the test not above `level`; infinite if there is none."""
+    """Return Student's t for the largest attainable p that is not above `level`; infinite if there is none."""
     p = size(blocks, level, sides)
     return -student_quantile(blocks - 1, p / sides) if p > 0 else math.inf

@@ -1,4 +1,4 @@
-"""Judged comparisons as verdicts.json lists them, and which of them answer the question."""
+"""Judged comparisons in verdicts.json, and the selection that answers the question."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, NotRequired
@@ -10,7 +10,7 @@ Cell = Mapping[str, str]
 
 
 class PairRow(TypedDict):
-    """A block's values of both sides."""
+    """The values of both sides in one block."""
 
     block: int
     a: float
@@ -19,7 +19,7 @@ class PairRow(TypedDict):
 
 
 class Withheld(TypedDict):
-    """Why there is no verdict."""
+    """The reason why there is no verdict."""
 
     kind: str
     """`attempts`, `unmeasured`, `disturbed`, `audits`, `failures`, `answers`, `timeless` or `machine`."""
@@ -28,7 +28,7 @@ class Withheld(TypedDict):
 
 
 class Later(TypedDict):
-    """Why the first answers of one side, a or b, begin later than the other's."""
+    """The reason why the first answers of one side, a or b, begin later than the other side's."""
 
     side: Literal["a", "b"]
     round_trips: int
@@ -39,22 +39,22 @@ class Projection(TypedDict):
     """The blocks that would decide a comparison."""
 
     blocks: int | None
-    """More blocks than planned; null if blocks are not what is missing."""
+    """The number of blocks, more than planned. Null if more blocks would not help."""
     basis: str
-    """The basis of the number (docs/contracts/verdicts.md, projections)."""
+    """The kind of the projection (docs/contracts/verdicts.md, projections)."""
 
 
 class EstimateRow(TypedDict):
     """The estimate of a comparison."""
 
     blocks: int
-    """Blocks with a value on both sides; 0 without data."""
+    """The number of blocks with a value on both sides; 0 without data."""
     a_median: float | None
     b_median: float | None
     ratio: float | None
-    """a / b, by Hodges and Lehmann."""
+    """The Hodges-Lehmann estimate of a / b."""
     low: float | None
-    """The interval's end; null if failures leave no bound."""
+    """The lower end of the interval; null if failures leave no bound."""
     high: float | None
     confidence: float | None
 
@@ -63,57 +63,57 @@ class ComparedLevels(TypedDict):
     """The compared levels, their cell, and the metric."""
 
     cell: Cell
-    """Levels of all factors but the compared one."""
+    """The levels of all factors except the compared one."""
     workload: str
     """The request, in words."""
     metric: str
     a: str
-    """The first level; `verdict` is about it."""
+    """The first level. `verdict` describes it."""
     b: str
     repeats: str | None
-    """The metric whose observation this one repeats: goodput and latency in a closed loop. It takes that metric's place
-    in the correction, never has a smaller adjusted p, and has no projection."""
+    """The metric whose observation this one repeats, as with goodput and latency in a closed loop. This one takes that
+    metric's place in the correction, never has a smaller adjusted p, and has no projection."""
 
 
 class TestResult(EstimateRow):
     """The result of a comparison."""
 
     test: str | None
-    """`signed-rank`, or `sign` if the differences are lopsided."""
+    """`signed-rank`, or `sign` if the differences are asymmetric."""
     symmetric: float | None
-    """p of the triples test for lopsided differences; null with fewer than 8 blocks."""
+    """p of the triples test for asymmetric differences; null with fewer than 8 blocks."""
     p: float | None
     p_attainable: float
-    """The smallest p that so many blocks can give."""
+    """The smallest p that this number of blocks can give."""
     p_adjusted: float | None
     p_equivalent: float | None
     """The larger p of the two one-sided tests against the margin."""
     p_equivalent_adjusted: float | None
     family: str
-    """The comparisons that are corrected together, with the levels of `each`."""
+    """The family within which the comparison is corrected, with the levels of `each`."""
     family_size: int
     correction: str
     """`holm`, `bh` or `none`."""
     verdict: str
-    """`equivalent`, `faster`, `slower`, `inconclusive`; of amounts `lower`, `higher`. Earlier versions wrote `faster`
-    and `slower` of amounts too."""
+    """`equivalent`, `faster`, `slower` or `inconclusive`; for amounts `lower` and `higher` instead of `faster` and
+    `slower`, except in files of earlier versions."""
     small: str | None
     """The direction, if it is certain although the verdict is `equivalent`."""
     withheld: Withheld | None
     undecided: NotRequired[str | None]
-    """Why there is no verdict although the interval excludes no difference."""
+    """The reason why there is no verdict although the interval excludes equality."""
     note: str | None
-    """Further facts that a reader must know, in words."""
+    """Further facts that readers must know, in words."""
     qualified: Sequence[str]
-    """Failed audits of load, chance and order. The verdict remains."""
+    """Failed audits of load, chance and order, which leave the verdict in force."""
     failed: Mapping[str, Sequence[int]]
     """For each side, the blocks that it lost by failing."""
     pairs: Sequence[PairRow]
-    """Blocks with a value on both sides."""
+    """The blocks with a value on both sides."""
 
 
 class VerdictRow(TypedDict):
-    """A comparison, as sentences describe it."""
+    """A comparison as sentences describe it."""
 
     cell: Cell
     workload: str
@@ -133,18 +133,19 @@ class VerdictRow(TypedDict):
 
 
 class JudgedComparison(ComparedLevels, TestResult):
-    """A comparison."""
+    """A comparison with its levels, result and projection."""
 
     twin: bool
-    """Whether it compares a level with its own twin; its family is `twins`, without correction."""
+    """Whether this is an A/A comparison. Its family is `twins`, without correction."""
     projection: NotRequired[Projection | None]
-    """The blocks that would decide an inconclusive comparison. Null for others, for twins, and without values."""
+    """The blocks that would decide an inconclusive comparison. Null for other comparisons, A/A pairs, and without
+    values."""
     later: NotRequired[Later]
-    """Present for first bytes, where packets show the reason."""
+    """Present only for first bytes, and only if packets show the reason."""
 
 
 def headline(comparisons: Sequence[JudgedComparison]) -> list[JudgedComparison]:
-    """The comparisons of verdicts.json that answer the study's question: its first family, each observation once
-    (repeats.py)."""
+    """Return the comparisons of verdicts.json that answer the study's question: its first family, with each observation
+    once (repeats.py)."""
     distinct = [comparison for comparison in comparisons if not comparison["twin"] and not comparison.get("repeats")]
     return [c for c in distinct if c["family"].partition("/")[0] == distinct[0]["family"].partition("/")[0]]

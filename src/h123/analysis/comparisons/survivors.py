@@ -1,8 +1,8 @@
-"""Requests that an imported file may have lost: if failed requests leave no row, the rest are a selection of fast ones.
+"""Detects requests that an imported file may have lost: if failed requests leave no row, only fast ones remain.
 
-Runs that make a set number of requests have it in most blocks, and never more. What an arm has less than that is
-missing, and so is an arm that a block lacks completely. Runs of a set duration have no such number: their unequal
-counts are reported, and cannot be judged.
+Runs with a fixed number of requests have that number of rows in most blocks, and never more. Missing rows count as
+missing requests, and so does a level that a block lacks completely. Runs with a fixed duration have no such number:
+their unequal counts are reported but cannot be judged.
 """
 
 from collections import Counter, defaultdict
@@ -21,12 +21,12 @@ class Survivors:
     """The missing requests of an imported campaign with blocks."""
 
     missing: Mapping[Treated, int]
-    """Rows that a treatment lacks in a block."""
+    """The number of rows that a treatment lacks in a block."""
     uneven: bool
-    """Whether counts differ in a way from which nothing follows."""
+    """Whether counts differ in a way that shows no missing requests."""
 
     def lines(self, factor: str) -> list[str]:
-        """Describe them for people."""
+        """Describe the missing requests in sentences."""
         sentences = []
         by_level = defaultdict[str, list[Treated]](list)
         for place in self.missing:
@@ -49,7 +49,7 @@ class Survivors:
 
 
 def survivors(attempts: Sequence[Attempt], plan: Plan) -> Survivors:
-    """The missing requests. None are missing where h123 measured, or if there are no blocks to compare within."""
+    """Return the missing requests. There are none if h123 measured, or without several blocks to compare."""
     imported = [attempt for attempt in attempts if attempt.imported]
     if len(plan.blocks) < 2 or not imported:
         return Survivors({}, False)
@@ -72,7 +72,7 @@ def survivors(attempts: Sequence[Attempt], plan: Plan) -> Survivors:
 
 
 def _planned(counts: Mapping[Treated, int]) -> int | None:
-    """The number that most runs of one arm have and none exceeds."""
+    """Return the number of rows that most runs of one level have and none exceeds, or None."""
     most, arms = max(counts.values()), defaultdict[tuple[tuple[str, str], ...], list[int]](list)
     for place, count in counts.items():
         arms[place.cell].append(count)
@@ -80,7 +80,7 @@ def _planned(counts: Mapping[Treated, int]) -> int | None:
 
 
 def _all(counts: Mapping[Treated, int]) -> list[Treated]:
-    """Each arm in each block."""
+    """Return each level in each block."""
     blocks, arms = sorted({place.block for place in counts}), dict.fromkeys(place.cell for place in counts)
     return [Treated(block, arm, False) for block in blocks for arm in arms]
 

@@ -1,7 +1,8 @@
 """Tails: how precisely each level's 95th and 99th percentiles are known, and from how many requests.
 
-With few requests a quantile far out is one of the slowest few of them: it varies much, and lies too low (with the
-fewest that h123 takes, 60 and 300, by some 7 %). That cancels in a ratio only if both levels have tails of one shape.
+With few requests, a high quantile is one of the slowest few. It varies much, and is biased low (by some 7 % with the
+fewest requests that h123 accepts, 60 and 300). The bias cancels in a ratio only if both levels have tails of the same
+shape.
 """
 
 import math
@@ -28,27 +29,27 @@ class TailRow(TypedDict):
     cell: Cell
     trials: int
     requests: int
-    """The requests of the trial with the fewest, which determines the confidence."""
+    """The number of requests in the smallest trial, which determines the confidence."""
     value: float | None
-    """Median over the treatment's trials."""
+    """The median over the treatment's trials."""
     low: float | None
-    """Exact interval by order statistics. An end is null if failed requests leave none."""
+    """The lower end of the exact interval by order statistics. An end is null if failed requests leave no bound."""
     high: float | None
     confidence: float
     fewest: bool
-    """So few requests that the slowest one is the upper end."""
+    """Whether there are so few requests that the slowest one is the upper end."""
 
 
 MEDIAN = 0.5
 TAILS = {
     name: of.share for name, metric in METRICS.items() if isinstance(of := metric.of, RequestTime) and of.share > MEDIAN
 }
-"""High quantiles of latency, by metric."""
+"""The high quantiles of latency, by metric."""
 
 
 def tails(evidence: Evidence, attempts: Sequence[Attempt], plan: Plan) -> list[TailRow]:
-    """The `tails` of verdicts.json: for each quantile in the study, and each cell and level, a typical trial
-    (medians over trials of the value and of both ends of its interval)."""
+    """Return the `tails` part of verdicts.json: a typical trial for each quantile in the study, cell and level (the
+    medians over trials of the value and of both ends of its interval)."""
     metrics = {metric for family in plan.study.compare.families for metric in family.metrics}
     return [
         row

@@ -1,3 +1,3 @@
-"""Explanations: why the compared levels differ, from packets, handshakes, windows and processors."""
+"""Explains why the compared levels differ, from packets, handshakes, windows and processors."""
 
 __all__ = ["causes", "transport", "windows"]

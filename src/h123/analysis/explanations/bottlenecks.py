@@ -1,7 +1,7 @@
 """Finds what limited each treatment: a processor, a window, or the link.
 
-Over an emulated link, the packets show what the mean request spent its time on (`causes`). Over a plain veth only
-processing takes time, and the processors show how much of the time client and server worked.
+Over an emulated link, packets show what the mean request spent its time on (`causes`). Over a plain veth only
+processing takes time, and processor times show how much of the time the client and the server worked.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from h123.measures import Attempt, Usage
 
 CLIENT, SERVER = "the client's processor", "the server's processor"
 WAITING: Final = "waiting"
-"""Neither side worked for most of the time."""
+"""The limit if neither side worked for most of the time."""
 _WINDOW, _RATE, _TRIPS = "a window", "the link's rate", "round trips"
 _GROUPS: Mapping[str, str] = {
     "client-work": CLIENT,
@@ -29,7 +29,7 @@ _GROUPS: Mapping[str, str] = {
     "mending": "losses",
     **dict.fromkeys(("gone", "validating", "anew"), "a path that is gone"),
 }
-"""The group that a cause counts for. Any other cause is its own group."""
+"""The group to which a cause belongs. A cause without an entry is its own group."""
 BUSY = 0.9
 """From this share of one processor on, a single-threaded program has no capacity left."""
 MOST = 0.5
@@ -40,18 +40,18 @@ _AT_CLIENT, _AT_SERVER = "waiting at the client", "waiting at the server"
 
 @dataclass(frozen=True)
 class Bottlenecks:
-    """The shares of one treatment, as means over its trials."""
+    """The shares of one treatment's time, as means over its trials."""
 
     cell: Cell
     told_by: Literal["packets", "processors"]
     shares: Mapping[str, float]
-    """Largest first. By packets: shares of a mean request's time. By processors: the share of time in which one worked
-    or waited for a processor; several threads together can exceed 1."""
+    """The shares, largest first. From packets: shares of a mean request's time. From processors: the share of time in
+    which one worked or waited for a processor, which can exceed 1 with several threads."""
 
     @property
     def limits(self) -> list[str]:
-        """The limit of the treatment: the largest part of a request's time. By processors: those without capacity left,
-        or else the one that worked for most of the time."""
+        """Return the treatment's limit: from packets, the largest part of a request's time; from processors, those
+        without capacity left, or else the one that worked for most of the time."""
         largest = next(iter(self.shares))
         if self.told_by == "packets":
             return [largest]
@@ -60,7 +60,8 @@ class Bottlenecks:
 
 
 def bottlenecks(case: Case) -> list[Bottlenecks]:
-    """The bottlenecks of each treatment if they are known, in the order in which the treatments first ran."""
+    """Return the bottlenecks of each treatment for which they are known, in the order in which the treatments first
+    ran."""
     explanations = TrialExplanations(case)
     of: dict[tuple[tuple[str, str], ...], list[Attempt]] = {}
     for attempt in case.attempts:
@@ -72,7 +73,7 @@ def bottlenecks(case: Case) -> list[Bottlenecks]:
 
 
 def _by_packets(explanations: TrialExplanations, attempts: Sequence[Attempt]) -> Bottlenecks | None:
-    """The shares of warm requests. None if the link recorded no packets."""
+    """Return the shares of warm requests, or None if the link recorded no packets."""
     seconds = [means[_WARM].seconds for attempt in attempts if _WARM in (means := explanations.of(attempt))]
     if not seconds:
         return None
@@ -86,9 +87,9 @@ def _by_packets(explanations: TrialExplanations, attempts: Sequence[Attempt]) ->
 
 
 def _no_work(attempt: Attempt) -> Mapping[str, str]:
-    """Time that counts as processing for lack of packets, and is none: time under the virtual clock, where processing
-    takes none; and, with more users than connections over HTTP/1.1, the waiting of requests at the client for a free
-    connection."""
+    """Return causes whose time counts as processing only for lack of packets, with their true names. Under the virtual
+    clock processing takes no time; over HTTP/1.1 with more users than connections, requests wait at the client for a
+    free one."""
     p = attempt.parameters
     crowded = p["protocol"] == "h1" and isinstance(p["connections"], int) and p["connections"] < p["users"]
     waits = {CLIENT: _AT_CLIENT} if attempt.virtual or crowded else {}
@@ -96,8 +97,8 @@ def _no_work(attempt: Attempt) -> Mapping[str, str]:
 
 
 def _by_processors(attempts: Sequence[Attempt]) -> Bottlenecks | None:
-    """The shares by processors. None under the virtual clock, where processing takes no time, and if no report has
-    them."""
+    """Return the shares from processor times. None under the virtual clock, where processing takes no time, or without
+    such reports."""
     shares_by_role = [shares for attempt in attempts if not attempt.virtual and (shares := dict(_at_work(attempt)))]
     if not shares_by_role:
         return None
@@ -106,7 +107,8 @@ def _by_processors(attempts: Sequence[Attempt]) -> Bottlenecks | None:
 
 
 def _at_work(attempt: Attempt) -> Iterator[tuple[str, float]]:
-    """Both roles' shares of the time of warm requests; of the client's whole run where that is too short to measure."""
+    """Yield both roles' busy share of the time of warm requests, or of the client's whole run if that time is too
+    short."""
     report, summary = attempt.report, attempt.summary
     roles = {role.name: role.cpu for role in report.roles}
     if not {"client", "server"} <= roles.keys() or not report.machine.wall_ns:

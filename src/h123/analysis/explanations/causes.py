@@ -1,8 +1,8 @@
 """Causes: what both sides' requests or pages spent their time on, and which parts make the difference.
 
-Of each trial the mean over its requests, because means of parts sum up to the mean of the whole, which medians do not;
-of pages the visit in the middle, and of moves the recovery, whose parts sum up to the median themselves. Differences
-are paired within blocks, as everything is.
+Each trial contributes the mean over its requests: unlike medians, means of parts add up to the mean of the whole. Pages
+contribute the median visit, and moves the median recovery, whose parts also add up. Differences are paired within
+blocks.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,29 +41,29 @@ class CauseRow(TypedDict):
     cause: str
     """The part's name, as `h123 explain` knows it."""
     group: str
-    """The group that `h123 why --limits` puts it in."""
+    """The group in which `h123 why --limits` puts the part."""
     words: str
     """The part's name in tables."""
     rivals: NotRequired[Sequence[str]]
     """Groups of causes between which the evidence cannot decide; absent if the cause is clear."""
     a_seconds: float
-    """Mean over the blocks."""
+    """The mean over the blocks."""
     b_seconds: float
     difference: SecondsBetween
     size: NotRequired[float]
-    """Bytes of the window, or requests at once on a connection, of the side that spends more on it."""
+    """Bytes of the window, or simultaneous requests on a connection, for the side that spends more time on it."""
     round_trips: NotRequired[float]
-    """The difference, expressed as a number of round trips (of the link without its queue)."""
+    """The difference as a number of round trips (of the link without its queue)."""
 
 
 class Sums(TypedDict):
     """How well the parts, without unattributed time, add up to the latencies."""
 
     a_requests: float
-    """Share of requests whose parts add up within 2 %, as the mean over trials."""
+    """Share of a's requests whose parts add up within 2 %, as the mean over trials."""
     b_requests: float
     a_unattributed: float
-    """Share of the time that is unattributed."""
+    """Share of a's time that is unattributed."""
     b_unattributed: float
 
 
@@ -73,25 +73,24 @@ class Losses(TypedDict):
     a_seconds: float
     b_seconds: float
     a_held: float
-    """Seconds in which data of other requests had arrived on the connection but had to wait."""
+    """Seconds during which data of other requests had arrived on the connection but had to wait."""
     b_held: float
 
 
 class TimeSpent(TypedDict):
-    """How the mean request of both levels, or the median visit of a page, spent its time. Very small parts are left
-    out."""
+    """How the mean request of both levels (or the median visit of a page) spent its time, without very small parts."""
 
     blocks: int
     a_seconds: float
-    """Mean over the blocks."""
+    """The mean over the blocks."""
     b_seconds: float
     difference: SecondsBetween
     parts: Sequence[CauseRow]
-    """The largest difference first, without parts below half a percent."""
+    """The parts, largest difference first, without parts below half a percent."""
     losses: NotRequired[Losses]
     sums: NotRequired[Sums]
     told: NotRequired[bool]
-    """False: so much of one side's time is unattributed that the parts do not explain the difference."""
+    """False if so much of one side's time is unattributed that the parts do not explain the difference."""
 
 
 class CausesRow(TimeSpent):
@@ -106,21 +105,20 @@ class CausesRow(TimeSpent):
 Seconds = NDArray[np.float64]
 """Seconds of each cause, in the order of CAUSES."""
 NOTABLE = 0.005
-"""Share of the longer side's time. A part that is smaller on both sides, and whose difference is smaller, gets no
-row."""
+"""Share of the longer side's time below which a part gets no row, if its difference is smaller too."""
 _SIDES: Final = ("a", "b")
 LOSS: Final = "loss"
 VISIT: Final = "visit"
 RECOVERY: Final = "recovery"
-"""An additional phase for trials that load pages or whose client moves."""
+"""The additional phase of trials that load pages or whose client moves."""
 UNATTRIBUTED_AT_MOST = 0.1
-"""The largest share of a side's time that may be unattributed. With more, the known parts may not explain the
+"""The largest share of a side's time that may be unattributed. Beyond it, the known parts may not explain the
 difference."""
 
 
 def causes(case: Case, comparisons: Sequence[JudgedComparison]) -> list[CausesRow]:
-    """The `causes` of verdicts.json: a row for each comparison of whole requests, or visits, that answers the question,
-    and for cold requests next to it. Trials without a record of packets have none."""
+    """Return the `causes` part of verdicts.json: a row for each comparison of whole requests, or visits, that answers
+    the question, and for cold requests. Trials without a record of packets have none."""
     explanations = TrialExplanations(case)
     rows = [
         row for c in _explainable_comparisons(comparisons) if (row := _row(c, case.factor, explanations)) is not None
@@ -140,7 +138,8 @@ def _explainable_comparisons(comparisons: Sequence[JudgedComparison]) -> Iterato
 
 
 def explained_phase(metric: str) -> str | None:
-    """The phase under which a trial explains a metric's time; None for a metric that is not divided into causes."""
+    """Return the phase under which a trial explains a metric's time. None for a metric that is not divided into
+    causes."""
     match METRICS[metric].of:
         case RequestTime(phase, "end_ns"):
             return phase
@@ -153,7 +152,7 @@ def explained_phase(metric: str) -> str | None:
 
 
 class TrialExplanations:
-    """The explanations of trials, each read once."""
+    """The explanations of trials, each of which is read only once."""
 
     def __init__(self, case: Case) -> None:
         self._evidence, facts = case.evidence, case.facts
@@ -167,12 +166,12 @@ class TrialExplanations:
         return sorted({block for block, _ in self._attempts})
 
     def mean(self, block: int, cell: Cell, phase: str) -> Means | None:
-        """The means over the requests of a trial. None if they are unknown."""
+        """Return the means over the requests of a trial, or None if they are unknown."""
         attempt = self._attempts.get(_place(block, cell))
         return self.of(attempt).get(phase) if attempt else None
 
     def of(self, attempt: Attempt) -> Mapping[str, Means]:
-        """The means of each phase of an attempt; empty if its packets do not show them."""
+        """Return the means of each phase of an attempt; empty if its packets do not show them."""
         if attempt.name not in self._read:
             self._read[attempt.name] = self._means(attempt)
         return self._read[attempt.name]
@@ -184,16 +183,16 @@ class TrialExplanations:
         seal = self._seals.get(attempt.name)
         try:
             return self._kept.means_of(seal, explained) if seal else explained()
-        except UserError:  # an earlier version's, or no emulated link: no packets were recorded
+        except UserError:  # recorded by an earlier version, or without an emulated link: no packets
             return {}
 
     def keep(self) -> None:
-        """Store them for the next analysis."""
+        """Store the explanations for the next analysis."""
         self._kept.keep()
 
 
 def means(trial: ExplainedTrial) -> dict[str, Means]:
-    """The means of each phase of a trial, and of its visits."""
+    """Return the means of each phase of a trial, and of its visits."""
     phases, near = np.array(trial.phases), trial.sums_up
     of = {phase: phases == phase for phase in dict.fromkeys(trial.phases)}
     by_phase = {
@@ -239,7 +238,7 @@ def _row(c: JudgedComparison, factor: str, explanations: TrialExplanations) -> C
 
 
 def between(mine: Sequence[Means], others: Sequence[Means]) -> TimeSpent:
-    """The time that both sides spent, block by block, and how they differ."""
+    """Return the time that both sides spent in each block, and how they differ."""
     a, b = (np.array([mean.seconds for mean in side]) for side in (mine, others))
     sums = _sums(mine, others, a, b)
     return {
@@ -260,7 +259,7 @@ def between(mine: Sequence[Means], others: Sequence[Means]) -> TimeSpent:
 
 
 def _of_losses(seconds: Seconds) -> float:
-    """Seconds that losses cost the mean request."""
+    """Return the seconds that losses cost the mean request."""
     return float(sum(seconds[:, number].mean() for cause, number in NUMBER.items() if cause.group == LOSS))
 
 
@@ -274,12 +273,12 @@ def _sums(mine: Sequence[Means], others: Sequence[Means], a: Seconds, b: Seconds
 
 
 def _unattributed(seconds: Seconds) -> float:
-    """Share of the time of a side, of its blocks together."""
+    """Return the unattributed share of one side's time, over all its blocks."""
     return float(seconds[:, NUMBER[UNATTRIBUTED]].sum() / seconds.sum())
 
 
 def _parts(a: Seconds, b: Seconds, mine: Sequence[Means], others: Sequence[Means]) -> Iterator[CauseRow]:
-    """The parts, from both sides' seconds, shape (blocks, causes)."""
+    """Yield the parts from both sides' seconds, of the shape (blocks, causes)."""
     least = NOTABLE * max(a.sum(axis=1).mean(), b.sum(axis=1).mean())
     trip = float(np.median([mean.round_trip for mean in (*mine, *others)]))
     for number, cause in enumerate(CAUSES):
@@ -305,15 +304,15 @@ def _parts(a: Seconds, b: Seconds, mine: Sequence[Means], others: Sequence[Means
 
 
 def _difference(seconds: Seconds) -> SecondsBetween:
-    """The difference of both sides, from one value for each block."""
+    """Return the difference between both sides, from one value for each block."""
     estimate = SignedRank(seconds).estimate()
     return {"seconds": estimate.centre, "low": estimate.low, "high": estimate.high, "confidence": estimate.confidence}
 
 
 class CausesPart(TypedDict):
     causes: NotRequired[Sequence[CausesRow]]
-    """For each comparison of whole requests that answers the question, and for its cold ones. Empty without a record of
-    packets."""
+    """The causes for each comparison of whole requests that answers the question, and of its cold requests. Empty
+    without a record of packets."""
 
 
 def _compute(case: Case) -> CausesPart:

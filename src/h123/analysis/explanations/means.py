@@ -1,8 +1,8 @@
-"""A cache of explained attempts, because explaining their packets takes far longer than everything else.
+"""A cache of explained attempts, because explaining packets takes far longer than the rest of an analysis.
 
-A campaign has one file with its explained attempts, each by its seal's digest. It is valid only for the code that
-explained them; a damaged file, or one of other code, is ignored and replaced. It lies in h123's cache, not in the
-campaign's folder, because a campaign may come from a stranger.
+Each campaign has one file with its explained attempts, keyed by the digest of their seals. The file is valid only for
+the code that wrote it; if it is damaged or from different code, it is ignored and replaced. It is in h123's cache, not
+in the campaign's folder, because a campaign may come from a stranger.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ from h123.causes import CAUSES
 
 FORMAT: Final = "explained/1"
 _MOST = 200
-"""The most campaigns in the cache. When there are more, the oldest files are deleted."""
+"""The largest number of campaigns in the cache. If there are more, the oldest files are deleted."""
 _EXPLAINING = (
     "causes",
     "documents",
@@ -37,22 +37,22 @@ _EXPLAINING = (
     "analysis/explanations/causes.py",
     "analysis/explanations/means.py",
 )
-"""The code below the package that cached explanations depend on."""
+"""The code in the package that determines the cached explanations."""
 
 
 class Means(Strict):
-    """The means over a trial's requests of one phase, or its visit in the middle."""
+    """The means over the requests of one phase of a trial, or its median visit."""
 
     seconds: tuple[float, ...]
     """Seconds of each cause, in the order of CAUSES."""
     sums_up: float
     """Share of requests whose parts add up."""
     held: float
-    """Seconds in which losses delayed data that had already arrived for other requests."""
+    """Seconds during which losses delayed data that had already arrived for other requests."""
     sizes: dict[str, float] = Field(default_factory=dict)
-    """For each cause, bytes of a window or requests at once."""
+    """For each cause, bytes of a window or simultaneous requests."""
     round_trip: float = 0.0
-    """Seconds."""
+    """The round trip in seconds."""
 
 
 class _File(Strict):
@@ -67,20 +67,20 @@ class StoredMeans:
     """The cached means of a campaign's attempts."""
 
     def __init__(self, campaign: str) -> None:
-        """`campaign`: what makes it another than others."""
+        """`campaign` is a string that identifies the campaign."""
         name = hashlib.sha256(campaign.encode()).hexdigest()[:32]
         self._path = cache_folder() / "explained" / f"{name}.json"
         self._stored = _read(self._path)
         self._used: dict[str, dict[str, Means]] = {}
 
     def means_of(self, seal: str, explain: Callable[[], dict[str, Means]]) -> Mapping[str, Means]:
-        """The means of the attempt with this seal, from the cache, or explained now."""
+        """Return the means of the attempt with this seal, from the cache or by calling `explain`."""
         means = self._stored.get(seal)
         self._used[seal] = means if means is not None else explain()
         return self._used[seal]
 
     def keep(self) -> None:
-        """Write the used means, if some of them are new. A cache that cannot be written is ignored."""
+        """Write the means in use, if some of them are new. Failures to write the cache are ignored."""
         if self._used.keys() <= self._stored.keys():
             return
         file = _File(code=code(), attempts=self._stored | self._used)
@@ -94,7 +94,7 @@ class StoredMeans:
 
 @cache
 def code() -> str:
-    """Digest of the code that explains, and of the versions of the libraries it computes with."""
+    """Return a digest of the explaining code and of the versions of the libraries that it computes with."""
     package = Path(__file__).parents[2]
     digest = hashlib.sha256(f"{sys.version} {np.__version__} {duckdb.__version__}".encode())
     places = [package / name for name in _EXPLAINING]

@@ -1,4 +1,4 @@
-"""Compares how the treatments sent: congestion control, windows and the other settings of a transport."""
+"""Compares how the treatments sent: congestion control, windows and other transport settings."""
 
 from collections.abc import Mapping, Sequence
 from typing import NotRequired
@@ -11,14 +11,14 @@ from h123.study import likenesses
 
 
 class TransportRow(TypedDict):
-    """How alike the compared treatments sent."""
+    """How similarly the compared treatments sent."""
 
     transport: str
     """`deployed` or `matched`."""
     unlike: Mapping[str, str]
-    """For each setting, how the compared treatments differ in addition to what the study compares."""
+    """For each setting, how the compared treatments differ beyond what the study compares."""
     said: str
-    """The same in a sentence."""
+    """The differences in a sentence."""
 
 
 class TransportPart(TypedDict):

@@ -1,9 +1,9 @@
-"""How much of a cold request's difference comes from the initial window, a constant of the two stacks rather than of
-the protocols.
+"""Computes how much of a cold request's difference comes from the initial window, which belongs to the stacks rather
+than to the protocols.
 
-It is computed by the arithmetic of slow start on the link without loss, for the known initial windows of the
-campaign's senders: the study's setting, Linux' default, or the window that `h123 verify` has measured of a QUIC
-stack. `bench/arithmetic.py` compares this arithmetic with whole requests.
+It uses the arithmetic of slow start on the link without loss, with the known initial windows of the campaign's senders:
+the study's setting, Linux' default, or the window that `h123 verify` measured for a QUIC stack. `bench/arithmetic.py`
+compares this arithmetic with whole requests.
 """
 
 from collections.abc import Sequence
@@ -29,34 +29,35 @@ class WindowsRow(TypedDict):
     a: str
     b: str
     a_packets: int
-    """The number of packets that this side begins with."""
+    """The number of packets with which side a begins."""
     b_packets: int
     seconds: float
-    """Seconds that a's larger window saves, by arithmetic; negative: b's saves them."""
+    """Seconds that a's larger window saves, by arithmetic; negative if b's window saves them."""
     difference: float
-    """Seconds that a was measured to save."""
+    """Seconds that a saved, as measured."""
 
 
 METRIC = next(name for name, metric in METRICS.items() if metric.of == quantity.RequestTime("cold", "end_ns"))
-"""A whole request on a new connection."""
+"""The metric: a whole request on a new connection."""
 PACKET_BYTES, PAYLOAD_BYTES = 1500, 1400
-"""Bytes of a full packet on the link, and of the body in it, approximately: TCP's have 1448, QUIC's 1200 to 1440."""
+"""Approximate bytes of a full packet on the link, and of the body in it. TCP packets hold 1448, QUIC's 1200 to 1440."""
 NOTABLE = 0.01
 """Share of the request's time below which the part is not worth mentioning."""
 
 
 def windows(case: Case, comparisons: Sequence[JudgedComparison]) -> list[WindowsRow]:
-    """The `windows` of verdicts.json: a row for each cold comparison whose sides are known to begin differently."""
+    """Return the `windows` part of verdicts.json: a row for each cold comparison whose sides have different, known
+    initial windows."""
     rows = (_row(case, c) for c in comparisons if c["metric"] == METRIC and not c["twin"])
     return [row for row in rows if row]
 
 
 def _row(case: Case, c: JudgedComparison) -> WindowsRow | None:
-    """The row of a comparison. None if nothing is known, or there is nothing to report."""
+    """Return the row of a comparison, or None if nothing is known or there is nothing to report."""
     study, medians = case.plan.study, (c["a_median"], c["b_median"])
     a, b = (study.parameters({**c["cell"], study.compare.factor: level}) for level in (c["a"], c["b"]))
     packets = _window(case, a), _window(case, b)
-    first = a.workload.exchanges()[0]  # what cold requests are for
+    first = a.workload.exchanges()[0]  # cold requests repeat the first exchange
     size, up = max((first.moved("down"), False), (first.moved("up"), True))
     link = _straight(case.networks[a.network], up)
     if a.network != b.network or first != b.workload.exchanges()[0] or packets[0] == packets[1]:
@@ -79,8 +80,8 @@ def _row(case: Case, c: JudgedComparison) -> WindowsRow | None:
 
 
 def _window(case: Case, p: Parameters) -> int | None:
-    """Packets that the sender of the bodies begins with; None: not known."""
-    if p.congestion == "bbr":  # paces from its own idea of the path
+    """Return the number of packets with which the sender of the bodies begins, or None if unknown."""
+    if p.congestion == "bbr":  # BBR paces by its own model of the path
         return None
     sender = SenderSetting.all(p, case.choosing, SETTINGS["initial_window"])[0]
     if sender.value is not None:
@@ -91,7 +92,7 @@ def _window(case: Case, p: Parameters) -> int | None:
 
 
 def _straight(network: Network, up: bool) -> Straight | None:
-    """The path of the bodies without what it loses; None if packets pass at once."""
+    """Return the path of the bodies without losses. None if packets pass at once."""
     way = network.up if up else network.down
     if way is None or way.rate is None or not network.round_trip_ns:
         return None
@@ -104,7 +105,7 @@ def _download_s(size: int, window: int, link: Straight) -> float:
 
 class WindowsPart(TypedDict):
     windows: NotRequired[Sequence[WindowsRow]]
-    """For each comparison of cold requests whose sides begin with different numbers of packets."""
+    """A row for each comparison of cold requests whose sides begin with different numbers of packets."""
 
 
 def _compute(case: Case) -> WindowsPart:

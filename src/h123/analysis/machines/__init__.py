@@ -1,3 +1,3 @@
-"""Many machines in one campaign: how much they differ, which of them differ too much, and what that changes."""
+"""Several machines in one campaign: how much they differ, which ones differ too much, and the consequences."""
 
 __all__ = ["section"]

@@ -1,9 +1,9 @@
-"""The rule by which a machine differs, which holds before anything is measured (docs/cluster.md).
+"""The rule for machines that differ, which is fixed before anything is measured (docs/cluster.md).
 
-A machine differs where its mean is off by more than the study's margin, and by more than chance: a t-test with the
+A machine differs if its mean is off by more than the study's margin, and by more than chance allows: a t-test with the
 variance within machines (Searle, Casella, McCulloch, Variance Components, 1992, chapter 3) at `LEVEL`, divided by the
-number of tests (Bonferroni). The most certain difference comes first. The next one is looked for without that machine,
-because it makes the others differ from their common mean too.
+number of tests (Bonferroni). The most certain difference comes first. The search for the next one leaves out that
+machine, because it shifts the common mean of the others.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -16,9 +16,9 @@ from h123.analysis.machines.variance import Groups, within_squares
 from h123.base.distributions import student_cdf
 
 LEVEL = 0.01
-"""How often, at most, a machine is named although all machines of the campaign are alike."""
+"""The probability, at most, of naming a machine although all machines of the campaign are alike."""
 FEWEST_BLOCKS = 2
-"""The fewest blocks of a machine: one block might be an outlier."""
+"""The fewest blocks of a machine, because a single block might be an outlier."""
 
 What = TypeVar("What")
 
@@ -30,7 +30,7 @@ class Measurement(Generic[What]):
     what: What
     groups: Groups
     zero: bool = False
-    """Whether the true mean is 0, as for an A/A pair. If not, a machine is compared with the others."""
+    """Whether the true mean is 0, as for an A/A pair. Otherwise, a machine is compared with the others."""
 
 
 @dataclass(frozen=True)
@@ -40,14 +40,14 @@ class Departure(Generic[What]):
     machine: str
     what: What
     difference: float
-    """Difference of logarithms."""
+    """The difference of logarithms."""
     p: float
-    """Corrected for the number of tests."""
+    """p, corrected for the number of tests."""
 
 
 def departures(samples: Sequence[Measurement[What]], machines: Iterable[str], bound: float) -> list[Departure[What]]:
-    """The machines that differ by more than `bound`, the most certain first. If only two machines remain, only one of
-    them is listed: nothing shows which one is off."""
+    """Return the machines that differ by more than `bound`, the most certain first. If only two machines remain, only
+    one is listed, because nothing shows which one is off."""
     inside, found = set(machines), list[Departure[What]]()
     while departure := _worst(samples, inside, bound):
         found.append(departure)
@@ -56,8 +56,8 @@ def departures(samples: Sequence[Measurement[What]], machines: Iterable[str], bo
 
 
 def left_out(machines: Iterable[str], blocks: Mapping[str, int]) -> list[str]:
-    """Which of the differing machines are left out: in their order, as long as the remaining ones are more than half of
-    the machines and have more than half of the blocks."""
+    """Return which of the differing machines to leave out: in their order, as long as the remaining ones are more than
+    half of the machines and ran more than half of the blocks."""
     out = list[str]()
     for machine in machines:
         stay = blocks.keys() - {*out, machine}
@@ -68,7 +68,7 @@ def left_out(machines: Iterable[str], blocks: Mapping[str, int]) -> list[str]:
 
 
 def _worst(samples: Sequence[Measurement[What]], machines: Collection[str], bound: float) -> Departure[What] | None:
-    """The most certain difference. None if none is certain."""
+    """Return the most certain difference, or None if none is certain."""
     tests = list(chain.from_iterable(_tests(sample, machines) for sample in samples))
     far = [test for test in tests if abs(test.difference) > bound]
     worst = min(far, key=lambda test: (test.p, test.machine), default=None)
@@ -78,7 +78,7 @@ def _worst(samples: Sequence[Measurement[What]], machines: Collection[str], boun
 
 
 def _tests(sample: Measurement[What], machines: Collection[str]) -> Iterator[Departure[What]]:
-    """Each machine's difference, with a p that is not corrected."""
+    """Yield each machine's difference with its uncorrected p."""
     groups = {name: values for name, values in sample.groups.items() if name in machines and values}
     freedom = sum(map(len, groups.values())) - len(groups)
     if freedom < 1 or len(groups) < 2:

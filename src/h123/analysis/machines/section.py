@@ -1,4 +1,4 @@
-"""How much the machines of a campaign differ, and which are left out."""
+"""The section of verdicts.json on how much the machines of a campaign differ, and which are left out."""
 
 from collections.abc import Sequence
 from typing import NotRequired
@@ -11,11 +11,11 @@ from h123.analysis.selected_trials import MachineDifference, MachineSpread
 
 
 class MachinesRow(TypedDict):
-    """Machines of a campaign in which several ran trials in real time."""
+    """The machines of a campaign in which several machines ran trials in real time."""
 
     machines: int
     left_out: Sequence[str]
-    """Machines whose blocks do not count."""
+    """The machines whose blocks do not count."""
     differences: Sequence[MachineDifference]
     spreads: Sequence[MachineSpread]
     """The spreads of the comparisons that answer the question. Empty if each machine ran one block."""
@@ -23,7 +23,7 @@ class MachinesRow(TypedDict):
 
 class MachinesPart(TypedDict):
     machines: NotRequired[MachinesRow]
-    """Absent if there was one machine, or only virtual trials."""
+    """Absent with a single machine, or if all trials use the virtual clock."""
 
 
 def _compute(case: Case) -> MachinesPart:

@@ -1,4 +1,4 @@
-"""Applies the rule to a campaign: machines that differ beyond the margin are named, and left out where their ratios
+"""Applies the rule to a campaign: names machines that differ beyond the margin, and leaves them out if their ratios
 differ (docs/cluster.md)."""
 
 import math
@@ -22,8 +22,8 @@ class _What(NamedTuple):
 
 
 def select(trials: TrialSet, plan: Plan) -> Selection:
-    """The trials that count: all of them if one machine ran them, and under the virtual clock, where machines cannot
-    differ."""
+    """Return the trials that count: all of them if one machine ran them, or under the virtual clock, where machines
+    cannot differ."""
     homes = {attempt.block: attempt.place for attempt in trials.attempts if attempt.place and not attempt.virtual}
     if len(set(homes.values())) < 2:
         return Selection(trials)
@@ -40,7 +40,7 @@ def differences(
     homes: Mapping[int, str],
     margin: float,
 ) -> list[MachineDifference]:
-    """The machines that differ: by ratios and A/A pairs, the most certain first, then by values alone."""
+    """Return the machines that differ: first by ratios and A/A pairs, the most certain first, then by values alone."""
     machines, bound = set(homes.values()), math.log1p(margin)
     samples = [Measurement(_What(c, "ratio"), _ratios(c, homes)) for c in question]
     samples += [Measurement(_What(c, "twin"), _ratios(c, homes), zero=True) for c in twins]
@@ -52,7 +52,7 @@ def differences(
 
 
 def _question(trials: TrialSet, plan: Plan) -> tuple[list[PairedComparison], list[PairedComparison]]:
-    """The comparisons in real time that answer the study's question, and the A/A pairs of their metrics."""
+    """Return the comparisons in real time that answer the study's question, and the A/A pairs for their metrics."""
     study = plan.study
     first = study.compare.families[0]
     compared = [c for c in compare(trials, plan) if not c.repeats and c.metric in first.metrics and _wall(c, plan)]
@@ -71,13 +71,13 @@ def _ratios(comparison: PairedComparison, homes: Mapping[int, str]) -> Groups:
 
 
 def _levels(comparison: PairedComparison, homes: Mapping[int, str]) -> Groups:
-    """The geometric mean of both sides, which says nothing of their ratio."""
+    """Return the geometric mean of both sides, which does not depend on their ratio."""
     whole = [pair for pair in comparison.pairs if pair.whole]
     return _grouped(((pair.block, (math.log(pair.a) + math.log(pair.b)) / 2) for pair in whole), homes)
 
 
 def _grouped(values: Iterable[tuple[int, float]], homes: Mapping[int, str]) -> Groups:
-    """The values by machine, without lost blocks, which have none."""
+    """Group the values by machine, without blocks that failures made unknown."""
     groups = defaultdict[str, list[float]](list)
     for block, value in values:
         if block in homes and math.isfinite(value):

@@ -1,4 +1,4 @@
-"""How much ratios vary between machines, apart from how much they vary from block to block on one machine."""
+"""Separates how much ratios vary between machines from how much they vary from block to block on one machine."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ class Deviations:
 
 
 def spread(groups: Groups) -> Deviations | None:
-    """Both, by the method of moments of a one-way analysis of variance with unequal groups. None if no machine has
-    two blocks, because then the two cannot be separated.
+    """Return both standard deviations, by the method of moments for a one-way analysis of variance with unequal groups.
+    None if no machine has two blocks, because then they cannot be separated.
 
     Source: Searle, Casella, McCulloch, Variance Components (1992), section 3.6 (Henderson's method I).
     """
@@ -37,5 +37,5 @@ def spread(groups: Groups) -> Deviations | None:
 
 
 def within_squares(groups: Groups) -> float:
-    """The sum of squared distances from each machine's own mean."""
+    """Return the sum of squared distances from each machine's own mean."""
     return sum((value - fmean(values)) ** 2 for values in groups.values() if values for value in values)

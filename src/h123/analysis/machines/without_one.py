@@ -1,8 +1,8 @@
-"""A statistic of differences that does not rest on one machine: each machine is left out in turn, and the widest
-interval and the largest p count.
+"""A statistic that does not rest on any single machine: it leaves out each machine in turn, and reports the widest
+interval and the largest p.
 
-Where one machine is off by whatever, the p without it is valid, and the largest is no smaller (intersection-union test:
-Berger, Technometrics 24, 1982).
+If one machine is off by any amount, the p without it is valid, and the largest p is no smaller (intersection-union
+test: Berger, Technometrics 24, 1982).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,25 +12,25 @@ from typing import Protocol
 from h123.analysis.statistics.signedrank import IntervalEstimate
 
 FEWEST_MACHINES = 3
-"""Without one of two machines, half of the blocks would be left."""
+"""The fewest machines. With two, leaving one out would leave only half of the blocks."""
 
 
 class Statistic(Protocol):
     """A statistic of paired differences."""
 
     def estimate(self, confidence: float) -> IntervalEstimate:
-        """The centre with its interval."""
+        """Return the centre with its interval."""
 
     def p(self) -> float:
-        """Two-sided p against no difference."""
+        """Return the two-sided p against no difference."""
 
     def p_equivalent(self, margin: float) -> float:
-        """p against a difference beyond the margin."""
+        """Return p against a difference beyond the margin."""
 
 
 @dataclass(frozen=True)
 class WithoutOne:
-    """A statistic of all blocks, and the same without each machine."""
+    """A statistic of all blocks, and of the blocks without each machine."""
 
     whole: Statistic
     parts: Sequence[Statistic]
@@ -38,7 +38,7 @@ class WithoutOne:
     """The number of blocks in the smallest part."""
 
     def estimate(self, confidence: float) -> IntervalEstimate:
-        """The centre of all blocks, and an interval that contains all others."""
+        """Return the centre of all blocks, and an interval that contains the intervals of all parts."""
         estimates = [statistic.estimate(confidence) for statistic in (self.whole, *self.parts)]
         return IntervalEstimate(
             estimates[0].centre,
@@ -48,18 +48,19 @@ class WithoutOne:
         )
 
     def p(self) -> float:
-        """The largest p."""
+        """Return the largest p against no difference."""
         return max(statistic.p() for statistic in (self.whole, *self.parts))
 
     def p_equivalent(self, margin: float) -> float:
-        """The largest p for equivalence."""
+        """Return the largest p for equivalence."""
         return max(statistic.p_equivalent(margin) for statistic in (self.whole, *self.parts))
 
 
 def without_one(
     statistic: Callable[[Sequence[float]], Statistic], differences: Mapping[int, float], homes: Mapping[int, str]
 ) -> WithoutOne:
-    """`differences` by block; `homes`: the machine of each block. With fewer than three machines, none is left out."""
+    """Return the statistic without each machine in turn. `differences` are by block; `homes` gives the machine of each
+    block. With fewer than three machines, none is left out."""
     values = list(differences.values())
     machines = sorted({homes[block] for block in differences if block in homes})
     parts = [[d for block, d in differences.items() if homes.get(block) != name] for name in machines]

@@ -26,12 +26,12 @@ class TrialCounts(TypedDict):
 
 class BlocksPart(TypedDict):
     blocks: Blocks
-    """Planned blocks, and those without a missing value."""
+    """The number of planned blocks, and of blocks without a missing value."""
 
 
 class CountsPart(BlocksPart):
     attainable_p: float
-    """The smallest p that is possible with so many blocks."""
+    """The smallest p that is possible with this number of blocks."""
     trials: TrialCounts
 
 

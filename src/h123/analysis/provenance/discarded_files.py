@@ -1,4 +1,4 @@
-"""Files that servers and clients wrote outside their folders, and that disappeared with the lab."""
+"""Files that servers and clients wrote outside their folders, which disappeared with the lab."""
 
 from collections.abc import Sequence
 from typing import NotRequired
@@ -11,12 +11,12 @@ from h123.measures import Attempt
 
 
 class DiscardedRow(TypedDict):
-    """Files that were written in the trials of a server and disappeared with the lab."""
+    """Files that trials of one server wrote outside their folders. They disappeared with the lab."""
 
     server: str
     trials: int
     files: str
-    """The paths in the first of these trials; only a few of many, as the lab lists them."""
+    """The paths from the first of these trials; the lab lists only a few if there are many."""
 
 
 CODE = "files-discarded"
@@ -24,7 +24,7 @@ CODE = "files-discarded"
 
 
 def discarded(attempts: Sequence[Attempt]) -> list[DiscardedRow]:
-    """A row for each server in whose trials such files were written."""
+    """Return a row for each server whose trials wrote such files."""
     rows = dict[str, DiscardedRow]()
     for attempt in attempts:
         remarks = [warning["detail"] for warning in attempt.report.warnings if warning["code"] == CODE]

@@ -1,4 +1,4 @@
-"""The outcome of the campaign's conditions (h123.gate decides it)."""
+"""The outcome of the campaign's conditions, as h123.gate decides it."""
 
 from collections.abc import Sequence
 from typing import Literal, NotRequired
@@ -9,7 +9,7 @@ GateWord = Literal["passed", "failed", "undecided"]
 
 
 class GateRow(TypedDict):
-    """The outcome of the last conditions that the campaign was checked against; gate.json gives the figures."""
+    """The outcome of the conditions that the campaign was last checked against; gate.json has the figures."""
 
     verdict: GateWord
     lines: Sequence[str]
@@ -18,4 +18,4 @@ class GateRow(TypedDict):
 
 class GatePart(TypedDict):
     gate: NotRequired[GateRow]
-    """Absent if the campaign was checked against no conditions."""
+    """Absent if the campaign was not checked against conditions."""

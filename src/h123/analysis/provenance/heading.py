@@ -1,4 +1,4 @@
-"""The heading: the campaign, its question, and how strictly it is judged."""
+"""The head of verdicts.json: the campaign, its question, and how strictly it is judged."""
 
 from typing import Literal
 
@@ -19,7 +19,7 @@ class HeadingPart(TypedDict):
     margin: float
     """The study's equivalence margin, as a share."""
     alpha: float
-    """The error that all looks together may spend."""
+    """The total error probability over all looks."""
     seed: int
 
 

@@ -1,4 +1,4 @@
-"""The looks at a campaign: those already taken, and when the next one is due."""
+"""The looks at a campaign: the ones already taken, and when the next one is due."""
 
 from typing import NamedTuple
 
@@ -18,14 +18,14 @@ class LooksPart(TypedDict):
 
 
 class LooksAndVerdicts(LooksPart, BlocksPart, JudgedPart):
-    """The parts of verdicts.json that decide about the next look."""
+    """The parts of verdicts.json that determine the next look."""
 
 
 def next_look(verdicts: LooksAndVerdicts, *, undecided: bool | None = None) -> int | None:
-    """The number of blocks of the next look. None if the question is decided, or if more blocks cannot help.
+    """Return the number of blocks at the next look. None if the question is decided, or if more blocks cannot help.
 
-    `undecided` says whether the question is still open. None: the question is the study's own, which is decided when
-    all comparisons of its first family have a verdict, or can have none.
+    `undecided` says whether the question is still open. If it is None, the study's own question counts, which is
+    decided when all comparisons of its first family have a verdict, or can have none.
     """
     if undecided is None:
         answers = headline(verdicts["comparisons"])

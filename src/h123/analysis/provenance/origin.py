@@ -1,5 +1,5 @@
-"""Facts that are unknown because samples were imported. The report states it next to the answer, so that readers do not
-overrate the answer."""
+"""Facts that are unknown because samples were imported. The report states them next to the answer, so that readers do
+not overrate it."""
 
 from collections.abc import Sequence
 
@@ -18,11 +18,11 @@ from h123.measures import Attempt
 
 class OriginCosts(ImportFacts):
     costs: Sequence[str]
-    """Sentences about what cannot be known because the samples were imported."""
+    """Sentences about facts that are unknown because the samples were imported."""
 
 
 def costs(imported: ImportFacts, case: Case, comparisons: Sequence[JudgedComparison]) -> list[str]:
-    """Sentences about an imported campaign; `judged` are the comparisons of verdicts.json."""
+    """Return sentences about what is unknown in an imported campaign. `comparisons` are those of verdicts.json."""
     attempts = case.trials.attempts
     files = ", ".join(file["name"] for file in imported["files"])
     lines = [
@@ -73,7 +73,7 @@ def _without_blocks(
 
 class OriginPart(TypedDict):
     origin: OriginCosts | None
-    """Where imported samples come from; null for a campaign that h123 ran."""
+    """The origin of imported samples; null for a campaign that h123 ran."""
 
 
 def _compute(case: Case) -> OriginPart:

@@ -1,4 +1,4 @@
-"""The machines of a campaign that ran on more than one: what each one is, and which blocks it ran."""
+"""The machines of a campaign that ran on more than one: their properties, and which blocks they ran."""
 
 from collections.abc import Iterable, Sequence
 from typing import NotRequired
@@ -13,7 +13,7 @@ from h123.measures import Attempt
 
 
 class PlaceRow(TypedDict):
-    """A machine that ran trials, and the blocks that are complete there."""
+    """A machine that ran trials, and the blocks that it completed."""
 
     name: str
     blocks: Sequence[int]
@@ -22,7 +22,8 @@ class PlaceRow(TypedDict):
 
 
 def places(attempts: Sequence[Attempt], events: Iterable[Event]) -> list[PlaceRow]:
-    """The machines of the attempts that count, with their latest facts; empty if all ran on one machine."""
+    """Return the machines of the attempts that count, with their latest facts; empty if all attempts ran on one
+    machine."""
     facts = machines(events)
     names = sorted({attempt.place for attempt in attempts if attempt.place})
     return [_row(name, attempts, facts) for name in names] if len(names) > 1 else []
@@ -35,7 +36,7 @@ def _row(name: str, attempts: Sequence[Attempt], facts: dict[str, MachineFacts])
 
 
 def _compared(events: Sequence[Event]) -> list[Event]:
-    """The second runs of trials that the campaign has from another machine."""
+    """Return the second runs of trials on a different machine."""
     homes = {event["trial"]: event.get("place") for event in events if event["event"] == "trial" and event["valid"]}
     return [
         event
@@ -46,11 +47,12 @@ def _compared(events: Sequence[Event]) -> list[Event]:
 
 class PlacesPart(TypedDict):
     places: NotRequired[Sequence[PlaceRow]]
-    """Absent if there was one machine."""
+    """Absent with a single machine."""
     second_runs: NotRequired[int]
-    """Virtual trials that ran on a second machine too, and did the same to the byte. Absent if there is none."""
+    """Virtual trials that also ran on a second machine, with identical results to the byte. Absent if there are
+    none."""
     privileges: NotRequired[Sequence[Privileges]]
-    """The privileges that trials ran with. Absent if an earlier h123 began the campaign, always as root."""
+    """The privileges with which trials ran. Absent for campaigns of early versions, which always ran as root."""
 
 
 def _compute(case: Case) -> PlacesPart:

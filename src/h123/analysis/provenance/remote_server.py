@@ -22,13 +22,13 @@ class RemoteServerRow(TypedDict):
     tcp_ns: int
     """The delay that the gateway adds to a round trip over TCP, ns."""
     udp_ns: int
-    """The same over UDP, ns."""
+    """The delay that the gateway adds to a round trip over UDP, ns."""
     beyond_ns: int | None
-    """How long this machine takes to open a TCP connection to the server, ns. None: the server accepts none."""
+    """The time that this machine needs to open a TCP connection to the server, ns. None if the server accepts none."""
 
 
 def remote_servers(case: Case) -> list[RemoteServerRow]:
-    """The `elsewhere` of verdicts.json: medians over the trials of each such server."""
+    """Return the `elsewhere` part of verdicts.json: medians over the trials of each such server."""
     by_server: dict[str, list[GatewayFacts]] = defaultdict(list)
     for attempt in case.attempts:
         if facts := read_gateway(case.evidence.of(attempt)):

@@ -1,4 +1,4 @@
-"""Attempts without a seal, as earlier versions recorded them."""
+"""Attempts without a seal, which only earlier versions recorded."""
 
 from typing import NotRequired
 
@@ -10,7 +10,7 @@ from h123.analysis.section import Section
 
 class UnsealedPart(TypedDict):
     unsealed: NotRequired[int]
-    """Attempts without a seal, which early campaigns have."""
+    """Attempts without a seal, in campaigns of early versions."""
 
 
 def _compute(case: Case) -> UnsealedPart:

@@ -1,4 +1,4 @@
-"""Notes that the folder is a shard: some blocks of a campaign, on which no answer should rest."""
+"""A note that the folder is a shard: a part of a campaign's blocks, on which no answer should rest."""
 
 from collections.abc import Sequence
 from typing import NotRequired
@@ -13,7 +13,7 @@ class ShardRow(TypedDict):
     """The shard's name and blocks, and the number of planned blocks."""
 
     name: str
-    """As in `--shard`: `3/40`."""
+    """The name, as in `--shard`: `3/40`."""
     blocks: Sequence[int]
     planned: int
 

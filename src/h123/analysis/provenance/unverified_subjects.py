@@ -11,7 +11,7 @@ from h123.documents.campaign_file import Proof, VerifiedRole
 
 
 class UnprovedRow(Proof):
-    """A subject whose verification did not pass, in a role that it had."""
+    """A subject whose verification did not pass, in one of its roles in the campaign."""
 
     subject: str
     role: VerifiedRole
@@ -22,7 +22,7 @@ class UnprovedPart(TypedDict):
 
 
 def _compute(case: Case) -> UnprovedPart:
-    """The part is absent if an earlier h123 began the campaign, which did not record verifications."""
+    """Return the part. It is absent for campaigns of earlier versions, which did not record verifications."""
     return {
         "unproved": [
             {**proof, "subject": name, "role": role}

@@ -11,7 +11,7 @@ from h123.measures import Attempt, finite_metrics
 
 
 class ValueRow(TypedDict):
-    """A trial's metrics."""
+    """The metrics of a trial."""
 
     trial: str
     block: int
@@ -20,7 +20,7 @@ class ValueRow(TypedDict):
     cell: Cell
     twin: bool
     metrics: Mapping[str, float | None]
-    """Null: the trial has no value."""
+    """The metrics by name; null if the trial has no value."""
 
 
 class ValuesPart(TypedDict):

@@ -1,3 +1,3 @@
-"""Published results: campaigns of this project, as the repository keeps them (docs/contracts/results.md)."""
+"""Published results: this project's campaigns as the repository keeps them (docs/contracts/results.md)."""
 
 __all__ = ["decided", "head", "publication"]

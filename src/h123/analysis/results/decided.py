@@ -1,9 +1,9 @@
 """Decides claims by the published results (docs/results/data), with the verdicts of each campaign's own analysis.
 
-A result decides a claim if it measured it: it is a campaign of the claim's study, the claim was the same when the
-campaign was analysed, and the study still has the treatments as they ran. Whether the audits allow a verdict is part
-of the verdict. If several results measured a claim, the one with the largest scale counts, then the one with the
-most blocks, then the latest. What a result found plays no part in this choice.
+A result decides a claim if it measured the claim: it is a campaign of the claim's study, the claim was the same at the
+time of the analysis, and the study still has the treatments as they ran. The verdict includes whether the audits allow
+one. If several results measured a claim, the one with the largest scale counts, then the one with the most blocks, then
+the latest. The choice does not depend on what a result found.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 _QUESTION = ("metric", "a", "b", "direction", "condition", "against", "size")
 _ANSWER = ("verdict", "reason", "requests", "blocks", "p", "p_adjusted", "figures", "repeats")
 _CHOSEN_BY_RUN = ("clock",)
-"""Settings that `run` takes as options and a claim's measure may have as it likes; the answer names them."""
+"""Settings that are options of `run` and that a claim's measure leaves open; the answer names them."""
 
 
 @dataclass(frozen=True)
 class Decided:
-    """A ledger with the verdicts of results, and which result each verdict is of."""
+    """A ledger with its verdicts, and the result behind each verdict."""
 
     ledger: "LedgerDecided"
     by: Mapping[str, PublishedResult] = field(default_factory=dict)
@@ -35,8 +35,8 @@ class Decided:
 def decide_by_results(
     ledger: Ledger, results: Sequence[PublishedResult], own: "LedgerDecided | None" = None
 ) -> Decided:
-    """Decide a ledger by results. `own`: the verdicts of the user's own campaign, which take precedence. Raises
-    UserError where a result is damaged."""
+    """Decide a ledger by results. `own` has the verdicts of the user's own campaign, which take precedence. Raises
+    UserError if a result is damaged."""
     base = own or decide(ledger)
     mine = [result for result in results if result.campaign["study"]["name"] == ledger.study]
     study = load_study(find_study(ledger.study)) if ledger.study and mine else None
@@ -79,15 +79,15 @@ def _weight(row: "ClaimRow", result: PublishedResult) -> tuple[float, int, str]:
 
 
 def _row(result: PublishedResult, claim: Claim) -> "ClaimRow | None":
-    """The result's row of the claim: the same sentence under the same name."""
+    """Return the result's row for the claim with the same name, or None."""
     rows = (row for ledger in result.head["claims"] for row in ledger["claims"])
     words = claim.quotation, claim.summary
     return next((r for r in rows if r["id"] == claim.id and (r["quotation"], r["summary"]) == words), None)
 
 
 def _changed(result: PublishedResult, claim: MeasurableClaim, study: Study) -> str | None:
-    """Changes to the claim's treatments since they ran. None: no change. Settings that only one of the two
-    versions of the study has are ignored."""
+    """Return what changed in the claim's treatments since they ran, or None. Settings that exist in only one of the two
+    versions of the study do not count."""
     campaign = result.campaign
     then, now = campaign["study"], study.scaled(campaign["study"].get("scale", 1.0))
     sets = now.model_dump(mode="json", include={"factors", "settings", "compare"})

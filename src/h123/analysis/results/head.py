@@ -1,4 +1,4 @@
-"""The first line of a published result, with its shape."""
+"""The first line of a published result, and its model."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -21,7 +21,7 @@ class Sealed(TypedDict):
 
     attempts: int
     digest: Digest
-    """SHA-256 of the lines `TRIAL~ATTEMPT DIGEST`, sorted, each with its line end."""
+    """SHA-256 of the sorted lines `TRIAL~ATTEMPT DIGEST`, including line ends."""
 
 
 @with_config(STRICT)
@@ -42,27 +42,26 @@ class SpreadRow(TypedDict):
 
 @with_config(STRICT)
 class ResultHead(TypedDict):
-    """The origin of a result, and what commands read from many results at once."""
+    """The origin of a result, and everything that commands read from many results at once."""
 
     h123: Literal["result/1"]
     name: str
     command: str
     """The command that repeats the campaign."""
     campaign: CampaignFile
-    """campaign.json: study, networks, seed, blocks, version, date, machine and its kernel, subjects."""
+    """The content of campaign.json: study, networks, seed, blocks, version, date, machine and its kernel, subjects."""
     seals: Sealed
     claims: Sequence[LedgerDecided]
-    """The claims as the verdicts list them."""
+    """The claims, as in the verdicts."""
     spreads: Sequence[SpreadRow]
     rest: Digest
-    """SHA-256 of the lines after this one."""
+    """SHA-256 of all following lines."""
     digest: Digest
     """SHA-256 of this line without `digest`."""
 
 
 def head_of(result: PublishedResult) -> ResultHead:
-    """The head of a result, with its shape checked. Raises UserError if the shape differs, or the file is
-    damaged."""
+    """Return the head of a result. Raises UserError if its shape is wrong or the file is damaged."""
     if not isinstance(result.head.get("campaign"), dict):
         raise UserError(f"{result.path} is not as h123 writes it: it has no `campaign`")
     try:

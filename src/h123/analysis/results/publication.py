@@ -1,5 +1,4 @@
-"""Publishes a finished campaign as a result: which requirements it must meet, and which parts of the verdicts are
-kept."""
+"""Publishes a finished campaign as a result: the requirements, and the parts of the verdicts that it keeps."""
 
 import hashlib
 import json
@@ -27,7 +26,7 @@ from h123.store import CampaignFolder, damage_words
 _VALUE_DIGITS = 4
 """Significant digits of each trial's metrics."""
 _ROUNDING = 1e-9
-"""The rounding error of a confidence."""
+"""The tolerated rounding error of a confidence."""
 Page = Callable[[CampaignFolder, Verdicts], Mapping[str, object]]
 
 
@@ -60,7 +59,7 @@ def publish_result(folder: CampaignFolder, name: str, page: Page, into: Path = R
 
 
 def repeat_command(folder: CampaignFolder, study: str) -> str:
-    """The command that runs the campaign again, with the options that were used with the study's file."""
+    """Return the command that runs the campaign again, with the study's file and the options that were used."""
     scale, settings = folder.study.get("scale", 1.0), folder.study["settings"]
     options = [f"--seed {folder.seed}", f"--blocks {folder.blocks}"]
     options += [f"--scale {scale:g}"] if scale != 1 else []
@@ -90,7 +89,7 @@ def _refuse_unfit(folder: CampaignFolder, verdicts: Verdicts) -> None:
 
 
 def _sealed(folder: CampaignFolder) -> Sealed:
-    """The digest of all seals. Raises UserError if the files of an attempt are not the measured ones."""
+    """Return the digest of all seals. Raises UserError if the files of an attempt are not the measured ones."""
     folder.examine()
     attempts = [event for event in folder.events() if event["event"] == "trial"]
     faults = [f"{folder.attempt(event).name}: {fault}" for event in attempts if (fault := _fault(folder, event))]
@@ -110,8 +109,8 @@ def _fault(folder: CampaignFolder, event: TrialEvent) -> str | None:
 
 
 def _published_parts(verdicts: Verdicts) -> dict[str, Any]:
-    """The verdicts without what the head has, without passed audits (their summary counts them), and without what
-    `values` has too."""
+    """Return the verdicts without what the head contains, without passed audits (their summary counts them), and
+    without what `values` repeats."""
     return {
         **{name: part for name, part in verdicts.items() if name != "claims"},
         "audits": [finding for finding in verdicts["audits"] if not finding["passed"]],
@@ -121,8 +120,8 @@ def _published_parts(verdicts: Verdicts) -> dict[str, Any]:
 
 
 def _spreads(verdicts: Verdicts, case: Case) -> Sequence[SpreadRow]:
-    """For each metric and each kind of trial, the median of the standard deviations behind the intervals. A/A pairs are
-    left out: two different levels do not vary together as much as a level and itself."""
+    """Return the median standard deviation of log ratios for each metric and each kind of trial. A/A pairs are left
+    out, because their ratios vary less than those of different levels."""
     study = case.plan.study
     spreads: dict[tuple[SpreadTrial, str], list[float]] = defaultdict(list)
     blocks: dict[tuple[SpreadTrial, str], int] = {}

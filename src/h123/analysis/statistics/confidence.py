@@ -1,7 +1,8 @@
-"""Which intervals people see as ranges: those that hold the truth often enough. Documents keep all of them."""
+"""Decides which intervals are shown as ranges: those that contain the truth often enough. Documents keep all
+intervals."""
 
 MEANINGFUL_CONFIDENCE = 0.8
-"""An interval that contains the truth less often than this would only mislead."""
+"""An interval that contains the truth less often than this would mislead."""
 
 
 def meaningful(confidence: float | None) -> bool:
@@ -10,5 +11,5 @@ def meaningful(confidence: float | None) -> bool:
 
 
 def no_interval(blocks: int) -> str:
-    """Why a figure from so few blocks stands without a range: `2 blocks, too few for an interval`."""
+    """Say why a figure from few blocks has no range: `2 blocks, too few for an interval`."""
     return f"{blocks} block{'' if blocks == 1 else 's'}, too few for an interval"

@@ -1,4 +1,4 @@
-"""Families: which comparisons are corrected together for their number, and how."""
+"""Families: which comparisons are corrected together for multiple tests, and how."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +12,7 @@ from h123.study import Family
 
 @dataclass(frozen=True)
 class Membership:
-    """The family that one comparison belongs to."""
+    """The family of one comparison."""
 
     name: str
     correction: str
@@ -21,7 +21,8 @@ class Membership:
 def membership(
     families: Iterable[Family], metric: str, pair: tuple[str, str], cell: Mapping[str, str]
 ) -> Membership | None:
-    """The first family that names the comparison; `each` makes one family per level: `answer/poor`."""
+    """Return the first family that names the comparison. `each` makes a separate family for each level:
+    `answer/poor`."""
     for family in families:
         is_named = family.pairs is None or "/".join(pair) in ("".join(p.split()) for p in family.pairs)
         if metric in family.metrics and is_named:
@@ -30,7 +31,7 @@ def membership(
 
 
 def adjust(p: Sequence[float], correction: str) -> list[float]:
-    """p values adjusted for their number: `holm` (Holm 1979), `bh` (Benjamini and Hochberg 1995)."""
+    """Return p values adjusted for their number with `holm` (Holm 1979) or `bh` (Benjamini and Hochberg 1995)."""
     values = np.asarray(p, dtype=np.float64)
     if not len(values):
         return []
@@ -46,10 +47,10 @@ def adjust(p: Sequence[float], correction: str) -> list[float]:
 
 
 def smallest_adjusted(pairs: int, size: int, correction: str) -> float:
-    """The smallest adjusted p that a comparison with `pairs` pairs can have in a family of `size`.
+    """Return the smallest adjusted p that a comparison with `pairs` pairs can have in a family of `size`.
 
-    Holm multiplies the smallest p by the family's size, whatever the others are; with Benjamini-Hochberg it can stay
-    the same, if all others are as small.
+    Holm multiplies the smallest p by the family's size, whatever the other p are. Benjamini-Hochberg can leave it
+    unchanged if all others are as small.
     """
     return min(1.0, attainable(pairs) * (size if correction == "holm" else 1))
 

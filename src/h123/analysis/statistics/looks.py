@@ -1,16 +1,16 @@
-"""Looks: how much of the error that a study allows the present look at its campaign may spend.
+"""Looks: how much of a study's permitted error the present look at its campaign may spend.
 
-If you test the same data repeatedly, with a few more blocks each time, eventually you find a difference where
-there is none. Two rules keep the error of all looks together at alpha:
+If you test the same data repeatedly, with a few more blocks each time, you eventually find a difference that does not
+exist. Two rules keep the error of all looks together at alpha:
 
-* spending (every campaign): each look may spend `SHARE` of what the looks before it have left. The shares add up to at
-  most alpha, whatever the looks are and whenever they are taken (Bonferroni's inequality). Nearly all of it goes to the
-  first look, for which a campaign is planned.
+* spending (every campaign): each look may spend `SHARE` of what the earlier looks have left. The shares add up to at
+  most alpha, however many looks there are and whenever they happen (Bonferroni's inequality). Nearly all of alpha goes
+  to the first look, for which a campaign is planned.
 * planned looks (`--until-decided`): the numbers of blocks are fixed before the data, and each look has the same level
   (Pocock, Biometrika 64, 1977). `LEVEL` is his constant for five looks and this test: see bench/calibration.py.
 
-A campaign that ends by the width of its intervals (`--precision`, see width.py) spends too. Its first look spends
-`WIDTH_SHARE`, which is less, because such intervals contain the truth slightly less often than others.
+A campaign that ends when its intervals are narrow enough (`--precision`, see width.py) spends too. Its first look
+spends `WIDTH_SHARE`, which is less, because such intervals contain the truth slightly less often than others.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,13 +25,13 @@ class LooksTaken(TypedDict):
     """The numbers of blocks at which the campaign was looked at, and the error that the present look may spend."""
 
     blocks: Sequence[int]
-    """The present look is the last."""
+    """The numbers of blocks; the last one is the present look."""
     planned: Sequence[int]
-    """Planned looks, with `--until-decided`."""
+    """The planned looks, with `--until-decided`."""
     rule: str
-    """`spending`; `planned` with `--until-decided`; `width` with `--precision`."""
+    """`spending`; or `planned` with `--until-decided`; or `width` with `--precision`."""
     level: float
-    """The share of alpha that this look may spend."""
+    """The part of alpha that this look may spend."""
 
 
 SHARE = 15 / 16
@@ -40,7 +40,7 @@ PLANNED = (8, 12, 16, 20, 30)
 FEWEST = 6
 """The fewest blocks with which p can be 0.05."""
 LEVEL = 5 / 16
-"""The level as a share of alpha: 1/64 of 0.05."""
+"""The level of each planned look as a share of alpha: 1/64 of 0.05."""
 SPENDING, FIXED, WIDTH = "spending", "planned", "width"
 
 
@@ -56,17 +56,17 @@ class Looks:
 
     @property
     def rule(self) -> str:
-        """The rule in force. A look that was not planned leaves only the rule that holds for all."""
+        """The rule in force. After an unplanned look, only the spending rule is left, which always holds."""
         if self.by_width:
             return WIDTH
         return FIXED if self.planned and set(self.blocks) <= set(self.planned) else SPENDING
 
     def level(self, alpha: float) -> float:
-        """The error that the present look may spend."""
+        """Return the error that the present look may spend."""
         return self._level(alpha, _count_effective_looks(self.blocks[:-1]))
 
     def next_level(self, alpha: float) -> float:
-        """The same for a look with more blocks."""
+        """Return the error that a later look, with more blocks, may spend."""
         return self._level(alpha, _count_effective_looks(self.blocks))
 
     def _level(self, alpha: float, before: int) -> float:
@@ -76,7 +76,7 @@ class Looks:
 
 
 def _count_effective_looks(blocks: Sequence[int]) -> int:
-    """Looks that could find something: with fewer blocks no p is small enough, so they spend nothing."""
+    """Count the looks that could find something. With fewer blocks, no p is small enough, so they spend nothing."""
     return sum(number >= FEWEST for number in blocks)
 
 
@@ -91,16 +91,16 @@ def earlier_looks(taken: LooksTaken) -> list[int]:
 
 
 def plan_looks(at_most: int | None) -> list[int]:
-    """The numbers of blocks to look at, none above `at_most` (None: no limit)."""
+    """Return the numbers of blocks to look at, up to `at_most` (None: no limit)."""
     return [blocks for blocks in PLANNED if at_most is None or blocks <= at_most]
 
 
 def looks(events: Iterable[Event], now: int, planned: Sequence[int] = (), *, by_width: bool = False) -> Looks:
-    """The journal's looks, and one at `now` blocks if that is another."""
+    """Return the journal's looks, with the present one at `now` blocks added if it is new."""
     numbers = list(dict.fromkeys([*(blocks for blocks in journalled_looks(events) if blocks != now), now]))
     return Looks(numbers, planned, by_width)
 
 
 def journalled_looks(events: Iterable[Event]) -> list[int]:
-    """The numbers of blocks of the looks in the journal."""
+    """Return the numbers of blocks of the looks in the journal."""
     return [event["blocks"] for event in events if event["event"] == "look" and "blocks" in event]

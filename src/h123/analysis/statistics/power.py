@@ -1,7 +1,7 @@
-"""Power: how likely a family of comparisons is to find true differences of one size, after its correction.
+"""Power: how likely a family of comparisons is to find true differences of a given size, after its correction.
 
-It is simulated with a fixed seed: independent normal log ratios, each comparison with its own spread between blocks,
-and the exact signed-rank test. Each simulated campaign draws which comparisons differ.
+The power is simulated with a fixed seed: independent normal log ratios, each comparison with its own spread between
+blocks, and the exact signed-rank test. Each simulated campaign draws which comparisons differ.
 """
 
 import math
@@ -15,16 +15,17 @@ from h123.analysis.statistics.families import blocks_needed
 from h123.analysis.statistics.signedrank import attainable, cumulative
 
 CAMPAIGNS = 400
-"""Simulated campaigns: enough to know a power near one half to within 5 points."""
+"""Simulated campaigns: enough to determine a power near one half within 5 points."""
 _VALUES = 2_000_000
-"""The total number of simulated log ratios. Large families get fewer simulated campaigns, each of which says more."""
+"""The total number of simulated log ratios. Large families get fewer simulated campaigns, each with more
+information."""
 _FEWEST = 50
 _ROUNDING = 1 + 1e-9
 
 
 @dataclass(frozen=True)
 class Power:
-    """The chance that a comparison that truly differs is found, depending on how many of its family differ."""
+    """The probability of finding a true difference, depending on how many comparisons of the family differ."""
 
     single: float
     half: float
@@ -32,21 +33,21 @@ class Power:
 
 
 def can_find_one(blocks: int, size: float, level: float) -> bool:
-    """Whether one true difference among `size` comparisons can be found at all, however large it is.
+    """Return whether one true difference among `size` comparisons can be found at all, however large it is.
 
-    Its p is then the only small one in the family, and both corrections multiply it by the family's size.
+    In that case it has the only small p in the family, which both corrections multiply by the family's size.
     """
     return attainable(blocks) * size <= level * _ROUNDING
 
 
 def fewest_blocks(size: int, level: float) -> int:
-    """The fewest blocks with which one true difference can be found."""
+    """Return the fewest blocks with which one true difference can be found."""
     return blocks_needed(size, "holm", level)
 
 
 def power(spreads: Sequence[float], blocks: int, effect: float, *, correction: str, level: float) -> Power:
-    """The power of a family whose log ratios have these standard deviations between blocks, for true ratios of 1 +
-    `effect`."""
+    """Return the power of a family whose log ratios have the standard deviations `spreads` between blocks, for true
+    ratios of 1 + `effect`."""
     size = len(spreads)
     random = np.random.default_rng(1)
     campaigns = max(_FEWEST, min(CAMPAIGNS, _VALUES // (size * blocks)))
@@ -63,7 +64,7 @@ def power(spreads: Sequence[float], blocks: int, effect: float, *, correction: s
 
 
 def rejected(p: NDArray[np.float64], correction: str, level: float) -> NDArray[np.bool_]:
-    """For each row, a family's p values: whether each is at most `level` after the correction."""
+    """Return for each p whether it is at most `level` after the correction. Each row holds a family's p values."""
     size = p.shape[1]
     ordered, rank = np.sort(p, axis=1), np.arange(1, size + 1)
     share = rank / size if correction == "bh" else 1 / (size - rank + 1)
@@ -77,7 +78,7 @@ def rejected(p: NDArray[np.float64], correction: str, level: float) -> NDArray[n
 
 
 def _p(differences: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Two-sided, of the signed-rank test along the last axis; without ties."""
+    """Return the two-sided p of the signed-rank test along the last axis, without ties."""
     blocks = differences.shape[-1]
     by_size = np.argsort(np.abs(differences), axis=-1)
     above = (np.take_along_axis(differences > 0, by_size, axis=-1) * np.arange(1, blocks + 1)).sum(axis=-1)

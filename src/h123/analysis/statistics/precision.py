@@ -1,9 +1,8 @@
-"""Precision: how narrow the interval of a comparison becomes with a number of blocks, and the spread behind an
-interval.
+"""Precision: how narrow a comparison's interval becomes with a number of blocks, and the spread behind an interval.
 
-Both use the interval of a typical sample: normal scores, the expected order statistics of that many normal
-differences (Blom, Statistical Estimates and Transformed Beta-Variables, 1958). The mean width of real samples is up
-to a tenth more. An interval's width says nothing about where it lies, and so nothing about the effect.
+Both use the interval of a typical sample: normal scores, the expected order statistics of that many normal differences
+(Blom, Statistical Estimates and Transformed Beta-Variables, 1958). The mean width of real samples is up to a tenth
+larger. An interval's width does not show where it lies, so it reveals nothing about the effect.
 """
 
 import math
@@ -16,34 +15,35 @@ from h123.analysis.statistics.signedrank import SignedRank
 FEWEST = 6
 """The fewest blocks with which an interval can have 95 % confidence."""
 LIMIT = 200
-"""Blocks beyond which a campaign is not the way to an answer."""
+"""A campaign that needs more blocks than this is not a practical way to an answer."""
 
 
 @cache
 def half_width(blocks: int, level: float) -> float:
-    """Half the width of the interval with confidence 1 - `level`, of differences whose standard deviation is 1."""
+    """Return half the width of the interval with confidence 1 - `level`, for differences with standard deviation 1."""
     scores = [NormalDist().inv_cdf((rank - 0.375) / (blocks + 0.25)) for rank in range(1, blocks + 1)]
     return SignedRank(scores).estimate(1 - level).high
 
 
 def spread(low: float, high: float, blocks: int, level: float) -> float:
-    """The standard deviation of log ratios for which an interval from `low` to `high` is typical with `blocks`
+    """Return the standard deviation of log ratios for which an interval from `low` to `high` is typical with `blocks`
     blocks."""
     return math.log(high / low) / 2 / half_width(blocks, level)
 
 
 def width(low: float, high: float) -> float:
-    """Half of an interval's relative width: 0.05 if it reaches from its middle / 1.05 to its middle x 1.05."""
+    """Return half of an interval's relative width: 0.05 if it reaches from its middle / 1.05 to its middle x 1.05."""
     return math.sqrt(high / low) - 1
 
 
 def expected_width(spread: float, blocks: int, level: float) -> float:
-    """The width of the interval that this many blocks will probably give."""
+    """Return the probable width of the interval from this many blocks."""
     return math.expm1(spread * half_width(blocks, level))
 
 
 def blocks_for(precision: float, spread: float, level: float) -> int | None:
-    """The fewest blocks that are likely to give an interval of that width; None if `LIMIT` is not enough."""
+    """Return the fewest blocks that are likely to give an interval of width `precision`. None if `LIMIT` is not
+    enough."""
     blocks = range(FEWEST, LIMIT + 1)
     first = bisect_left(blocks, -precision, key=lambda number: -expected_width(spread, number, level))
     return blocks[first] if first < len(blocks) else None

@@ -1,4 +1,4 @@
-"""Help for a campaign that has too little data for a verdict: more blocks, or the trials that are missing."""
+"""Advice for a campaign with too little data for a verdict: more blocks, or the missing trials."""
 
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
@@ -9,7 +9,8 @@ from h123.study import Plan
 
 @dataclass(frozen=True)
 class Remedy:
-    """How much of its plan a campaign has, and so what would help. Without arguments, nothing is planned yet."""
+    """How much of its plan a campaign has completed, and which step would help. Without arguments, nothing is planned
+    yet."""
 
     blocks: int = 0
     """The number of planned blocks."""
@@ -21,12 +22,14 @@ class Remedy:
     """Trials that were measured, and have changed or missing files now, or are missing in the journal."""
     imported: bool = False
     shard: bool = False
-    """Whether other folders have the rest of the campaign."""
+    """Whether other folders contain the rest of the campaign."""
 
     def enough(self, needed: int, have: int) -> str | None:
-        """The step that brings the campaign from `have` to `needed` blocks with values. None if none is known.
+        """Return the step that brings the campaign from `have` to `needed` blocks with values, or None if none is
+        known.
 
-        A number of blocks is always larger than the planned one: `--blocks 6` adds nothing to a campaign that has 6.
+        The advised number of blocks is always larger than the planned one: `--blocks 6` adds nothing to a campaign of
+        6.
         """
         if self.imported:
             return f"measure and import {needed} blocks"
@@ -34,7 +37,7 @@ class Remedy:
             return f"run `--blocks {needed}`"
         if missing := self.trials():
             return missing
-        # All trials are valid, and some have no value of the metric.
+        # All trials are valid, but some have no value of the metric.
         return f"run `--blocks {self.blocks + needed - have}`" if have else None
 
     def trials(self) -> str | None:

@@ -14,21 +14,21 @@ class Rule:
 
     margin: float
     alpha: float
-    """The error of all looks together."""
+    """The total error probability over all looks."""
     looks: Looks
     remedy: Remedy = field(default_factory=Remedy)
     """How the campaign gets more blocks, in words for notes."""
     homes: Mapping[int, str] = field(default_factory=dict)
-    """The machine of each block, if no answer may rest on one machine."""
+    """The machine of each block, if no answer may rest on a single machine."""
 
     @property
     def level(self) -> float:
-        """The level that an adjusted p must not exceed at the present look, with room for rounding."""
+        """The level that an adjusted p must not exceed at the present look, with a tolerance for rounding."""
         return self.looks.level(self.alpha) * (1 + 1e-9)
 
     def blocks_needed(self, size: float, correction: str) -> int:
-        """The number of blocks with which a p can be small enough. Blocks beyond the plan count at the next look, which
-        may spend less than this one."""
+        """Return the number of blocks with which a p can be small enough. Blocks beyond the plan count at the next
+        look, which may spend less than this one."""
         needed = blocks_needed(size, correction, self.level)
         if needed <= self.looks.blocks[-1]:
             return needed

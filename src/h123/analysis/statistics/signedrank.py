@@ -1,16 +1,15 @@
-"""Wilcoxon's signed-rank statistic: one statistic for the estimate, its interval, the test and the equivalence.
+"""Wilcoxon's signed-rank statistic: one statistic for the estimate, its interval, the test and the equivalence test.
 
-All four derive from the Walsh averages (d_i + d_j) / 2, i <= j, of n paired differences. With T the sum of those of
-the ranks 1 .. n whose difference is positive, T of the differences d - c is the number of Walsh averages above c
-(Tukey 1949). So the values of c that the test does not reject are the interval, and the two cannot contradict each
-other. An average equal to c counts against a difference on both sides, which makes p with ties too large, never too
-small. The only assumption is that the differences are symmetric about their centre, as those of two equal things
-are.
+All four derive from the Walsh averages (d_i + d_j) / 2, i <= j, of n paired differences. Let T be the sum of the ranks
+(1 .. n) of positive differences. Then T of the differences d - c is the number of Walsh averages above c (Tukey 1949).
+So the interval consists of the values of c that the test does not reject, and the two cannot contradict each other. An
+average equal to c counts against a difference on both sides, so with ties p can be too large but never too small. The
+only assumption is that the differences are symmetric about their centre, which holds if both sides are equal.
 
-A difference may be infinite: one side failed, which ranks it beyond all others. The average of two opposite
-infinities is unknown, and counts against a difference on both sides too.
+A difference is infinite if one side failed; it ranks beyond all others. The average of two opposite infinities is
+unknown, and also counts against a difference on both sides.
 
-Source: Hollander, Wolfe, Chicken, Nonparametric Statistical Methods (2014), chapter 3; the same numbers as R's
+Source: Hollander, Wolfe, Chicken, Nonparametric Statistical Methods (2014), chapter 3. The numbers equal those of R's
 wilcox.test(exact = TRUE, conf.int = TRUE) if no magnitudes are tied.
 """
 
@@ -25,15 +24,15 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 CONFIDENCE = 0.95
-"""The confidence that the interval must reach. The exact distribution has steps, so it usually reaches slightly
-more."""
+"""The confidence that the interval must reach. The exact distribution has steps, so it usually exceeds this
+slightly."""
 ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class IntervalEstimate:
     """The centre of paired differences. `confidence` is what the interval attains, which may differ from the requested
-    one."""
+    value."""
 
     centre: float
     low: float
@@ -42,14 +41,14 @@ class IntervalEstimate:
 
 
 def ratio_of(logarithm: float) -> float | None:
-    """The ratio for a difference of logarithms. None if it has no bound, or exceeds what a float can hold."""
+    """Return the ratio for a difference of logarithms. None if it is unbounded or too large for a float."""
     with np.errstate(over="ignore", under="ignore"):
         ratio = float(np.exp(logarithm))
     return ratio if 0 < ratio < math.inf else None
 
 
 class SignedRank:
-    """The statistic of n >= 1 paired differences."""
+    """The signed-rank statistic of n >= 1 paired differences."""
 
     def __init__(self, differences: Sequence[float] | Floats) -> None:
         d = np.asarray(differences, dtype=np.float64)
@@ -61,12 +60,13 @@ class SignedRank:
         )
 
     def estimate(self, confidence: float = CONFIDENCE) -> IntervalEstimate:
-        """Median of the Walsh averages (Hodges and Lehmann), with the exact interval.
+        """Return the median of the Walsh averages (Hodges and Lehmann) with the exact interval.
 
-        From the k-th smallest to the k-th largest average, k the largest number with 2 P(T <= k - 1) <= 1 - confidence.
-        With fewer than 6 pairs no interval reaches 95 %: the widest is given, with the confidence that it has.
+        The interval reaches from the k-th smallest to the k-th largest average, where k is the largest number with 2
+        P(T <= k - 1) <= 1 - confidence. With fewer than 6 pairs no interval reaches 95 %; then the widest interval is
+        returned, with its actual confidence.
         """
-        # _cumulative[k - 1] is P(T <= k - 1). Where nothing is narrow enough, k = 1 gives the widest interval.
+        # _cumulative[k - 1] is P(T <= k - 1). If no interval is narrow enough, k = 1 gives the widest.
         k = max(1, int(np.searchsorted(self._cumulative, (1 - confidence) / 2, side="right")))
         return IntervalEstimate(
             centre=_middle(_median(self._lowest), _median(self._highest)),
@@ -76,11 +76,12 @@ class SignedRank:
         )
 
     def p(self) -> float:
-        """Two-sided p against no difference."""
+        """Return the two-sided p against no difference."""
         return min(1.0, 2 * min(self._above(0.0), self._below(0.0)))
 
     def p_equivalent(self, margin: float) -> float:
-        """The larger p of two one-sided tests (TOST) that the centre of the log ratios is beyond +-log(1 + margin).
+        """Return the larger p of two one-sided tests (TOST) that the centre of the log ratios is beyond +-log(1 +
+        margin).
 
         A small p means that the difference is within the margin. Source: Schuirmann, J. Pharmacokinet. Biopharm. 15
         (1987).
@@ -88,15 +89,16 @@ class SignedRank:
         return max(self.p_not_lower(margin), self.p_not_higher(margin))
 
     def p_not_higher(self, margin: float) -> float:
-        """One-sided p against the centre of the log ratios being above log(1 + margin)."""
+        """Return the one-sided p against a centre of the log ratios above log(1 + margin)."""
         return self._below(math.log1p(margin))
 
     def p_not_lower(self, margin: float) -> float:
-        """One-sided p against it being below -log(1 + margin)."""
+        """Return the one-sided p against a centre of the log ratios below -log(1 + margin)."""
         return self._above(-math.log1p(margin))
 
     def _above(self, bound: float) -> float:
-        """One-sided p, small where the centre is above the bound. What rounding moves off the bound is on it."""
+        """Return the one-sided p, which is small if the centre is above the bound. Values within rounding error count
+        as equal."""
         return float(self._cumulative[np.searchsorted(self._lowest, bound + ROUNDING, side="right")])
 
     def _below(self, bound: float) -> float:
@@ -105,21 +107,22 @@ class SignedRank:
 
 
 def attainable(pairs: int, sides: int = 2) -> float:
-    """The smallest p that data with this many pairs can have, in a one-sided or two-sided test."""
+    """Return the smallest p that data with this many pairs can have, in a one-sided or two-sided test."""
     return min(1.0, sides * 2.0**-pairs)
 
 
 def size(pairs: int, level: float, sides: int = 2) -> float:
-    """The largest possible p not above `level` for data with this many pairs: how often the test errs at that level."""
+    """Return the largest possible p not above `level` for this many pairs, which is how often the test errs at that
+    level."""
     total = sides * cumulative(pairs)
     return float(max(total[total <= level * (1 + 1e-9)], default=0.0))
 
 
 @cache
 def signed_rank_distribution(n: int) -> Floats:
-    """P(T = t) for t = 0 .. n (n + 1) / 2 under the null hypothesis, n pairs without ties.
+    """Return P(T = t) for t = 0 .. n (n + 1) / 2 under the null hypothesis, for n pairs without ties.
 
-    Each rank counts with probability 1/2: the coefficients of the product over i of (1 + x^i) / 2.
+    Each rank counts with probability 1/2, so these are the coefficients of the product over i of (1 + x^i) / 2.
     """
     distribution = np.ones(1)
     for rank in range(1, n + 1):
@@ -131,15 +134,15 @@ def signed_rank_distribution(n: int) -> Floats:
 
 @cache
 def cumulative(n: int) -> Floats:
-    """P(T <= t) for t = 0 .. n (n + 1) / 2."""
+    """Return P(T <= t) for t = 0 .. n (n + 1) / 2."""
     return np.minimum(1.0, np.cumsum(signed_rank_distribution(n)))
 
 
 def _median(averages: Floats) -> float:
-    """The median of sorted averages, some of which may be infinite."""
+    """Return the median of sorted averages, some of which may be infinite."""
     return _middle(float(averages[(len(averages) - 1) // 2]), float(averages[len(averages) // 2]))
 
 
 def _middle(low: float, high: float) -> float:
-    """Halfway between two; 0, which favours neither, between opposite infinities."""
+    """Return the middle of two values. Between opposite infinities it is 0, which favours neither side."""
     return 0.0 if math.isinf(low) and math.isinf(high) and low != high else (low + high) / 2

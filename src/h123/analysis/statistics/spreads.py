@@ -1,6 +1,6 @@
 """Spreads: how much the ratios of the project's own campaigns vary from block to block.
 
-A ratio over a network varies with the network and with how much a trial moves: more packets meet more of the same
+A ratio's spread depends on the network and on how much data a trial moves, because more packets share more of the same
 losses. So a campaign predicts only trials like its own. Published results contain their spreads;
 docs/results/spread.csv lists the spreads of campaigns that were published before results existed.
 """
@@ -18,12 +18,12 @@ from h123.study import Parameters
 
 EARLIER = project_root() / "docs/results/spread.csv"
 ALIKE = 4.0
-"""Trials are alike if the sizes of their bodies, and the totals they move, differ by no more than this factor."""
+"""Trials are alike if the sizes of their bodies, and their total bytes, differ by no more than this factor."""
 
 
 @dataclass(frozen=True)
 class SpreadTrial:
-    """The properties of a trial that decide how much its values vary."""
+    """The properties of a trial that determine how much its values vary."""
 
     network: str
     clock: str
@@ -34,13 +34,14 @@ class SpreadTrial:
 
     @classmethod
     def of(cls, parameters: Parameters) -> Self:
-        """A trial with these parameters."""
+        """Return the properties of a trial with these parameters."""
         p, work = parameters, parameters.workload
         size = work.body_bytes() or round(work.moved("up") + work.moved("down"))
         return cls(p.network, p.clock, "+".join(work.methods()), size, p.users, p.requests)
 
     def distance(self, other: "SpreadTrial") -> float:
-        """The distance from another kind of trial. It is infinite if that kind says nothing about this one."""
+        """Return the distance from a different kind of trial. It is infinite if that kind says nothing about this
+        one."""
         if (self.network, self.clock, self.method) != (other.network, other.clock, other.method):
             return math.inf
         apart = [abs(math.log(mine / another)) for mine, another in zip(self._amounts, other._amounts, strict=True)]
@@ -53,7 +54,7 @@ class SpreadTrial:
 
 @dataclass(frozen=True)
 class Varied:
-    """The spread of one campaign's comparisons by one metric over such trials."""
+    """The spread of one campaign's comparisons by one metric, for one kind of trial."""
 
     campaign: str
     trial: SpreadTrial
@@ -61,19 +62,19 @@ class Varied:
     blocks: int
     comparisons: int
     spread: float
-    """The median of the standard deviations of their log ratios."""
+    """The median standard deviation of their log ratios."""
 
 
 @cache
 def known_spreads() -> Sequence[Varied]:
-    """The spreads of all published campaigns. Raises UserError if a result is damaged."""
+    """Return the spreads of all published campaigns. Raises UserError if a result is damaged."""
     published = [_read(row, result.name) for result in results() for row in result.head["spreads"]]
     with EARLIER.open(encoding="utf-8", newline="") as file:
         return [*published, *(_read(line, line["campaign"]) for line in csv.DictReader(file))]
 
 
 def nearest(trial: SpreadTrial, metric: str, spreads: Iterable[Varied]) -> Varied | None:
-    """The spread of the most similar trials. None if none are similar."""
+    """Return the spread of the most similar trials, or None if none are similar."""
     comparable = [spread for spread in spreads if spread.metric == metric and trial.distance(spread.trial) < math.inf]
     return min(comparable, key=lambda spread: trial.distance(spread.trial), default=None)
 

@@ -1,9 +1,9 @@
-"""Tests whether differences are symmetric, which the signed-rank statistic assumes; and the sign test, which does not
-need it.
+"""Tests whether differences are symmetric, as the signed-rank statistic assumes, and the sign test, which does not need
+it.
 
-Two equal things differ as often and as far to one side as to the other, so no difference at all is always symmetric.
-Two unlike things need not be: where one of them is now and then much slower, the centre of the differences is not their
-median any more, and the signed-rank test may find a difference where half of the blocks are above 1 and half below.
+If two things are equal, they differ as often and as far to one side as to the other, so their differences are
+symmetric. If one thing is occasionally much slower, they need not be: the centre of the differences is then not their
+median, and the signed-rank test may find a difference although half of the blocks are above 1 and half below.
 """
 
 import math
@@ -16,17 +16,18 @@ from h123.analysis.statistics.signedrank import ROUNDING, Floats, IntervalEstima
 from h123.base.distributions import binomial_cdf, normal_cdf
 
 FEWEST = 8
-"""With fewer differences, the triples test is meaningless."""
+"""The fewest differences for the triples test. With fewer, it is meaningless."""
 LEVEL = 0.1
-"""The level of the triples test. When it errs, the sign test is used, which is valid with or without symmetry."""
+"""The level of the triples test. If it errs, the sign test is used, which is valid with or without symmetry."""
 
 
 def symmetry(differences: Sequence[float] | Floats) -> float | None:
-    """Two-sided p of the triples test against symmetric differences; None if there are too few or infinite ones.
+    """Return the two-sided p of the triples test against symmetric differences. None for too few or infinite
+    differences.
 
-    A triple leans right if its middle value is nearer to the lower one. T is right minus left triples, and T over its
-    standard error about standard normal. Reference: Randles, Fligner, Policello, Wolfe, J. Am. Stat. Assoc. 75 (1980);
-    Hollander, Wolfe, Chicken, Nonparametric Statistical Methods (2014), section 3.9.
+    A triple leans right if its middle value is nearer to the lowest one. T is the number of right minus left triples; T
+    over its standard error is about standard normal. References: Randles, Fligner, Policello, Wolfe, J. Am. Stat.
+    Assoc. 75 (1980); Hollander, Wolfe, Chicken, Nonparametric Statistical Methods (2014), section 3.9.
     """
     d = np.sort(np.asarray(differences, dtype=np.float64))
     n = len(d)
@@ -45,28 +46,29 @@ def symmetry(differences: Sequence[float] | Floats) -> float | None:
 
 
 def _leaning(d: Floats) -> Floats:
-    """For each i < j: the right minus the left triples among those that d[i], d[j] and a third of the sorted `d` make.
+    """Return for each i < j the right minus the left triples among those of d[i], d[j] and a third value of the sorted
+    `d`.
 
-    Whether a triple leans right or left depends only on where the third lies relative to a value that i and j
-    decide. So a binary search for that value counts the triples, and none is ever built.
+    Whether a triple leans right or left depends only on how the third value compares with a bound that i and j
+    determine. A binary search for that bound counts the triples without building them.
     """
     n = len(d)
     first, second = np.triu_indices(n, 1)
     pairs = np.zeros((n, n))
     pairs[first, second] = (
-        # The third is the lowest, and leans right where it is above 2 d[i] - d[j] ...
+        # The third value is the lowest, and the triple leans right if it is above 2 d[i] - d[j] ...
         _above(d, 2 * d[first] - d[second], 0, first)
-        # ... the highest, and does so above 2 d[j] - d[i] ...
+        # ... or the highest, and the triple leans right if it is above 2 d[j] - d[i] ...
         + _above(d, 2 * d[second] - d[first], second + 1, n)
-        # ... or in the middle, and does so below the two's mean.
+        # ... or between the two, and the triple leans right if it is below their mean.
         - _above(d, (d[first] + d[second]) / 2, first + 1, second)
     )
     return pairs
 
 
 def _above(d: Floats, bound: Floats, start: Any, end: Any) -> Any:
-    """How many of the sorted d[start:end] are above the bound, minus how many are below it. Values within rounding of
-    the bound count as equal to it."""
+    """Return how many values of the sorted d[start:end] are above the bound, minus how many are below it. Values within
+    rounding error of the bound count as equal to it."""
     below = np.clip(np.searchsorted(d, bound - ROUNDING, side="left"), start, end) - start
     return end - np.clip(np.searchsorted(d, bound + ROUNDING, side="right"), start, end) - below
 
@@ -82,7 +84,7 @@ class SignTest:
         self._cumulative = binomial_cdf(len(self._d), 0.5)
 
     def estimate(self, confidence: float) -> IntervalEstimate:
-        """The median, and the exact interval from the k-th value from below to the k-th from above.
+        """Return the median, and the exact interval from the k-th value from below to the k-th from above.
 
         k is the largest number with 2 P(B <= k - 1) <= 1 - confidence, B binomial (n, 1/2).
         """
@@ -91,11 +93,11 @@ class SignTest:
         return IntervalEstimate(float(np.median(self._d)), float(self._d[k - 1]), float(self._d[-k]), attained)
 
     def p(self) -> float:
-        """Two-sided p against no difference."""
+        """Return the two-sided p against no difference."""
         return min(1.0, 2 * min(self._above(0.0), self._below(0.0)))
 
     def p_equivalent(self, margin: float) -> float:
-        """The larger p of two one-sided tests that the median of the log ratios is beyond +-log(1 + margin)."""
+        """Return the larger p of two one-sided tests that the median of the log ratios is beyond +-log(1 + margin)."""
         bound = math.log1p(margin)
         return max(self._above(-bound), self._below(bound))
 

@@ -1,4 +1,4 @@
-"""Verdicts: comparisons that have been judged, and the views of a campaign that are made of judged comparisons."""
+"""Verdicts: judged comparisons, and the sections of verdicts.json that derive from them."""
 
 __all__ = [
     "audits",

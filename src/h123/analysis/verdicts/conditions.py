@@ -1,7 +1,7 @@
-"""The values in conditions: the ratio of two levels by any metric, or one level's value, in each cell.
+"""The values that conditions test: the ratio of two levels by any metric, or one level's value, in each cell.
 
-The study need not name the metric, because every trial has the values of all metrics that can be measured in it. Such a
-comparison is in no family, so its interval is not corrected for their number.
+The study need not name the metric, because every trial provides all metrics that can be measured in it. Such a
+comparison belongs to no family, so its interval is not corrected for multiple tests.
 """
 
 import math
@@ -34,7 +34,7 @@ _NO_FAMILY = Membership("asked", "none")
 
 
 class Level(NamedTuple):
-    """One level's value by a metric, in one cell: its middle over the blocks' trials, with an interval."""
+    """One level's value by a metric in one cell: the centre of its trials over the blocks, with an interval."""
 
     cell: Cell
     values: Sequence[float]
@@ -48,7 +48,7 @@ class Level(NamedTuple):
 
 
 def condition_ratios(case: Case, metric: str, a: str, b: str) -> list[JudgedComparison]:
-    """The ratios a / b in the cells whose trials have such a value."""
+    """Return the ratios a / b in the cells whose trials provide the metric."""
     values = Values(case.trials)
     comparisons = [
         _with_shares(fill(_comparison(case, cell, metric, a, b), values, case.plan), case)
@@ -58,7 +58,7 @@ def condition_ratios(case: Case, metric: str, a: str, b: str) -> list[JudgedComp
 
 
 def condition_levels(case: Case, metric: str, level: str) -> list[Level]:
-    """The values of one level."""
+    """Return the values of one level, for each cell."""
     return [_level(case, metric, level, cell) for cell in _cells(case, metric, level)]
 
 
@@ -74,8 +74,8 @@ def _comparison(case: Case, cell: Cell, metric: str, a: str, b: str) -> PairedCo
 
 
 def _with_shares(comparison: PairedComparison, case: Case) -> PairedComparison:
-    """The comparison with the machine's shares, which are known for metrics that the study names. Any other metric of
-    requests gets the largest of those."""
+    """Return the comparison with the machine's shares, which are known for metrics that the study names. Any other
+    metric of requests gets the largest of these."""
     if not METRICS[comparison.metric].of_requests:
         return comparison
     worst: dict[int, float] = {}
@@ -104,7 +104,7 @@ def _level(case: Case, metric: str, level: str, cell: Cell) -> Level:
 
 
 def _middle(values: Sequence[float], confidence: float) -> tuple[Number, Number, Number, Number]:
-    """Value, interval and its confidence: on the logarithm where all are above zero."""
+    """Return value, interval and confidence, computed from logarithms if all values are above zero."""
     if not values:
         return None, None, None, None
     log = min(values) > 0

@@ -1,13 +1,13 @@
-"""Two clocks: how much of a difference is protocol, and how much is processing?
+"""Two clocks: how much of a difference comes from the protocol, and how much from processing.
 
-Under the virtual clock processing takes no time, so the ratio a / b there comes from the protocols alone: it is the
-protocol part. The same ratio under the wall clock is the total. Total / protocol, a ratio of ratios, is the processing
-part: how much more the machine's work slows `a` than `b`. Within a block, whose four trials share a link seed,
+Under the virtual clock processing takes no time, so the ratio a / b comes from the protocols alone: it is the protocol
+part. The ratio under the wall clock is the total. Total / protocol, a ratio of ratios, is the processing part: how much
+more the machine's work slows `a` than `b`. Within a block, whose four trials share a link seed,
 
-    log(a_wall / b_wall) = log(a_virtual / b_virtual) + [log(a_wall / a_virtual) - log(b_wall / b_virtual)]
+log(a_wall / b_wall) = log(a_virtual / b_virtual) + [log(a_wall / a_virtual) - log(b_wall / b_virtual)]
 
-exactly; each of the three is then estimated, tested and corrected as any comparison is (verdicts.py). Centres and
-intervals are each part's own, so the product of two centres need not be the third to the last digit.
+holds exactly. Each of the three is estimated, tested and corrected like any comparison (verdict.py). Each has its own
+centre and interval, so two centres may not multiply to the third exactly.
 
 Over a plain veth there is nothing to split: the link takes no time, and the virtual clock's few microseconds only count
 how often programs read it.
@@ -46,7 +46,7 @@ class CostRow(ComparedLevels, EstimateRow):
 
 
 class PartsRow(ComparedLevels):
-    """How much of a difference is protocol, and how much is processing."""
+    """How much of a difference comes from the protocol, and how much from processing."""
 
     total: TestResult
     """a / b under the wall clock."""
@@ -75,7 +75,7 @@ Own = TypeVar("Own", TestResult, ComparedLevels, CostRow)
 
 
 def clocks(plan: Plan) -> Clocks | None:
-    """The plan's two clocks; None if they are not crossed with the compared factor."""
+    """Return the plan's two clocks. None if they are not crossed with the compared factor."""
     for factor, levels in plan.study.factors.items():
         planned = {trial.cell[factor] for trial in plan.blocks[0]}
         level_by_clock = {
@@ -87,7 +87,7 @@ def clocks(plan: Plan) -> Clocks | None:
 
 
 def decomposition(trials: TrialSet, plan: Plan, rule: Rule, exclusions: Exclusions) -> PartsOfTime | None:
-    """The `parts` of verdicts.json, for emulated networks; None if the study does not have both clocks."""
+    """Return the `parts` part of verdicts.json, for emulated networks. None if the study does not have both clocks."""
     clock_levels = clocks(plan)
     if clock_levels is None:
         return None
@@ -95,7 +95,7 @@ def decomposition(trials: TrialSet, plan: Plan, rule: Rule, exclusions: Exclusio
     values = Values(TrialSet(emulated, trials.failed))
     rows = [_parts(row, clock_levels, values, plan) for row in _time_comparisons(plan, clock_levels)]
     by_part = zip(*(row for row in rows if row[0].pairs), strict=True)
-    # Each part by itself: what repeats an observation does so in the same part.
+    # Judge each part separately, because a metric repeats an observation within the same part.
     by_row = zip(*(judge(part, rule, exclusions) for part in by_part), strict=True)
     costs = [_cpu(row, clock_levels, values, plan) for row in _bare(plan, clock_levels)]
     return {
@@ -106,7 +106,7 @@ def decomposition(trials: TrialSet, plan: Plan, rule: Rule, exclusions: Exclusio
 
 
 def _bare(plan: Plan, clock_levels: Clocks) -> Iterator[PairedComparison]:
-    """The study's comparisons in the cells of the other factors, for CPU, without values."""
+    """Yield the study's comparisons by CPU, in the cells of the other factors, without values."""
     cells = [
         {name: level for name, level in cell.items() if name != clock_levels["factor"]} for cell in other_cells(plan)
     ]
@@ -118,8 +118,8 @@ def _bare(plan: Plan, clock_levels: Clocks) -> Iterator[PairedComparison]:
 
 
 def _time_comparisons(plan: Plan, clock_levels: Clocks) -> Iterator[PairedComparison]:
-    """The comparisons of the study's families under the wall clock by metrics of time, without values. Processor time
-    is not divided: it is the processing, and there is none under the virtual clock."""
+    """Yield the comparisons of the study's families under the wall clock by metrics of time, without values. Processor
+    time is not divided: it is all processing, and does not exist under the virtual clock."""
     families = plan.study.compare.families
     metrics = dict.fromkeys(metric for family in families for metric in family.metrics)
     timed = [metric for metric in metrics if METRICS[metric].of_requests]
@@ -132,9 +132,9 @@ def _time_comparisons(plan: Plan, clock_levels: Clocks) -> Iterator[PairedCompar
 
 
 def _parts(row: PairedComparison, clock_levels: Clocks, values: Values, plan: Plan) -> list[PairedComparison]:
-    """Total, protocol and processing part over the blocks that have all four values.
+    """Return the total, protocol and processing parts over the blocks that have all four values.
 
-    A part is corrected together with the same part of the other comparisons of its family.
+    A part is corrected together with the same part of the other comparisons in its family.
     """
     wall, virtual = (
         _under(clock, row, clock_levels, values, plan) for clock in (clock_levels["wall"], clock_levels["virtual"])
@@ -150,29 +150,30 @@ def _parts(row: PairedComparison, clock_levels: Clocks, values: Values, plan: Pl
 
 
 def _divisible(wall: Pair, virtual: Pair) -> bool:
-    """Whether the wall clock's values can be divided by the virtual clock's: none is zero, and no side failed."""
+    """Return whether the wall clock's values can be divided by the virtual clock's: none is zero, and no side
+    failed."""
     return all(0 < value < math.inf for pair in (wall, virtual) for value in (pair.a, pair.b))
 
 
 def _cpu(row: PairedComparison, clock_levels: Clocks, values: Values, plan: Plan) -> PairedComparison:
-    """CPU per request under the wall clock, to show next to the parts."""
+    """Return CPU per request under the wall clock, to show next to the parts."""
     return replace(row, pairs=list(_under(clock_levels["wall"], row, clock_levels, values, plan).values()))
 
 
 def _under(clock: str, row: PairedComparison, clock_levels: Clocks, values: Values, plan: Plan) -> dict[int, Pair]:
-    """The comparison's pairs under one clock, by block."""
+    """Return the comparison's pairs under one clock, by block."""
     filled = fill(replace(row, cell={**row.cell, clock_levels["factor"]: clock}), values, plan)
     return {pair.block: pair for pair in filled.pairs}
 
 
 def _row(comparisons: Sequence[JudgedComparison]) -> PartsRow:
-    """The row: what its parts have in common, and each part."""
+    """Return the row with the fields that its parts share, and each part."""
     total, protocol, processing = (_own(part, TestResult) for part in comparisons)
     return {**_own(comparisons[0], ComparedLevels), "total": total, "protocol": protocol, "processing": processing}
 
 
 def _own(comparison: JudgedComparison, row: type[Own]) -> Own:
-    """The fields of such a row from a comparison."""
+    """Return the fields of type `row` from a comparison."""
     names = get_type_hints(row)
     return cast(Own, {name: value for name, value in comparison.items() if name in names})
 

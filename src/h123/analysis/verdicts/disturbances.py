@@ -20,7 +20,7 @@ from h123.study import Plan
 
 
 class WithoutDisturbed(VerdictRow):
-    """An answer from undisturbed trials, next to the one from all."""
+    """An answer from undisturbed trials, next to the answer from all trials."""
 
     all: str
 
@@ -29,19 +29,19 @@ class DisturbanceEffects(TypedDict):
     tolerated: float
     """The share of a metric that the machine may have caused."""
     trials: int
-    """Disturbed trials."""
+    """The number of disturbed trials."""
     of: int
     """The number of trials that count."""
     typical: float | None
     """The median share."""
     without: Sequence[WithoutDisturbed]
-    """The answers from the undisturbed trials alone."""
+    """The answers from undisturbed trials alone."""
 
 
 def disturbances(
     trials: TrialSet, plan: Plan, rule: Rule, comparisons: Sequence[JudgedComparison], exclusions: Exclusions
 ) -> DisturbanceEffects:
-    """The `disturbances` of verdicts.json; `judged` are the comparisons with all trials."""
+    """Return the `disturbances` part of verdicts.json. `comparisons` are those of all trials."""
     disturbed = [attempt for attempt in trials.attempts if attempt.disturbed]
     return {
         "tolerated": rule.margin / 2,
@@ -55,7 +55,7 @@ def disturbances(
 def _without(
     trials: TrialSet, plan: Plan, rule: Rule, comparisons: Sequence[JudgedComparison], exclusions: Exclusions
 ) -> list[WithoutDisturbed]:
-    """The answers to the study's question from undisturbed trials alone, next to those from all."""
+    """Return the answers to the study's question from undisturbed trials alone, next to the answers from all trials."""
     undisturbed = TrialSet([attempt for attempt in trials.attempts if not attempt.disturbed], trials.failed)
     clean = judge(compare(undisturbed, plan), rule, exclusions)
     first = plan.study.compare.families[0].name

@@ -1,6 +1,6 @@
-"""Why one side's first answers begin a round trip or more later than the other's, as far as packets show it.
+"""Finds in packets why one side's first answers begin a round trip or more later than the other side's.
 
-Neither a protocol's own round trips nor a slow server count as reasons, because the causes of cold requests cover them.
+A protocol's own round trips or a slow server are not among the reasons, because the causes of cold requests cover them.
 """
 
 from collections import Counter
@@ -15,13 +15,13 @@ from h123.study import METRICS
 
 METRIC = METRICS["ttfb"].cold
 _MOST = 0.5
-"""Share of a side's connections that a reason must have."""
+"""The share of a side's connections for which a reason must hold."""
 
 
 def with_reasons(
     comparisons: Sequence[JudgedComparison], attempts: Sequence[Attempt], factor: str
 ) -> list[JudgedComparison]:
-    """The comparisons; those of first bytes also give the cause of one side's delay, if known."""
+    """Return the comparisons. Comparisons of first bytes also give the reason for one side's delay, if known."""
     return [
         {**c, "later": later} if c["metric"] == METRIC and (later := _later(c, attempts, factor)) else c
         for c in comparisons
@@ -45,6 +45,6 @@ def _later(c: JudgedComparison, attempts: Sequence[Attempt], factor: str) -> Lat
 
 
 def _beyond(attempts: Sequence[Attempt], cell: Mapping[str, str]) -> list[tuple[int, str]]:
-    """The extra round trips of each connection of a treatment."""
+    """Return the extra round trips of each connection of a treatment, with their reasons."""
     mine = [attempt for attempt in attempts if not attempt.twin and cell.items() <= attempt.cell.items()]
     return [opening for own_attempt in mine for opening in beyond(own_attempt)]

@@ -1,8 +1,8 @@
-"""Handshakes in CPU per request: how many of a trial's requests had to open a connection first.
+"""Handshakes within CPU per request: how many of a trial's requests had to open a connection first.
 
-The processor time of a whole run includes both: a handshake costs several times what a small request does, and
-HTTP/1.1 makes one for each user where HTTP/2 and HTTP/3 share one. So the report shows this number next to the ratio
-wherever the levels differ in it. `cpu_warm` and `cpu_handshake` separate the two, where the run is long enough.
+The processor time of a run includes handshakes. One costs several times as much as a small request, and HTTP/1.1 makes
+one for each user, whereas HTTP/2 and HTTP/3 share a connection. So the report shows this number next to the ratio if it
+differs between the levels. If the run is long enough, `cpu_warm` and `cpu_handshake` separate the two.
 """
 
 from collections import defaultdict
@@ -24,21 +24,22 @@ class HandshakesRow(TypedDict):
     cell: Cell
     level: str
     handshakes: int
-    """Requests that opened a connection."""
+    """The number of requests that opened a connection."""
     requests: int
 
 
 _MIXED = [name for name, metric in METRICS.items() if isinstance(metric.of, ProcessorTime) and metric.of.part == "all"]
 NOTABLE = 0.01
-"""Difference between the shares of two levels below which handshakes weigh about the same in both."""
+"""If the shares of two levels differ by less than this, handshakes weigh about the same in both."""
 
 
 def handshakes(
     attempts: Sequence[Attempt], comparisons: Sequence[JudgedComparison], factor: str
 ) -> list[HandshakesRow]:
-    """The `handshakes` of verdicts.json: of each cell and level whose CPU is compared, the median trial's numbers.
+    """Return the `handshakes` part of verdicts.json: the numbers of the median trial for each cell and level whose CPU
+    is compared.
 
-    None of a client that does not tell which requests found a connection open.
+    A client that does not report which requests found an open connection gets no row.
     """
     compared = [c for c in comparisons if c["metric"] in _MIXED and not c["twin"]]
     levels = dict.fromkeys((tuple(sorted(c["cell"].items())), level) for c in compared for level in (c["a"], c["b"]))
@@ -51,13 +52,13 @@ def handshakes(
 
 
 def noted(comparisons: Sequence[JudgedComparison], rows: Sequence[HandshakesRow]) -> list[JudgedComparison]:
-    """The comparisons, with a note if handshakes make up more of one level's CPU per request."""
+    """Return the comparisons, with a note if handshakes make up more of one level's CPU per request."""
     by_level = {(tuple(row["cell"].items()), row["level"]): row for row in rows}
     return [{**c, "note": "; ".join(filter(None, [c["note"], _note(c, by_level)])) or None} for c in comparisons]
 
 
 def _share(row: HandshakesRow) -> float:
-    """Handshakes a request."""
+    """Return the handshakes per request."""
     return float(row["handshakes"] / row["requests"])
 
 
@@ -79,4 +80,4 @@ def _note(c: JudgedComparison, by_level: Mapping[Any, HandshakesRow]) -> str | N
 
 class HandshakesPart(TypedDict):
     handshakes: NotRequired[Sequence[HandshakesRow]]
-    """For each cell and level whose processor time is compared, in its median trial."""
+    """The handshakes of the median trial, for each cell and level whose processor time is compared."""

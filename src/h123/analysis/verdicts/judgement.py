@@ -1,4 +1,4 @@
-"""Judges the comparisons and adds what qualifies them: handshakes, late first bytes, and what would decide them."""
+"""Judges the comparisons and adds what qualifies them: handshakes, late first bytes, and projections."""
 
 from collections.abc import Sequence
 
@@ -20,24 +20,24 @@ class JudgedPart(TypedDict):
 
 
 class QualifiedPart(JudgedPart, HandshakesPart):
-    """The comparisons with the handshakes that their notes are about."""
+    """The comparisons, with the handshakes that their notes mention."""
 
 
 @once
 def judge_case(case: Case) -> list[JudgedComparison]:
-    """The comparisons with only their verdicts."""
+    """Return the comparisons with their verdicts only."""
     return judge(compared(case), case.rule, exclusions(case))
 
 
 @once
 def opened(case: Case) -> list[HandshakesRow]:
-    """The handshakes within processor time."""
+    """Return the handshakes within processor time."""
     return handshakes(case.attempts, judge_case(case), case.factor)
 
 
 @once
 def comparisons(case: Case) -> list[JudgedComparison]:
-    """The comparisons of verdicts.json."""
+    """Return the comparisons of verdicts.json."""
     return with_reasons(project(noted(judge_case(case), opened(case)), case.rule), case.attempts, case.factor)
 
 

@@ -1,10 +1,10 @@
-"""A ladder: from one level to another in steps, each a change of one thing, so that the whole ratio is their product.
+"""A ladder: steps from one level to another, each of which changes one thing, so that the whole ratio is their product.
 
-Within a block the ratios of neighbours multiply to the ratio of the ends exactly, and so do geometric means over the
-same blocks: these are the factors. Each has Student's interval of the logarithms (Student 1908) at 95 %,
-uncorrected. The verdict of a step is its comparison's (verdicts.py), whose centre single blocks cannot move, so that
-such centres multiply only approximately. Where the two differ much, a few blocks are unlike the others, and the
-factor includes them fully.
+Within a block, the ratios of neighbours multiply exactly to the ratio of the ends, and so do geometric means over the
+same blocks: these means are the factors. Each has Student's 95 % interval of the logarithms (Student 1908),
+uncorrected. The verdict of a step is its comparison's (verdict.py). Single blocks cannot move the centre of a
+comparison, so these centres multiply only approximately. If the factor and the centre differ much, a few blocks differ
+from the others; only the factor fully includes them.
 """
 
 import math
@@ -24,15 +24,15 @@ from h123.study import rungs, split_pair
 
 
 class Factor(TypedDict):
-    """A comparison as a step of a ladder, or its whole: the geometric mean over the row's blocks with its interval, and
-    the comparison's own estimate and verdict."""
+    """A comparison as a step of a ladder, or as its whole: the geometric mean over the row's blocks with its interval,
+    and the comparison's own estimate and verdict."""
 
     a: str
     b: str
     factor: float | None
     """Geometric mean over the row's blocks. Null if a side lost a block."""
     low: float | None
-    """Student's interval of the logarithms, 95 %, uncorrected."""
+    """Lower end of Student's 95 % interval of the logarithms, uncorrected."""
     high: float | None
     ratio: float | None
     verdict: str
@@ -48,7 +48,7 @@ class LadderRow(TypedDict):
     whole: Factor
     steps: Sequence[Factor]
     apart: float | None
-    """The furthest that a factor lies from its comparison's estimate, relative to that estimate."""
+    """The largest relative distance between a factor and its comparison's estimate."""
 
 
 CONFIDENCE = 0.95
@@ -57,7 +57,7 @@ Floats = NDArray[np.float64]
 
 
 def ladder(comparisons: Sequence[JudgedComparison], levels: Sequence[str]) -> list[LadderRow]:
-    """The `ladder` of verdicts.json: a row for each cell and metric whose pairs have all been compared."""
+    """Return the `ladder` part of verdicts.json: a row for each cell and metric whose pairs have all been compared."""
     if not levels:
         return []
     pairs = [split_pair(pair) for pair in rungs(levels)]
@@ -86,8 +86,8 @@ def _row(sides: Sequence[JudgedComparison]) -> LadderRow:
 
 
 def _logs(sides: Sequence[JudgedComparison]) -> Floats:
-    """(sides, blocks): the logarithms of the ratios in the blocks in which all have one; none if a side lost
-    a block, because means without it would favour the side that failed."""
+    """Return the logarithms of the ratios, of the shape (sides, blocks), in blocks in which all sides have one. Empty
+    if a side lost a block, because means without that block would favour the side that failed."""
     ratios = [{pair["block"]: pair["ratio"] for pair in side["pairs"] if pair["ratio"] is not None} for side in sides]
     incomplete = any(side["blocks"] > len(side["pairs"]) for side in sides)
     common = [] if incomplete else sorted(set.intersection(*map(set, ratios)))
@@ -108,7 +108,8 @@ def _factor(c: JudgedComparison, logs: Floats) -> Factor:
 
 
 def _mean(logs: Floats) -> tuple[float | None, float | None, float | None]:
-    """Geometric, and the ends of its interval: null without a block, and with only one."""
+    """Return the geometric mean and the ends of its interval. All are null without a block; the ends are null with only
+    one."""
     if not logs.size:
         return None, None, None
     middle = float(logs.mean())
@@ -119,7 +120,7 @@ def _mean(logs: Floats) -> tuple[float | None, float | None, float | None]:
 
 
 def _apart(factors: Sequence[Factor]) -> float | None:
-    """The largest distance of a factor from its comparison's centre, as a share of it. None if one has no value."""
+    """Return the largest relative distance between a factor and its comparison's centre. None if one has no value."""
     pairs = [(of["factor"], of["ratio"]) for of in factors]
     offs = [abs(mean / centre - 1) for mean, centre in pairs if mean is not None and centre is not None]
     return max(offs) if len(offs) == len(pairs) else None

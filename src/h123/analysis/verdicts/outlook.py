@@ -1,4 +1,4 @@
-"""The campaign's projection: what would decide its question."""
+"""The campaign's projection: how many blocks would decide its question."""
 
 import datetime as dt
 from collections.abc import Iterable
@@ -27,10 +27,11 @@ def _compute(case: Case) -> OutlookPart:
 
 
 def seconds_per_trial(events: Iterable[Event]) -> float | None:
-    """Wall time from the first attempt's start to the last one's end, over the trials settled meanwhile.
+    """Return the wall time from the first attempt's start to the last one's end, divided by the trials settled
+    meanwhile.
 
-    Pauses between an interruption and a resumption do not count; repeated attempts, the lab's own work and what lanes
-    save do. None if nothing was measured, or by something else (imported).
+    Pauses between an interruption and a resumption do not count. Repeated attempts, the lab's own work and the time
+    that lanes save are included. None if nothing was measured, or if the samples were imported.
     """
     spans: list[list[TrialEvent]] = []
     for event in events:

@@ -1,4 +1,4 @@
-"""The metrics that repeat the observation of another (comparisons/repeats.py), and how closely the two agree."""
+"""Metrics that repeat the observation of another metric (comparisons/repeats.py), and how closely the two agree."""
 
 from collections.abc import Sequence
 from typing import NotRequired
@@ -13,7 +13,7 @@ from h123.analysis.verdicts.judgement import comparisons
 
 
 class RepeatsRow(TypedDict):
-    """A metric that repeats another's observation."""
+    """A metric that repeats another metric's observation."""
 
     metric: str
     of: str
@@ -27,7 +27,7 @@ FEWEST = 6
 
 
 def repeats(comparisons: Sequence[JudgedComparison]) -> list[RepeatsRow]:
-    """The `repeats` of verdicts.json: which metric repeats which, and how closely the ratios of blocks go together."""
+    """Return the `repeats` part of verdicts.json: which metric repeats which, and the correlation of their ratios."""
     rows: list[RepeatsRow] = []
     for metric, of in dict.fromkeys((c["metric"], of) for c in comparisons if (of := c["repeats"])):
         mine = [c for c in comparisons if c["metric"] == metric and c["repeats"] == of]
@@ -46,7 +46,7 @@ def _between(c: JudgedComparison) -> tuple[Cell, str, str, bool]:
 
 
 def _correlation(c: JudgedComparison, original: JudgedComparison) -> float | None:
-    """Pearson's, of the logarithms of the blocks' ratios."""
+    """Return Pearson's correlation of the logarithms of the blocks' ratios."""
     first, second = (
         {pair["block"]: pair["ratio"] for pair in comparison["pairs"] if pair["ratio"]} for comparison in (c, original)
     )

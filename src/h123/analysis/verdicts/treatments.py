@@ -1,4 +1,4 @@
-"""Single treatments: a campaign's values by block, to compare them with another campaign's."""
+"""Single treatments: a campaign's values by block, to compare them with those of a different campaign."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -24,22 +24,22 @@ class Treatment:
     metrics: Mapping[str, "TreatmentMetric"]
     """The study's metrics by name."""
     failed: float
-    """Share of its requests that failed, over the trials."""
+    """The share of failed requests, over all trials."""
     answers: Mapping[int, Sent]
-    """The answers to its requests, if the study does not state them."""
+    """The answers to its requests, if the study does not state their size."""
 
     def other_answers(self, before: "Treatment") -> str | None:
-        """How its answers differ from the same treatment's in the other campaign."""
+        """Say how its answers differ from those of the same treatment in the earlier campaign, or return None."""
         difference = most_unlike(before.answers, self.answers)
         return difference_words(difference, "before", "after") if difference else None
 
 
 @dataclass(frozen=True)
 class TreatmentMetric:
-    """A metric of a treatment."""
+    """The values of one metric for a treatment."""
 
     logs: Mapping[int, float]
-    """Logarithms of the values, by block; infinite if the trial failed."""
+    """Logarithms of the values by block; infinite if the trial failed."""
     withheld: str | None
     """Why the values allow no conclusion."""
     timeless: bool = False
@@ -47,7 +47,7 @@ class TreatmentMetric:
 
 
 def treatments(case: Case) -> Iterator[Treatment]:
-    """All planned treatments, in the study's order, without twins, which would count a treatment twice."""
+    """Yield all planned treatments in the study's order, without A/A twins, which would count a treatment twice."""
     study, values = case.plan.study, Values(case.trials)
     metrics = dict.fromkeys(metric for family in study.compare.families for metric in family.metrics)
     places = {factor: list(levels) for factor, levels in study.factors.items()}
@@ -59,7 +59,7 @@ def treatments(case: Case) -> Iterator[Treatment]:
 
 
 def _measured(case: Case, values: Values, cell: Cell, metric: str) -> TreatmentMetric:
-    """The values of a metric. What would exclude a comparison of the treatment with itself excludes the treatment."""
+    """Return the values of a metric. A treatment is excluded if a comparison of it with itself would be excluded."""
     values_by_trial = {trial: values.of(trial, metric) for trial in in_blocks(case.plan, cell)}
     had = {trial.block: value for trial, value in values_by_trial.items() if value is not None}
     pairs = [Pair(at.block, v, v, values.share(at, metric)) for at, v in values_by_trial.items() if v is not None]
@@ -79,8 +79,8 @@ def _failed(case: Case, cell: Cell) -> float:
 
 
 def by_pairing(case: Case) -> Iterator[float]:
-    """For each comparison: the spread of two independent samples divided by that of their pairs. The interval would be
-    that many times as wide if its sides were not measured in the same blocks."""
+    """Yield for each comparison the factor by which its interval would be wider if its sides were not measured in the
+    same blocks: the spread of two independent samples divided by the spread of the pairs."""
     for comparison in compare(case.trials, case.plan):
         pairs = [pair for pair in comparison.pairs if pair.whole]
         if comparison.twin or len(pairs) < FEWEST:

@@ -1,9 +1,8 @@
 """The A/A pairs: how often comparisons of a treatment with itself differ, and how often they should.
 
-The metrics of one trial are correlated, so that chance rejects several of its comparisons at once or none, and the
-band for their number is not binomial. It comes from what makes the null hypothesis true: in each block of each cell
-the two runs are swapped or not, for all metrics alike, at random (Westfall and Young, Resampling-Based Multiple
-Testing, 1993).
+The metrics of one trial are correlated, so chance tends to reject several of its comparisons at once or none, and their
+number is not binomial. The band for it follows from the null hypothesis: in each block of each cell, the two runs are
+swapped or not at random, for all metrics together (Westfall and Young, Resampling-Based Multiple Testing, 1993).
 """
 
 from collections import defaultdict
@@ -24,10 +23,10 @@ from h123.analysis.verdicts.judgement import comparisons
 class TwinRate(TypedDict):
     comparisons: int
     rejected: int
-    """Twin comparisons that differ."""
+    """The number of A/A comparisons that differ."""
     rate: float | None
     expected: float | None
-    """How often the test really errs with so many blocks: the largest attainable p not above alpha."""
+    """How often the test really errs with this number of blocks: the largest attainable p not above alpha."""
     most: int | None
     """The number that 99 of 100 sound campaigns do not exceed."""
     verdict: str | None
@@ -43,7 +42,7 @@ AS_EXPECTED, MORE = "as expected", "more than expected"
 def twin_rate(
     comparisons: Sequence[PairedComparison], rows: Sequence[JudgedComparison], alpha: float, seed: int
 ) -> TwinRate:
-    """The `twins` of verdicts.json; `judged` are the comparisons' elements there, in the same order."""
+    """Return the `twins` part of verdicts.json. `rows` are the rows of `comparisons` there, in the same order."""
     both = [(c, row) for c, row in zip(comparisons, rows, strict=True) if c.twin and not c.repeats]
     twins = [(c, p) for c, row in both if (p := row["p"]) is not None]
     if not twins:
@@ -61,7 +60,7 @@ def twin_rate(
 
 
 def _by_chance(twins: Sequence[PairedComparison], alpha: float, seed: int) -> Floats:
-    """For each of `SWAPS` random swappings, how many comparisons reject."""
+    """Return for each of `SWAPS` random swaps the number of comparisons that reject."""
     random, counts = np.random.default_rng(seed), np.zeros(SWAPS)
     cells: dict[tuple[str, ...], list[PairedComparison]] = defaultdict(list)
     for twin in twins:
@@ -76,8 +75,8 @@ def _by_chance(twins: Sequence[PairedComparison], alpha: float, seed: int) -> Fl
 
 
 def _rejected(differences: Floats, signs: Any, alpha: float) -> Any:
-    """Whether the signed-rank test rejects, for each row of `signs`, shape (swaps, pairs), which says whether each
-    pair keeps its sign."""
+    """Return whether the signed-rank test rejects, for each row of `signs`, of the shape (swaps, pairs), which says
+    whether each pair keeps its sign."""
     ranks = _ranks(np.abs(differences)) * (differences != 0)
     positive = np.where(signs, differences > 0, differences < 0)
     above = positive @ ranks
@@ -88,7 +87,7 @@ def _rejected(differences: Floats, signs: Any, alpha: float) -> Any:
 
 
 def _ranks(values: Floats) -> Floats:
-    """Ranks from 1; ties get their mean."""
+    """Return ranks from 1; ties get their mean."""
     _, place, count = np.unique(values, return_inverse=True, return_counts=True)
     ranks: Floats = (np.cumsum(count) - (count - 1) / 2)[place]
     return ranks

@@ -1,6 +1,6 @@
 """Verdicts: from paired values to an estimate, its p values, corrected within families, and one of four words.
 
-A comparison is not judged if an exclusion speaks against it (exclusions.py); it keeps its place in its family.
+A comparison with an exclusion (exclusions.py) is not judged, but keeps its place in its family.
 """
 
 from collections import defaultdict
@@ -26,24 +26,26 @@ _NAMES = {"holm": "Holm", "bh": "Benjamini-Hochberg"}
 
 @dataclass(frozen=True)
 class ComparisonTest:
-    """A comparison with its estimate (of the log-ratio) and its p values; None if there is nothing to test."""
+    """A comparison with its estimate (of the log ratio) and its p values, which are None if there is nothing to
+    test."""
 
     comparison: PairedComparison
     estimate: IntervalEstimate | None
     p: float | None
     p_equivalent: float | None
     blocks: int = 0
-    """The fewest blocks that p rests on: if there are several machines, those without one of them (without_one.py)."""
+    """The number of blocks on which p rests. With several machines, the smallest number without one of them
+    (without_one.py)."""
     p_whole: float | None = None
     """p with all machines."""
     symmetric: float | None = None
     """p of the test for symmetry; None if unknown."""
     test: str | None = None
-    """`signed-rank`, or `sign` if the differences are not symmetric."""
+    """`signed-rank`, or `sign` if the differences are asymmetric."""
     exclusion: Exclusion | None = None
     """The reason why it is not judged."""
     qualified: Sequence[str] = ()
-    """Failed audits that leave the comparison a verdict."""
+    """Failed audits that leave the comparison's verdict in force."""
     p_adjusted: float | None = None
     p_equivalent_adjusted: float | None = None
     family_size: int = 0
@@ -52,7 +54,7 @@ class ComparisonTest:
 def judge(
     comparisons: Sequence[PairedComparison], rule: Rule, exclusions: Exclusions | None = None
 ) -> list[JudgedComparison]:
-    """The `comparisons` of verdicts.json, in the same order. Those that have an exclusion are not judged."""
+    """Return the `comparisons` part of verdicts.json, in the same order. Excluded comparisons are not judged."""
     tested = [_test(comparison, rule) for comparison in comparisons]
     if exclusions:
         tested = [
@@ -85,9 +87,9 @@ def _test(comparison: PairedComparison, rule: Rule) -> ComparisonTest:
 
 
 def _correct(tested: list[ComparisonTest]) -> list[ComparisonTest]:
-    """Adjust p values within families. The twins' stay as they are. A comparison without data is in no family.
+    """Adjust p values within families. A/A comparisons are not adjusted. A comparison without data is in no family.
 
-    A comparison that repeats another's observation is corrected in its place, and has no smaller p than that one.
+    A comparison that repeats another's observation is corrected in that one's place, and its p is never smaller.
     """
     counted, repeats = (_families(tested, repeating) for repeating in (False, True))
     corrected = list(tested)
@@ -105,7 +107,7 @@ def _correct(tested: list[ComparisonTest]) -> list[ComparisonTest]:
 
 
 def _families(tested: Sequence[ComparisonTest], repeating: bool) -> dict[str, list[int]]:
-    """Indices by family, of those that do, or do not, repeat another's observation."""
+    """Return indices by family, either of comparisons that repeat another's observation or of those that do not."""
     families: dict[str, list[int]] = defaultdict(list)
     for place, test in enumerate(tested):
         if test.p is not None and bool(test.comparison.repeats) is repeating:
@@ -125,7 +127,7 @@ def _adjusted(family: Sequence[ComparisonTest]) -> list[ComparisonTest]:
 
 
 def _observed(test: ComparisonTest) -> tuple[Any, ...]:
-    """The common part of a comparison and the one that repeats it."""
+    """Return a key that a comparison shares with the one that repeats it."""
     c = test.comparison
     return (tuple(c.cell.items()), c.repeats or c.metric, c.a, c.b, c.twin)
 
@@ -150,7 +152,7 @@ def _verdict(tested: ComparisonTest, rule: Rule) -> str:
 
 
 def _direction(tested: ComparisonTest, rule: Rule) -> str | None:
-    """Which level is better, if that is certain, however small the difference."""
+    """Return the better level, if it is certain, however small the difference."""
     if tested.exclusion or tested.estimate is None or tested.p_adjusted is None or tested.p_adjusted > rule.level:
         return None
     metric = METRICS[tested.comparison.metric]
@@ -204,13 +206,13 @@ def _too_few(blocks: int, size: int, correction: str, rule: Rule) -> str:
 
 
 def _as_clear_as_can_be(blocks: int, size: int, correction: str, rule: Rule) -> str:
-    """The data could not speak more clearly, but too few of the family's other comparisons are as clear."""
+    """Say that the data could not be clearer, but too few of the family's other comparisons are as clear."""
     above = f"{_NAMES[correction]} over {size} puts it above {rule.level:.3g}"
     return f"no p from {_count(blocks)} is smaller, but {above}"
 
 
 def _undecided(tested: ComparisonTest, verdict: str, rule: Rule) -> str | None:
-    """Why there is no verdict though the interval lies on one side of no difference."""
+    """Return why there is no verdict although the interval lies on one side of equality, or None."""
     estimate, blocks = tested.estimate, tested.blocks
     if verdict != INCONCLUSIVE or tested.exclusion or estimate is None or estimate.low <= 0 <= estimate.high:
         return None

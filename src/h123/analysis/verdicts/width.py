@@ -1,10 +1,10 @@
 """The width rule (`h123 run --precision`): a campaign ends when every interval of its answer is narrow enough.
 
-The rule sees widths alone. Where blocks vary symmetrically, a width says nothing of the sign of the error that the
-estimate makes (Hogg, J. Am. Stat. Assoc. 55, 1960), so measuring it is no look, and may be done as often as one likes.
-What the rule does favour are samples that happen to vary less than they should, whose intervals are too short: up to a
-hundredth of them misses the truth that would not otherwise (Chow and Robbins, Ann. Math. Stat. 36, 1965). The level of
-looks.py makes up for it; bench/calibration.py shows that it does.
+The rule uses only widths. If blocks vary symmetrically, a width says nothing about the sign of the estimate's error
+(Hogg, J. Am. Stat. Assoc. 55, 1960), so measuring it is no look and may happen at any time. But the rule favours
+samples that happen to vary too little, whose intervals are too short: up to a hundredth of them miss the truth that
+they would otherwise contain (Chow and Robbins, Ann. Math. Stat. 36, 1965). The level in looks.py compensates for this;
+bench/calibration.py shows that it does.
 """
 
 import math
@@ -29,13 +29,13 @@ class WidthReached(Precision):
     widest: float | None
     """Half of the widest interval, relative: sqrt(high / low) - 1. Null without a bound."""
     blocks: int | None
-    """Blocks that are likely to be enough. Null: more than practical."""
+    """The number of blocks that is likely to be enough. Null if that is more than is practical."""
 
 
 FIRST = 10
-"""The first number of blocks: with fewer, the spread is so uncertain that a campaign would often stop by luck."""
+"""The first number of blocks. With fewer, the spread is so uncertain that a campaign would often stop by luck."""
 _GROWTH = 1.5
-"""Between one measurement and the next at most: what few blocks say of the spread is too little to go all the way."""
+"""The largest growth from one measurement to the next. Few blocks do not show the spread well enough to go further."""
 
 
 @dataclass(frozen=True)
@@ -45,21 +45,22 @@ class WidthProgress:
     narrow: bool
     """Whether every interval has the requested width."""
     widest: float | None
-    """Half of the widest interval, relative; None if one has no bound, or there is none."""
+    """Half of the widest interval, relative. None if one has no bound, or if there is none."""
     blocks: int | None
-    """The number of blocks that is probably enough; None: more than is practical, or nothing to measure."""
+    """The number of blocks that is probably enough. None if that is more than is practical, or without measurements."""
 
 
 def width_progress(
     comparisons: Sequence[JudgedComparison], precision: float, planned: int, rule: Rule
 ) -> WidthProgress:
-    """The progress of the first family's comparisons, as far as they can be judged. `planned`: blocks."""
+    """Return the progress of the first family's comparisons, as far as they can be judged. `planned` is a number of
+    blocks."""
     answers = [c for c in headline(comparisons) if not c["withheld"]] if comparisons else []
     if not answers:
         return WidthProgress(narrow=False, widest=None, blocks=None)
     ends = [(c["low"], c["high"]) for c in answers if c["low"] and c["high"] is not None]
     if len(ends) < len(answers):
-        more = math.ceil(_GROWTH * planned)  # the number that is enough is not known
+        more = math.ceil(_GROWTH * planned)  # the sufficient number is not known
         return WidthProgress(narrow=False, widest=None, blocks=more if more <= LIMIT else None)
     widest = max(width(low, high) for low, high in ends)
     narrow = widest <= precision and all(c["blocks"] >= ENOUGH_FOR_INTERVAL for c in answers)
@@ -72,10 +73,10 @@ def width_progress(
 
 
 def next_blocks(progress: WidthProgress, now: int, at_most: int | None) -> int | None:
-    """The number of blocks to continue to. None if the campaign ends: it is narrow enough, or nothing practical
-    helps.
+    """Return the number of blocks to continue to. None if the campaign ends because it is narrow enough, or if nothing
+    practical helps.
 
-    With `at_most`, the campaign goes up to that many even if they will not suffice.
+    With `at_most`, the campaign continues up to that many blocks even if they will not suffice.
     """
     enough = progress.blocks or at_most
     if progress.narrow or not enough or (progress.widest is None and progress.blocks is None):
@@ -85,14 +86,14 @@ def next_blocks(progress: WidthProgress, now: int, at_most: int | None) -> int |
 
 
 def _needed(ends: tuple[float, float], blocks: int, precision: float, planned: int, rule: Rule) -> int | None:
-    """The total number of blocks, including those without a value for both sides, which do not help."""
+    """Return the total number of blocks, including those that lack a value on one side, which do not help."""
     level = rule.looks.level(rule.alpha)
     needed = blocks_for(precision, spread(*ends, blocks, level), level)
     return None if needed is None else max(needed, blocks + 1) + planned - blocks
 
 
 def campaign_width_progress(case: Case, comparisons: Sequence[JudgedComparison]) -> WidthProgress:
-    """The progress of a campaign that must reach a width."""
+    """Return the progress of a campaign that must reach a width."""
     assert case.facts.precision is not None
     return width_progress(comparisons, case.facts.precision["wanted"], len(case.plan.blocks), case.rule)
 

@@ -1,4 +1,4 @@
-"""Shards that different machines ran become one campaign (docs/cluster.md)."""
+"""Joins shards that different machines ran into one campaign (docs/cluster.md)."""
 
 from h123.campaign.joining.join import Joined, join_shards
 

@@ -1,4 +1,4 @@
-"""The blocks in a folder: each with its history, and whether any work on it is left."""
+"""The blocks in a folder, each with its history and whether work on it remains."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ History = Sequence[TrialEvent | BlockMove]
 
 @dataclass(frozen=True)
 class RunBlock:
-    """A block that a folder has at least partly."""
+    """A block that a folder contains completely or in part."""
 
     number: int
     folder: CampaignFolder
@@ -26,17 +26,17 @@ class RunBlock:
 
     @property
     def attempts(self) -> list[TrialEvent]:
-        """All of them."""
+        """Return all attempts at the block's trials."""
         return [event for event in self.history if event["event"] == "trial"]
 
     def standing(self, trial: PlannedTrial) -> list[LiveAttempt]:
-        """The attempts at a trial, without those made on a machine that no longer runs the block."""
+        """Return the attempts at a trial, without those made on a machine that no longer runs the block."""
         mine = [event for event in self.attempts if event["trial"] == trial.id and not superseded(event)]
         return cast(list[LiveAttempt], mine)
 
     @property
     def done(self) -> int:
-        """Trials that need no more work."""
+        """Return the number of trials that need no more work."""
         return sum(usable(past) or given_up(past) for past in map(self.standing, self.trials))
 
     @property
@@ -50,7 +50,7 @@ class RunBlock:
         return all(trial.parameters.clock == "virtual" for trial in self.trials)
 
     def marks(self) -> list[tuple[object, ...]]:
-        """The key that distinguishes its history's events from others."""
+        """Return keys that distinguish its history's events from those of other runs."""
         return [_mark(event) for event in self.history]
 
 
@@ -61,7 +61,8 @@ def _mark(event: TrialEvent | BlockMove) -> tuple[object, ...]:
 
 
 def run_blocks(folder: CampaignFolder, plan: Plan) -> dict[int, RunBlock]:
-    """The blocks that the folder has begun, by number. Raises UserError if the journal has a trial that no plan has."""
+    """Return the blocks that the folder has begun, by number. Raises UserError if the journal has a trial that is not
+    in the plan."""
     trials = {block[0].block: block for block in plan.blocks}
     names = {trial.id for trial in plan.trials()}
     histories = dict[int, list[TrialEvent | BlockMove]]()
@@ -77,7 +78,8 @@ def run_blocks(folder: CampaignFolder, plan: Plan) -> dict[int, RunBlock]:
 
 
 def _replaced(folder: CampaignFolder) -> set[tuple[str, int]]:
-    """Attempts whose files are damaged, and which a later attempt with whole files has replaced: trial and number."""
+    """Return the trial and number of attempts whose files are damaged, and which a later, undamaged attempt has
+    replaced."""
     attempts = [event for event in folder.events() if event["event"] == "trial"]
     last = {event["trial"]: event for event in attempts if event["valid"]}
     earlier = [event for event in attempts if event["attempt"] < last.get(event["trial"], event)["attempt"]]

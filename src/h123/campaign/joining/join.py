@@ -1,7 +1,7 @@
-"""Joins shards into a campaign: everything is checked first, and nothing is written if anything is refused.
+"""Joins shards into a campaign. Everything is checked first, and nothing is written if anything is refused.
 
-The campaign is a folder like any other. Its journal has the shards' own events, block by block, each after the line
-that says which folder and which machines they came from. A joined campaign that gets more shards goes on where it was.
+The campaign's folder is an ordinary one. Its journal contains the shards' own events, block by block, each after a line
+that says which folder and which machines they came from. Further shards can be added to a joined campaign.
 """
 
 import shutil
@@ -29,13 +29,13 @@ class Joined:
     folder: CampaignFolder
     planned: int
     added: Sequence[int]
-    """Blocks that were added now."""
+    """Blocks that were just added."""
     missing: Sequence[int]
-    """Blocks that the campaign does not have."""
+    """Blocks that the campaign lacks."""
     unfinished: Mapping[Path, Sequence[int]] = field(default_factory=dict)
-    """Blocks among the missing ones that a shard has begun and not finished."""
+    """Missing blocks that a shard has begun and not finished."""
     damaged: Mapping[Path, int] = field(default_factory=dict)
-    """Shards whose journal lacks finished trials, and the number of those trials, which are left out."""
+    """Shards whose journal lacks finished trials, with the number of these trials, which are left out."""
     empty: Sequence[Path] = ()
     """Folders in which nothing has begun."""
 
@@ -43,8 +43,8 @@ class Joined:
 def join_shards(shards: Sequence[Path], out: Path, report: Callable[[str], None]) -> Joined:
     """Add the finished blocks of `shards` to the campaign in `out`, which is created if necessary.
 
-    Raises UserError, and changes nothing, if a shard is of another campaign, is not as it was sealed, or has a block
-    that another one has otherwise.
+    Raises UserError, and changes nothing, if a shard belongs to a different campaign, differs from its seals, or
+    contains a block that conflicts with a different shard's.
     """
     begun, empty = _begun(shards, out)
     campaign = CampaignFolder.open(out) if (out / "campaign.json").exists() else None
@@ -84,9 +84,10 @@ def join_shards(shards: Sequence[Path], out: Path, report: Callable[[str], None]
 
 
 def _begun(shards: Iterable[Path], out: Path) -> tuple[list[CampaignFolder], list[Path]]:
-    """The shards, each once, and the folders in which nothing has begun: a machine was stopped before its first trial.
+    """Return the shards without duplicates, and the folders in which nothing has begun because a machine was stopped
+    before its first trial.
 
-    Raises UserError if one is no campaign, or is the campaign itself.
+    Raises UserError if a folder is not a campaign, or is the campaign itself.
     """
     folders, empty = dict[Path, CampaignFolder](), list[Path]()
     for path in shards:
@@ -100,7 +101,7 @@ def _begun(shards: Iterable[Path], out: Path) -> tuple[list[CampaignFolder], lis
 
 
 def _plan(folders: Sequence[CampaignFolder]) -> Plan:
-    """The campaign's study, with the number of blocks of the largest shard."""
+    """Return the campaign's plan, with the number of blocks of the largest shard."""
     first = folders[0]
     study = Study.from_resolved(first.study, first.networks)
     blocks = max(folder.blocks for folder in folders)
@@ -108,7 +109,7 @@ def _plan(folders: Sequence[CampaignFolder]) -> Plan:
 
 
 def _choose(mine: dict[int, RunBlock], theirs: Sequence[RunBlock]) -> dict[int, RunBlock]:
-    """Whose run of each block the campaign gets, or has, where it gets one. Raises UserError if two differ."""
+    """Choose the run of each block that the campaign gets or keeps. Raises UserError if two runs differ."""
     chosen = dict[int, RunBlock]()
     for block in theirs:
         if not block.finished:
@@ -123,12 +124,14 @@ def _choose(mine: dict[int, RunBlock], theirs: Sequence[RunBlock]) -> dict[int, 
 
 
 def _continues(longer: RunBlock, shorter: RunBlock) -> bool:
-    """Whether one history is the beginning of the other: a copy of the same folder, of an earlier day or the same."""
+    """Return whether one history is the beginning of the other. The folders are then copies, perhaps of different
+    age."""
     return longer.marks()[: len(shorter.history)] == shorter.marks()
 
 
 def _require_finished(block: RunBlock) -> None:
-    """What has been begun in the campaign itself, and not finished, has the names that the shard's attempts have."""
+    """Raise UserError for a block that the campaign itself has begun and not finished, because its attempts have the
+    same names as the shard's."""
     if not block.finished:
         path = typed(block.folder.path)
         raise UserError(
@@ -138,7 +141,7 @@ def _require_finished(block: RunBlock) -> None:
 
 
 def _second_runs(folders: Iterable[CampaignFolder], blocks: Mapping[int, RunBlock], plan: Plan) -> list[SecondRun]:
-    """All. Raises UserError if one did not do the same as the block's own trial."""
+    """Return all second runs. Raises UserError if one did not do the same as the block's own trial."""
     trials, found = {trial.id: trial for trial in plan.trials()}, list[SecondRun]()
     for folder in folders:
         for event in folder.events():
@@ -172,7 +175,7 @@ def _create(out: Path, first: CampaignFolder, plan: Plan) -> CampaignFolder:
 def _add(
     campaign: CampaignFolder, mine: dict[int, RunBlock], chosen: dict[int, RunBlock], report: Callable[[str], None]
 ) -> list[int]:
-    """Copy and journal what the campaign lacks; the blocks that got something."""
+    """Copy and journal what the campaign lacks, and return the blocks that were added to."""
     added = list[int]()
     for folder in dict.fromkeys(block.folder for block in chosen.values()):
         blocks = {n: block for n, block in sorted(chosen.items()) if block.folder is folder}
@@ -204,11 +207,10 @@ def _add(
 
 
 def _copy(folder: CampaignFolder, campaign: CampaignFolder, event: TrialEvent) -> None:
-    """Copy an attempt and believe the copy only as its seal says. One that is there already came from a join that was
-    interrupted."""
+    """Copy an attempt, and check the copy by its seal. An attempt that already exists came from an interrupted join."""
     source, target = folder.attempt(event), campaign.attempt(event)
     sealed = event.get("seal")
-    assert sealed  # `require_seals`
+    assert sealed  # `require_seals` has checked this
     if target.exists():
         if fault := seal.broken(target, sealed):
             raise UserError(
@@ -225,7 +227,8 @@ def _copy(folder: CampaignFolder, campaign: CampaignFolder, event: TrialEvent) -
 
 
 def _carry_second_runs(campaign: CampaignFolder, second_runs: Iterable[SecondRun]) -> None:
-    """What shards executed of others', which later joins compare with the blocks that they add."""
+    """Record the second runs that shards made of other shards' trials. Later joins compare these with the blocks that
+    they add."""
     known = {(event["trial"], event["place"]) for event in campaign.events() if event["event"] == "second-run"}
     for event in second_runs:
         if (event["trial"], event["place"]) not in known:
@@ -234,7 +237,8 @@ def _carry_second_runs(campaign: CampaignFolder, second_runs: Iterable[SecondRun
 
 
 def _carry_looks(campaign: CampaignFolder, shards: Iterable[CampaignFolder]) -> None:
-    """Looks at a shard were looks at the campaign's data: later verdicts are as strict as they make them."""
+    """Record the looks at shards. They were looks at the campaign's data, so later verdicts are as strict as they
+    require."""
     known = {event.get("blocks") for event in campaign.events() if event["event"] == "look"}
     for event in (event for folder in shards for event in folder.events() if event["event"] == "look"):
         if event.get("blocks") not in known:

@@ -1,4 +1,4 @@
-"""Whether two folders hold parts of the same campaign."""
+"""Checks whether two folders contain parts of the same campaign."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ _ABSENT = "absent"
 
 
 def require_kin(folder: CampaignFolder, first: CampaignFolder) -> None:
-    """Raise UserError with the first difference if the folder is not of the same campaign as the first one."""
+    """Raise UserError with the first difference if the folder does not belong to the same campaign as the first one."""
     if folder.imported:
         raise UserError(f"{folder.path} holds imported samples, and no blocks that h123 ran", remedy=_LEAVE_OUT)
     for name, (here, there) in _facts(folder, first).items():
@@ -30,8 +30,8 @@ _LEAVE_OUT = "leave this folder out, or join it into a campaign of its own (--ou
 
 
 def _facts(folder: CampaignFolder, first: CampaignFolder) -> dict[str, tuple[object, object]]:
-    """All that must be alike, of both, by its name in campaign.json. The number of blocks may differ: a longer campaign
-    contains the shorter one."""
+    """Return everything that must be equal in both folders, by its name in campaign.json. The number of blocks may
+    differ, because a longer campaign contains the shorter one."""
     both = _identity(folder), _identity(first)
     return {name: (both[0][name], both[1][name]) for name in both[0]}
 
@@ -51,13 +51,13 @@ def _identity(folder: CampaignFolder) -> dict[str, object]:
 
 
 def _versions(folder: CampaignFolder) -> list[str]:
-    """Versions of h123: the one that began it, and those that continued it."""
+    """Return the versions of h123 that began and continued the campaign."""
     steps = [event["version"] for event in folder.events() if event["event"] in ("campaign", "resume")]
     return list(dict.fromkeys([folder.version, *steps]))
 
 
 def _difference(here: object, there: object, name: str) -> tuple[str, str, str] | None:
-    """Where two values differ first, and both values there, as others may read them."""
+    """Return where two values first differ, and both values there, in readable form."""
     if here == there:
         return None
     if isinstance(here, Mapping) and isinstance(there, Mapping):

@@ -13,10 +13,10 @@ _NS = 1_000_000_000
 
 @dataclass(frozen=True)
 class Wire:
-    """When each packet in a direction was put on the wire, in the order of arrival at the link, ns.
+    """When each packet of a direction was put on the wire, in the order of arrival at the link, ns.
 
-    A packet that the queue had no room for, or that was blocked, took no time on the wire: both times are its
-    arrival. Lost packets were lost behind the bottleneck, so they took as long as any other.
+    A packet that was blocked or found the queue full took no time on the wire: both of its times are its arrival. Lost
+    packets were lost behind the bottleneck, so they took as long as any other.
     """
 
     begins: Times
@@ -24,7 +24,7 @@ class Wire:
 
 
 def wire(packets: Packets, way: Direction, *, shared: bool = False) -> Wire:
-    """The wire times of the packets in one direction. `shared`: with cross traffic, which has no record."""
+    """Return the wire times of the packets in one direction. `shared`: whether cross traffic used the link too."""
     if shared and way.rate is not None:
         return _behind_others(packets, way.rate.mean_bps, way)
     if way.rate is None or way.rate.bps is None or way.changes:
@@ -36,7 +36,8 @@ def wire(packets: Packets, way: Direction, *, shared: bool = False) -> Wire:
 
 
 def _in_turn(arrivals: Times, takes: Times) -> Wire:
-    """The end of each, one after another: the later of the previous end and its arrival, plus what it takes."""
+    """Compute the times of packets sent one after another: each ends at the later of the previous end and its own
+    arrival, plus the time it takes."""
     before = np.concatenate([[0], np.cumsum(takes)[:-1]]) if len(takes) else takes
     begins = np.maximum.accumulate(arrivals - before) + before
     dropped = takes == 0
@@ -45,15 +46,15 @@ def _in_turn(arrivals: Times, takes: Times) -> Wire:
 
 
 def _behind_others(packets: Packets, bps: float, way: Direction) -> Wire:
-    """The times with cross traffic. A packet left the wire when it left the link, less the delay, and had been on it
-    for as long as it takes; before that it waited for any other traffic. A lost packet is assumed to have followed
-    the previous one."""
+    """Compute the times with cross traffic, whose packets are not recorded. A packet left the wire when it left the
+    link, less the delay, and was on the wire for as long as its size takes; before that, it waited for other traffic. A
+    lost packet is assumed to have followed the previous one."""
     arrivals, departures = packets["at_ns"].astype(np.int64), packets["left_ns"].astype(np.int64)
     delivered = (packets["fate"] == DELIVERED) & (departures > 0)
     enqueued = (packets["fate"] != QUEUE_FULL) & (packets["fate"] != BLOCKED)
     takes = np.where(enqueued, packets["bytes"] * (8 * _NS / bps), 0).astype(np.int64)
     shortest = int((departures - arrivals - takes)[delivered].min()) if delivered.any() else 0
-    if not way.jitter and not way.changes:  # the queue may never have been empty
+    if not way.jitter and not way.changes:  # otherwise the queue may never have been empty
         shortest = min(way.delay_ns or 0, shortest)
     observed_ends = np.where(delivered, departures - shortest, 0)
     before = np.maximum.accumulate(np.concatenate([[0], observed_ends[:-1]])) if len(observed_ends) else observed_ends
@@ -62,8 +63,8 @@ def _behind_others(packets: Packets, bps: float, way: Direction) -> Wire:
 
 
 def _by_departure(packets: Packets, way: Direction) -> Wire:
-    """The times where the rate is not one number. A packet was on the wire from when the previous one had gone until it
-    left, less the delay; jitter counts as time on the wire."""
+    """Compute the times for a rate that is not constant. A packet was on the wire from when the previous one had gone
+    until it left, less the delay. Jitter counts as time on the wire."""
     arrivals, departures = packets["at_ns"].astype(np.int64), packets["left_ns"].astype(np.int64)
     delivered = (packets["fate"] == DELIVERED) & (departures > 0)
     if way.rate is None:

@@ -1,4 +1,4 @@
-"""One connection as the link saw it: what each of its ends sent, and when that was on the wire and arrived."""
+"""A connection as the link saw it: what each end sent, and when that was on the wire and arrived."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from h123.packets.capture import DELIVERED, DOWN, PACKET, RETRY, TCP, UDP, UP, P
 from h123.study.networks.network import Direction
 
 FULL = 1150
-"""Payload bytes from which on a packet counts as full: QUIC's begin with 1200 and grow as the path is probed, TCP's
-have 1448."""
+"""Payload bytes from which a packet counts as full. QUIC's full packets begin with 1200 bytes and grow as it probes the
+path; TCP's have 1448."""
 SPEAKS = 60
 """Bytes of QUIC payload above which a packet almost always carries more than an acknowledgement."""
 _LONG, _SYN = 0x80, 0x02
-"""The bit in QUIC's first byte for a long header, which all packets of a handshake have; TCP's flag."""
+"""The bit in QUIC's first byte for a long header, which all handshake packets have, and TCP's SYN flag."""
 NEVER = int(np.iinfo(np.int64).max)
-"""A time that does not come."""
+"""Stands for a time that never comes."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Sending:
 
     @cached_property
     def delivered_at(self) -> Times:
-        """When each packet was delivered. 0: never."""
+        """When each packet was delivered; 0 if it never was."""
         return self.packets["left_ns"].astype(np.int64)
 
     @cached_property
@@ -55,12 +55,12 @@ class Sending:
 
     @cached_property
     def delivered(self) -> Times:
-        """Indices of delivered packets that carry more than acknowledgements, in the order of arrival."""
+        """The indices of delivered packets that carry more than acknowledgements, in the order of arrival."""
         return self.arrivals[self.speaks[self.arrivals]]
 
     @cached_property
     def arrivals(self) -> Times:
-        """Places of all that arrived, in the order of arrival."""
+        """The indices of all delivered packets, in the order of arrival."""
         places = np.flatnonzero(self.arrived)
         return places[np.argsort(self.delivered_at[places], kind="stable")]
 
@@ -72,7 +72,8 @@ class Sending:
 
     @cached_property
     def offsets(self) -> Times:
-        """For each packet of TCP, how many bytes after the first one's its own begin. TCP counts modulo 2^32."""
+        """The bytes from the start of the first TCP packet's data to the start of each packet's. TCP counts modulo
+        2^32."""
         steps = np.diff(self.packets["seq"]).astype(np.int32)
         return np.concatenate([[0], np.cumsum(steps, dtype=np.int64)])
 
@@ -87,29 +88,29 @@ class Sending:
         return Spans.union(self.wire.begins, self.wire.ends)
 
     def wire_ns(self, size: int) -> float:
-        """How long a body of `size` bytes is on the wire, in packets as large as these, ns."""
+        """Return how long a body of `size` bytes is on the wire in packets like these, ns."""
         if not self.speaks.any():
             return 0.0
         durations = (self.wire.ends - self.wire.begins)[self.speaks]
         return size * float(durations.sum()) / float(self.packets["payload"][self.speaks].sum(dtype=np.int64))
 
     def receipts(self, times: Times) -> Times:
-        """When the other end first received something that this end sent at or after each of these times. NEVER, if it
-        did not."""
+        """Return, for each time, when the other end first received something that this end sent at or after it. NEVER
+        if nothing was received."""
         arrived = np.flatnonzero(self.arrived)
         place = np.searchsorted(self.at[arrived], times)
         return np.append(self.delivered_at[arrived], NEVER)[place]
 
     def first(self, count: int) -> "Sending":
-        """Its first packets."""
+        """Return the first `count` packets."""
         return self.some(slice(count))
 
     def some(self, which: slice | NDArray[np.bool_]) -> "Sending":
-        """A part of its packets."""
+        """Return the selected packets."""
         return Sending(self.packets[which], Wire(self.wire.begins[which], self.wire.ends[which]))
 
     def joined(self, other: "Sending") -> "Sending":
-        """The two combined: this one, and what the same end sent to, or from, another address."""
+        """Combine these packets with those that the same end sent to, or from, a different address."""
         packets = np.concatenate([self.packets, other.packets])
         begins, ends = (
             np.concatenate([getattr(side.wire, name) for side in (self, other)]) for name in ("begins", "ends")
@@ -131,36 +132,37 @@ class Connection:
     """The round trip of the link without its queue, ns."""
 
     def joined(self, other: "Connection") -> "Connection":
-        """This connection and its continuation after its client moved."""
+        """Return this connection together with its continuation after its client moved."""
         return Connection(self.up.joined(other.up), self.down.joined(other.down), self.round_trip_ns)
 
     @property
     def quic(self) -> bool:
-        """Whether it runs over UDP."""
+        """Whether the connection runs over UDP."""
         return bool(self.up.packets["protocol"][0] != TCP)
 
     @property
     def begin(self) -> int:
-        """When its first packet reached the link, ns."""
+        """When the first packet reached the link, ns."""
         return int(self.up.at[0])
 
     @property
     def continues(self) -> bool:
-        """Whether it is the continuation of another one, after a move of the client: TCP without a SYN, QUIC with a
-        short header (RFC 9000, 17.3)."""
+        """Whether this continues an earlier connection after a move of the client: TCP without a SYN, QUIC with a short
+        header (RFC 9000, 17.3)."""
         first = int(self.up.packets["flags"][0])
         return not first & (_LONG if self.quic else _SYN)
 
     @cached_property
     def retry(self) -> int | None:
-        """When the server's Retry was delivered, ns. None: there was none."""
+        """When the server's Retry was delivered, ns, or None without one."""
         down = self.down.packets
         is_retry = self.quic & ((down["flags"] & RETRY) == RETRY) & self.down.arrived
         return int(self.down.delivered_at[np.argmax(is_retry)]) if is_retry.any() else None
 
 
 def connections(packets: Packets, up: Direction, down: Direction, *, shared: bool = False) -> list[Connection]:
-    """All connections in a link's record, in the order in which they began. `shared`: with cross traffic."""
+    """Return all connections in a link's record, in the order in which they began. `shared`: whether cross traffic used
+    the link too."""
     ordered = packets[np.argsort(packets["at_ns"], kind="stable")]
     ways = [(ordered[ordered["way"] == way], of) for way, of in ((UP, up), (DOWN, down))]
     trip = (up.delay_ns or 0) + (down.delay_ns or 0)
@@ -181,7 +183,7 @@ _PORTS = ("source", "destination")
 
 
 def _sendings(packets: Packets, on: Wire, port: str) -> Iterator[tuple[tuple[int, int], Sending]]:
-    """The packets by protocol and port of the client."""
+    """Yield the packets by protocol and the client's port."""
     key = packets["protocol"].astype(np.int64) << 16 | packets[port]
     order = np.argsort(key, kind="stable")
     for places in np.split(order, np.flatnonzero(np.diff(key[order])) + 1):

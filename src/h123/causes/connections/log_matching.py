@@ -1,5 +1,4 @@
-"""Matches a stack's logs with connections on the link, and computes when each log began, because logs have their own
-clock."""
+"""Matches a stack's logs, which have their own clock, with connections on the link, and finds when each log began."""
 
 from collections.abc import Sequence
 
@@ -13,16 +12,16 @@ from h123.packets.capture import RETRY
 from h123.packets.stack_log import StackLog
 
 _SHARES = np.linspace(0, 1, 21)
-"""The shares of its packets at which a log is compared."""
+"""The positions among a log's packets, as shares, at which it is compared."""
 _NEAR_NS, _NEAR_SHARE = 10_000_000, 0.05
-"""By how much, and by which share of its length, a log's times may be off. A stack takes its times before the packet
-reaches the link, and puts several packets of the handshake into one datagram."""
+"""The tolerance for a log's times: an absolute one, ns, and a share of the log's length. A stack records a time before
+the packet reaches the link, and puts several handshake packets into one datagram."""
 _UNLIKELY = 1e12
 
 
 def match_logs(logs: Sequence[StackLog], connections: Sequence[Connection]) -> list[StackLog | None]:
-    """For each connection the server's log of it, in the trial's time: the log whose packets were sent when the link
-    saw the server's. None if there is none."""
+    """Return for each connection the server's log of it, in the trial's time, or None: the log whose sending times
+    match the times at which the link saw the server's packets."""
     log_of: list[StackLog | None] = [None] * len(connections)
     quic = [
         place for place, connection in enumerate(connections) if connection.quic and len(_sending_times(connection))
@@ -38,14 +37,13 @@ def match_logs(logs: Sequence[StackLog], connections: Sequence[Connection]) -> l
 
 
 def _sending_times(connection: Connection) -> Times:
-    """When the server's packets reached the link. A Retry is left out, because it precedes the connection that has a
-    log."""
+    """Return when the server's packets reached the link, without a Retry, which precedes the logged connection."""
     times: Times = connection.down.at[(connection.down.packets["flags"] & RETRY) != RETRY]
     return times
 
 
 def _mismatch_ns(log: StackLog, times: Times) -> float:
-    """ns by which the two courses differ, as far as the link's record goes."""
+    """Return the difference in ns between the two courses, as far as the link's record reaches."""
     length = int(times[-1] - times[0])
     logged = log.sendings - log.sendings[0]
     off = float(np.abs(_course(logged[logged <= length + _NEAR_NS]) - _course(times - times[0])).mean())

@@ -11,23 +11,24 @@ from h123.documents.lab_report import Report
 from h123.packets.capture import BLOCKED, LOST, QUEUE_FULL, TCP
 
 _REORDERED = 3
-"""Packets that must arrive after one before it counts as lost (RFC 9002, 6.1.1; TCP's duplicate acknowledgements)."""
+"""A packet counts as lost when this many later packets have arrived (RFC 9002, 6.1.1; TCP's duplicate
+acknowledgements)."""
 _NO_ROOM = "Udp.RcvbufErrors"
-"""A host's counter of datagrams that a socket had no room for."""
+"""A host's counter of datagrams for which a socket had no room."""
 
 
 def lost_packets(sending: Sending) -> Times:
-    """Places of the sender's packets that the link lost, had no room for, or blocked."""
+    """Return the indices of the sender's packets that the link lost, blocked, or dropped because its queue was full."""
     return np.flatnonzero(np.isin(sending.packets["fate"], (LOST, QUEUE_FULL, BLOCKED)) & sending.speaks)
 
 
 def mending(sending: Sending, answers: Sending, round_trip_ns: int) -> Spans:
-    """The spans from the sending of each lost packet until its replacement was sent."""
+    """Return the spans from the sending of each lost packet until its replacement was sent."""
     return Spans.union(sending.at[lost_packets(sending)], resent(sending, answers, round_trip_ns))
 
 
 def resent(sending: Sending, answers: Sending, round_trip_ns: int) -> Times:
-    """When the replacement of each lost packet was sent; the packet's own time, if there is none."""
+    """Return when the replacement of each lost packet was sent, or the packet's own time if there is none."""
     places = lost_packets(sending)
     if not len(places):
         return places
@@ -36,7 +37,7 @@ def resent(sending: Sending, answers: Sending, round_trip_ns: int) -> Times:
 
 
 def _same_again(sending: Sending, places: Times) -> Times:
-    """When TCP sent the same bytes again: the next segment in time that begins where the lost one began. If there is
+    """Return when TCP sent the same bytes again, in the next segment that begins where the lost one began. If there is
     none, the bytes were sent together with others, or never."""
     at, seq = sending.at, sending.packets["seq"].astype(np.int64)
     spoken = np.flatnonzero(sending.speaks)
@@ -53,7 +54,7 @@ def _same_again(sending: Sending, places: Times) -> Times:
 
 
 def _covering(sending: Sending, place: int) -> int:
-    """When a later segment contained the lost one's first byte; its own time, if none did."""
+    """Return when a later segment contained the lost one's first byte, or that packet's time if none did."""
     later = sending.packets[place + 1 :]
     offset = (int(sending.packets["seq"][place]) - later["seq"].astype(np.int64)) % 2**32
     covers = np.flatnonzero((offset < later["payload"]) & (later["payload"] > 0))
@@ -61,8 +62,8 @@ def _covering(sending: Sending, place: int) -> int:
 
 
 def _after_notice(sending: Sending, answers: Sending, places: Times, round_trip_ns: int) -> Times:
-    """When QUIC's sender sent the first packet after it could know of the loss: an answer from an end that had received
-    three later packets had arrived; or, without three, a probe at least a round trip later."""
+    """Return when QUIC's sender sent the first packet after it could know of the loss. It knows when an answer arrives
+    from an end that has received three later packets; otherwise a probe at least a round trip later counts."""
     arrived = np.flatnonzero(sending.arrived)
     third = np.searchsorted(arrived, places) + _REORDERED - 1
     noticeable = third < len(arrived)
@@ -74,22 +75,22 @@ def _after_notice(sending: Sending, answers: Sending, places: Times, round_trip_
 
 
 def _next_at(sending: Sending, times: Times) -> Times:
-    """The first sending at or after each time; the last one's, if there is none."""
+    """Return the first sending at or after each time, or the last sending if there is none."""
     place = np.searchsorted(sending.at, times)
     return np.append(sending.at, sending.at[-1])[place]
 
 
 def receive_drops(report: Report) -> int:
-    """The drops on all hosts while the main role ran."""
+    """Return the number of drops on all hosts while the main role ran."""
     return sum(host.counters.grown(_NO_ROOM) for host in report.hosts)
 
 
 def attribute_drops(seconds: NDArray[np.float64], drops: int, connection: Connection) -> NDArray[np.float64]:
-    """Attribute the time that a window cost a connection's requests, shape (requests, causes), to drops.
+    """Attribute the time that a window cost a connection's requests, of the shape (requests, causes), to drops.
 
-    The link cannot explain such a window, because it saw the dropped packets arrive. Where losses on the link had cut
-    the window too, only the drops' share of all losses counts. TCP has no drops, because it never sends what its
-    receiver has no room for.
+    The link cannot explain such a window, because it saw the dropped packets arrive. If losses on the link had cut the
+    window too, only the drops' share of all losses counts. TCP has no drops, because it never sends more than its
+    receiver has room for.
     """
     if not drops or not connection.quic:
         return seconds

@@ -1,7 +1,7 @@
 """Explains a connection whose client moves (RFC 9000, 9), from packets.
 
-Until the server receives something from the new address, its packets reach no client. Then it validates the path: it
-sends a challenge, and data when the challenge has been answered, or before.
+Until the server receives something from the new address, its packets do not reach the client. Then it validates the
+path: it sends a challenge, and sends data before or after the answer to the challenge.
 """
 
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ from h123.causes.connections.connection import FULL, Connection
 from h123.causes.spans import Limits, Spans, Times
 
 _DATA = FULL // 2
-"""Bytes of payload from which on a packet is a challenge, which may be padded, or data."""
+"""Payload bytes from which a packet is data or a challenge, which may be padded."""
 
 
 def elsewhere(of: Connection, moves: Sequence[int]) -> Limits:
-    """The times in which the server's data did not reach the client after each of its moves, ns."""
+    """Return the times after each move in which the server's data did not reach the client, ns."""
     changes = [change for at in moves if of.begin < at and (change := _after(of, at)) is not None]
     if not changes:
         return []
@@ -26,23 +26,25 @@ def elsewhere(of: Connection, moves: Sequence[int]) -> Limits:
 
 
 def _after(of: Connection, at: int) -> tuple[int, int, int] | None:
-    """When data stopped arriving, when the server received something from the new address, and when it sent data there.
-    None if it never received anything."""
+    """Return when data stopped arriving, when the server received something from the new address, and when it sent data
+    there. None if it never received anything."""
     up, down = of.up, of.down
     before = np.unique(up.packets["source"][up.at < at])
     spoke = np.flatnonzero(up.arrived & ~np.isin(up.packets["source"], before))
     if not len(spoke):
         return None
     to_old = np.isin(down.packets["destination"], before)
-    old_path_times = down.delivered_at[to_old & down.arrived & down.speaks]  # a while more, if the networks overlap
+    # packets may still arrive for a while, if the networks overlap
+    old_path_times = down.delivered_at[to_old & down.arrived & down.speaks]
     begin = max(at, int(old_path_times.max(initial=0)))
     first_packet = max(begin, int(up.delivered_at[spoke].min()))
     return begin, first_packet, max(first_packet, _flows(of, np.flatnonzero(~to_old), spoke))
 
 
 def _flows(of: Connection, to_new: Times, spoke: Times) -> int:
-    """When data was first sent to the new address: more than a challenge before the client's answer to it came, or
-    after that. `to_new`, `spoke`: indices of the packets sent there, and of those from there."""
+    """Return when data was first sent to the new address: before the client answered the challenge, if more than one
+    large packet was sent by then, otherwise after that. `to_new`, `spoke`: indices of packets to and from that
+    address."""
     up, down = of.up, of.down
     first_delivery = down.delivered_at[to_new[down.arrived[to_new]]].min(initial=np.iinfo(np.int64).max)
     answers = up.delivered_at[spoke[up.at[spoke] >= first_delivery]]

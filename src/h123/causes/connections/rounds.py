@@ -1,7 +1,7 @@
-"""Round trips of a sender, computed only from packets, and whether its window grew from one to the next.
+"""Computes a sender's round trips from packets alone, and whether its window grew from one to the next.
 
-A round trip ends with the first packet that the other end sent after it had received the round trip's first one:
-nothing sent before can answer it.
+A round trip ends with the first packet that the other end sent after it had received the round trip's first packet,
+because nothing sent earlier can answer it.
 """
 
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from h123.causes.connections.connection import Sending
 from h123.causes.spans import Times
 
 DOUBLES = 1.25
-"""A window this many times the previous one grows as in slow start, even if it is acknowledged late or partly."""
+"""A window this many times the previous one grows as in slow start, even if it is acknowledged late or in parts."""
 GROWS_NOT = 1.02
 """A window at most this many times the previous one does not grow."""
 _TELLING = 2
-"""Round trips of the first burst of which the second one may have been cut short."""
+"""If the first burst has at most this many round trips, its second one may have been cut short."""
 _PATIENCE = 1.5
-"""After this many round trips a packet needed no answer."""
+"""A round trip ends at the latest after this many times the link's round trip, even without an answer."""
 
 
 @dataclass(frozen=True)
@@ -27,24 +27,23 @@ class Rounds:
     """The round trips of one sender."""
 
     firsts: Times
-    """Place of each round trip's first packet among the sender's, ascending."""
+    """The index of each round trip's first packet among the sender's packets, ascending."""
     windows: Times
     """Payload bytes sent in each round trip."""
 
     def of(self, places: Times) -> Times:
-        """The round trip of each packet."""
+        """Return the round trip of each packet."""
         return np.searchsorted(self.firsts, places, side="right") - 1
 
     begins: NDArray[np.bool_]
-    """Whether all earlier packets were known to have arrived before each round trip. If so, it is the first of a
-    burst."""
+    """Whether all earlier packets were known to have arrived before each round trip, so that it starts a burst."""
 
     @property
     def growth(self) -> NDArray[np.float64]:
-        """For each, the larger of two ratios: the window to the largest of the burst before it, and the next window to
-        the largest up to this one. The body's end cuts the last window of a burst short, and the windows of a
-        limited sender vary slightly. The first window of a burst is also compared with the largest before it, and
-        the connection's first flight only with the next one."""
+        """The growth in each round trip: the larger of two ratios, the window to the largest earlier one in its burst,
+        and the next window to the largest up to this one. Two are needed because the body's end cuts the last window of
+        a burst short, and the windows of a limited sender vary slightly. The first window of a burst is also compared
+        with the largest of all earlier ones, and the connection's first flight only with the next window."""
         windows = np.maximum(self.windows, 1).astype(float)
         largest = _largest_so_far(windows, self.begins)
         arrivals, led = np.empty(len(windows)), np.zeros(len(windows))
@@ -56,14 +55,14 @@ class Rounds:
 
 
 def _largest_so_far(windows: NDArray[np.float64], begins: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """The largest window so far of the burst that each belongs to."""
+    """Return the largest window so far within each one's burst."""
     bursts = np.split(windows, np.flatnonzero(begins[1:]) + 1)
     return np.concatenate([np.maximum.accumulate(burst) for burst in bursts])
 
 
 def rounds(sending: Sending, answers: Sending, round_trip_ns: int, rested: NDArray[np.bool_]) -> Rounds:
-    """All round trips of a connection. `rested`: whether all earlier packets were known to have arrived before each
-    packet."""
+    """Return all round trips of a connection. `rested`: whether all earlier packets were known to have arrived before
+    each packet."""
     firsts, first, count = [], 0, len(sending)
     answered = np.flatnonzero(answers.arrived)
     sent_at, received_at = answers.at[answered], answers.delivered_at[answered]

@@ -1,7 +1,7 @@
 """Explains the time before a connection's first request.
 
-Packets in flight are round trips. When none is, the end that last received one is working, unless a packet
-was lost: then its sender waits.
+While packets are in flight, the time is round trips. Otherwise the end that last received a packet is working, unless a
+packet was lost: then that packet's sender waits.
 """
 
 import numpy as np
@@ -25,9 +25,9 @@ from h123.causes.spans import Spans, Times
 
 _TIMES = 3
 _SMALLEST = 1200
-"""Bytes of a datagram of QUIC that begins a connection, at least."""
+"""The minimum bytes of a datagram that begins a QUIC connection."""
 _REST = 400
-"""Bytes of a packet that is more than an acknowledgement of the handshake's."""
+"""Payload bytes from which a packet is more than an acknowledgement of the handshake."""
 _LONG = 0x80
 
 
@@ -63,22 +63,22 @@ def _course(of: Connection, begin: int, end: int) -> Course:
 
 
 def _amplification_waits(of: Connection) -> Spans:
-    """Times in which a QUIC server waited to hear from its client before it sent the rest of its handshake: until the
-    client's address is known to be its own, it may send three times what it got (RFC 9000, 8.1)."""
+    """Return when a QUIC server waited for its client before it sent the rest of its handshake: until the client's
+    address is validated, the server may send only three times what it received (RFC 9000, 8.1)."""
     up, down = of.up, of.down
     if not of.quic or not len(down):
         return Spans.union([], [])
     received_bytes = np.concatenate([[0], np.cumsum(up.packets["payload"][up.arrivals], dtype=np.int64)])
     allowed = _TIMES * received_bytes[np.searchsorted(up.delivered_at[up.arrivals], down.at[:-1], side="right")]
     sent_bytes = np.cumsum(down.packets["payload"], dtype=np.int64)[:-1]
-    # It goes on with a large packet of the handshake, whose header is long.
+    # The server continues with a large packet of the handshake, whose header is long.
     goes_on = (down.packets["flags"][1:] & _LONG > 0) & (down.packets["payload"][1:] >= _REST)
     waits = (sent_bytes + _SMALLEST > allowed) & goes_on & (np.diff(down.at) > of.round_trip_ns // 2)
     return Spans.union(down.at[:-1][waits], down.at[1:][waits])
 
 
 def _until(side: Sending, end: int) -> Sending:
-    """The packets sent before a time."""
+    """Return the packets sent before `end`."""
     return side.first(int(np.searchsorted(side.at, end)))
 
 
@@ -89,7 +89,7 @@ def _joined(spans: list[tuple[Times, Times]], sides: list[Sending]) -> tuple[Tim
 
 
 def _loss_spans(sides: list[Sending]) -> tuple[Times, Times]:
-    """The spans from the sending of each packet that did not arrive until its sender's next."""
+    """Return the spans from the sending of each packet that did not arrive until its sender's next one."""
     begins, ends = [], []
     for side in sides:
         places = np.flatnonzero(~side.arrived[:-1])
@@ -99,5 +99,5 @@ def _loss_spans(sides: list[Sending]) -> tuple[Times, Times]:
 
 
 def _latest(times: Times, moments: Times) -> Times:
-    """The last of the times before each moment; 0: none."""
+    """Return the last of the times before each moment, or 0 if there is none."""
     return np.concatenate([[0], times])[np.searchsorted(times, moments, side="right")]

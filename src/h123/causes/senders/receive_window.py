@@ -1,4 +1,4 @@
-"""When TCP's receive window was full, from what was advertised and how far the sender had come."""
+"""Computes when TCP's receive window was full, from the advertised windows and how far the sender had come."""
 
 import numpy as np
 
@@ -9,9 +9,10 @@ _SYN, _ACK = 0x02, 0x10
 
 
 def full_window(sending: Sending, answers: Sending) -> Spans:
-    """The spans of a full window, in the sender's time: from a packet after which no full one had room, until the next
-    one, or until the answer that made room for one and for half the window (a sender waits for that much to avoid small
-    packets, RFC 9293, 3.8.6.2.1). None if the record lacks the handshake, which scales windows."""
+    """Return the spans of a full window, in the sender's time. A span begins with a packet after which no full one had
+    room. It ends with the next packet, or with the answer that made room for a full packet and half the window, because
+    a sender waits for this much to avoid small packets (RFC 9293, 3.8.6.2.1). Empty if the record lacks the handshake,
+    which scales windows."""
     scale, places = _scale(sending, answers), np.flatnonzero(sending.speaks)
     acknowledgements = answers.arrivals[(answers.packets["flags"][answers.arrivals] & _ACK) > 0]
     if scale is None or not len(places) or not len(acknowledgements):
@@ -36,7 +37,7 @@ def full_window(sending: Sending, answers: Sending) -> Spans:
 
 
 def _scale(sending: Sending, answers: Sending) -> int | None:
-    """By how many bits to shift the answers' windows. None: the record does not have both SYNs."""
+    """Return how many bits to shift the answers' windows, or None if the record lacks one of the SYNs."""
     scales = []
     for side in (sending, answers):
         syn = np.flatnonzero(side.packets["flags"] & _SYN)

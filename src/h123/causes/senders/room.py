@@ -1,7 +1,7 @@
-"""When a sender's congestion window had room: it sent less than it had in flight earlier.
+"""Determines when a sender's congestion window had room: it sent less than it had in flight earlier.
 
-A window does not shrink without a loss or a long silence, so it is at least the most that was ever in flight
-(RFC 9002, 7; RFC 5681, 3.1). TCP counts packets, whatever their size, and Linux begins with ten of them (RFC 6928).
+A window shrinks only after a loss or a long silence, so it is at least the most that was ever in flight (RFC 9002, 7;
+RFC 5681, 3.1). TCP counts packets, whatever their size, and Linux begins with ten of them (RFC 6928).
 """
 
 from dataclasses import dataclass
@@ -16,25 +16,25 @@ from h123.causes.spans import Times
 from h123.packets.capture import TCP
 
 _ROOM = 0.75
-"""Share of the window that may be in flight when there is room for more: a sender may be answered for a quarter of
-its window at once, before it sends again."""
+"""The share of the window that may be in flight if there is room for more. A single answer may acknowledge a quarter of
+the window before the sender sends again."""
 _SILENCE_NS = 200_000_000
-"""After this long without data a sender may begin again with its first window, ns (RFC 2861)."""
+"""After this long without data, a sender may start again with its first window, ns (RFC 2861)."""
 
 
 @dataclass(frozen=True)
 class Room:
-    """The room of one sender's window."""
+    """The room in one sender's window."""
 
     sending: Sending
     answers: Sending
     round_trip_ns: int
     first_window: int
-    """Packets that TCP may send at first."""
+    """The number of packets that TCP may send at first."""
 
     def since(self, share: float = _ROOM) -> Times:
-        """For each packet, the first time after it at which in-flight data fell to `share` of the window. NEVER if it
-        never did."""
+        """Return, for each packet, the first time after it at which in-flight data fell to `share` of the window. NEVER
+        if it never did."""
         enough = self._sent_bytes - share * self._window
         place = np.searchsorted(self._releases[1], enough)
         since: Times = np.maximum(np.append(self._releases[0], NEVER)[place], self.sending.at)
@@ -48,14 +48,14 @@ class Room:
 
     @cached_property
     def _sizes(self) -> Times:
-        """The size that each packet counts; 0 if it only acknowledges."""
+        """The size of each packet as the window counts it; 0 if it only acknowledges."""
         tcp = len(self.sending) and self.sending.packets["protocol"][0] == TCP
         sizes = np.ones(len(self.sending), np.int64) if tcp else self.sending.packets["payload"].astype(np.int64)
         return np.where(self.sending.speaks, sizes, 0)
 
     @cached_property
     def _sent_bytes(self) -> Times:
-        """All bytes up to and including each packet."""
+        """The total size of all packets up to and including each one."""
         return np.cumsum(self._sizes)
 
     @cached_property
@@ -67,20 +67,20 @@ class Room:
 
     @cached_property
     def _releases(self) -> tuple[Times, Times]:
-        """Ascending times, and the data that was no longer in flight from each on."""
+        """Ascending times, and the total size that was no longer in flight from each time on."""
         order = np.argsort(self._knowledge_times, kind="stable")
         return self._knowledge_times[order], np.cumsum(self._sizes[order])
 
     @cached_property
     def _under_way(self) -> Times:
-        """After each packet was sent."""
+        """The data in flight after each packet was sent."""
         times, sums = self._releases
         bytes_under_way: Times = np.concatenate([[0], sums])[np.searchsorted(times, self.sending.at, side="right")]
         return self._sent_bytes - bytes_under_way
 
     @cached_property
     def _window(self) -> Times:
-        """The minimum window at each packet: the most that was in flight since the last long silence, and
+        """The lower bound of the window at each packet: the most that was in flight since the last long silence, and
         since a round trip after the last loss was noticed; 0 until then."""
         count, at = len(self.sending), self.sending.at
         lost_places = lost_packets(self.sending)

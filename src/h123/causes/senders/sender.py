@@ -1,19 +1,20 @@
 """What a sender waited for, moment by moment.
 
-While a packet of the connection is on the wire the time belongs to the link's rate; while packets wait there behind
-others' it belongs to the queue. In every other moment the link would have carried more, so the question is why the
-sender did not send:
+While a packet of the connection is on the wire, the time belongs to the link's rate. While its packets wait behind
+other packets, it belongs to the queue. In every other moment the link would have carried more, so there is a reason why
+the sender did not send:
 
-- Lost packets are not yet sent again: mending.
+- Lost packets have not been sent again yet: mending.
 - A known limit holds (limits.py): TCP's receive window, flow control of HTTP/2 and QUIC.
-- It has no body to send: every request on the connection still waits for its answer, or has it.
-- Its congestion window had room (room.py), so it did not wait for that. If it continued without an answer from the
-  other end, it had nothing to send until then. If it sent a small TCP segment as soon as the previous one was
-  acknowledged, that is Nagle's algorithm. If it continued when an answer came, the other end's flow control let it.
-  Where answers come so often that one has always just come, and flow control cannot be read, the cause stays open.
-- Otherwise its window is full. If it grows by a quarter a round trip or more, and nothing was lost before: slow start.
-  After a loss: a window that losses have cut. A window that does not grow at all without a loss is a limit (flow
-  control, a send buffer); one that grows slowly is a congestion window.
+- It has no body to send: every request on the connection still waits for its answer, or already has it.
+- Its congestion window had room (room.py), so it did not wait for the window. If it continued without an answer from
+  the other end, it had nothing to send until then. If it sent a small TCP segment as soon as the previous one was
+  acknowledged, the cause is Nagle's algorithm. If it continued when an answer came, the other end's flow control
+  permitted it then. If answers are so frequent that one has always just arrived, and flow control cannot be read, the
+  cause stays open.
+- Otherwise its window is full. If it grows by a quarter per round trip or more and nothing was lost before, the cause
+  is slow start. After a loss, it is a window cut by losses. A window that does not grow at all without a loss is a
+  limit (flow control, a send buffer); one that grows slowly is a congestion window.
 """
 
 from dataclasses import dataclass
@@ -47,30 +48,30 @@ from h123.causes.spans import Limits, Spans, Times
 from h123.packets.capture import TCP
 
 _SEGMENT = 0.96
-"""A TCP packet with less than this share of the sender's largest payload is no full segment."""
+"""A TCP packet with less than this share of the sender's largest payload is not a full segment."""
 _RESTED_NS = 1_000_000
-"""A sender with nothing in flight for this long has ended its burst."""
+"""A sender with nothing in flight for this long has ended its burst, ns."""
 _CHANCE = 0.3
-"""Share of a gap soon after a packet from the other end, from which on going on then says nothing."""
+"""If packets from the other end had just arrived for this share of a gap or more, sending after one proves nothing."""
 _FULL = 0.95
-"""Share of a window that counts as all of it."""
+"""The share of a window that counts as all of it."""
 
 
 @dataclass(frozen=True)
 class Sender:
-    """One end of a connection, and what it heard from the other."""
+    """One end of a connection, with the packets that it received from the other end."""
 
     sending: Sending
     answers: Sending
     round_trip_ns: int
     limits: Limits = ()
     unheard: Limits = ()
-    """Times in which its packets reach no client."""
+    """Times in which its packets do not reach the client."""
     bodies: Spans | None = None
     """When it had a body to send. None: unknown."""
     fills: bool = False
-    """Whether it fills its packets as long as it has data and (known) flow control permits: QUIC senders do, whose
-    window counts bytes."""
+    """Whether it fills its packets as long as it has data and (known) flow control permits. QUIC senders, whose window
+    counts bytes, do."""
     conditions: Conditions = WALL
 
     @cached_property
@@ -83,7 +84,7 @@ class Sender:
         edges = np.concatenate([occupied.edges, on_wire.edges, mended.edges, *own, *bodies, *limit_edges])
 
         def tell(moments: Times) -> Numbers:
-            # The first packet after each moment that says something ends its gap.
+            # The first packet with content after each moment ends its gap.
             ends = np.searchsorted(self._content.at, moments)
             causes = np.where(moments >= self._roomy[ends], self._free[ends], self._gaps[ends])
             if self.bodies is not None:
@@ -101,12 +102,12 @@ class Sender:
         return Course.cut(edges, tell)
 
     def duration_on(self, cause: Cause) -> int:
-        """ns on a cause."""
+        """Return the ns spent on a cause."""
         course = self.course
         return int(np.diff(course.edges)[course.numbers == NUMBER[cause]].sum()) if len(course.numbers) else 0
 
     def windows(self) -> dict[str, float]:
-        """For each cause, the median of the bytes sent in a round trip that it limited."""
+        """Return for each limiting cause the median of the bytes sent per round trip while it limited."""
         sizes = {}
         for cause in (LIMIT, RECEIVER):
             begins = self.course.edges[:-1][self.course.numbers == NUMBER[cause]]
@@ -122,27 +123,27 @@ class Sender:
 
     @cached_property
     def rounds(self) -> Rounds:
-        """Its round trips."""
+        """The sender's round trips."""
         return rounds(self.sending, self.answers, self.round_trip_ns, self._rested)
 
     @cached_property
     def _content(self) -> Sending:
-        """The packets it sent, without pure acknowledgements."""
+        """The packets that it sent, without pure acknowledgements."""
         return self.sending.some(self.sending.speaks)
 
     @cached_property
     def _places(self) -> Times:
-        """Their indices among all that it sent."""
+        """The indices of these packets among all that it sent."""
         return np.flatnonzero(self.sending.speaks)
 
     @cached_property
     def room(self) -> Room:
-        """The room of its congestion window."""
+        """The room in its congestion window."""
         return Room(self._content, self.answers, self.round_trip_ns, self.conditions.first_window)
 
     @cached_property
     def _gaps(self) -> Numbers:
-        """Why nothing was sent before each packet, and after the last, where the window was full."""
+        """Why nothing was sent before each packet, and after the last, if the window was full."""
         count = len(self._content)
         causes = numbers(WINDOW, count + 1)
         growth = self.rounds.growth[self.rounds.of(np.maximum(self._places - 1, 0))]
@@ -158,7 +159,7 @@ class Sender:
 
     @cached_property
     def _free(self) -> Numbers:
-        """Why nothing was sent, where the window had room."""
+        """Why nothing was sent before each packet, and after the last, if the window had room."""
         count, chance = len(self._content), self._chance
         causes = numbers(IDLE, count + 1)
         news = self._prompt[:count]
@@ -169,8 +170,8 @@ class Sender:
 
     @cached_property
     def _roomy(self) -> Times:
-        """Before each packet, since when the window had room for more; NEVER: it had none, or a sender that spaces its
-        packets may not have wanted it yet."""
+        """For each packet, when the window got room for more before it. NEVER if it did not, or if a sender that spaces
+        its packets may not have used it yet."""
         at, since, rests = self._content.at, self.room.since(), self.room.since(0.0)
         patience = max(self.conditions.soon_ns, self.round_trip_ns // 4)
         roomy = np.full(len(at) + 1, NEVER)
@@ -181,22 +182,22 @@ class Sender:
 
     @cached_property
     def _full_until(self) -> Times:
-        """Before each packet, the time until which its whole window was in flight, small packets or not."""
+        """For each packet, the time before it until which the whole window was in flight, by packets of any size."""
         until = np.zeros(len(self._content) + 1, np.int64)
         until[1:] = self.room.since(_FULL)
         return until
 
     @cached_property
     def _prompt(self) -> NDArray[np.bool_]:
-        """Whether each packet was sent as soon as something came from the other end."""
+        """Whether each packet was sent as soon as something arrived from the other end."""
         arrivals = self._arrivals
         last = np.concatenate([[0], arrivals])[np.searchsorted(arrivals, self._content.at, side="right")]
         return np.append(self._content.at - last < self.conditions.soon_ns, False)
 
     @cached_property
     def _unprompted(self) -> NDArray[np.bool_]:
-        """Whether each packet was sent although nothing had just come, and no pacing timer can be the reason: no window
-        opened then. Paced packets are full."""
+        """Whether each packet was sent although nothing had just arrived and no pacing timer can be the reason. So it
+        did not wait for a window. Paced packets are full."""
         gaps = np.diff(self._content.at, prepend=self._content.at[:1])
         tcp = len(self._content) and self._content.packets["protocol"][0] == TCP
         spaced = np.where((tcp and not self.conditions.paced) | self._small, 0, self.round_trip_ns // 4)
@@ -205,8 +206,8 @@ class Sender:
 
     @cached_property
     def _unready(self) -> NDArray[np.bool_]:
-        """Whether each packet was sent unprompted, and not because of a loss: with or without losses, there was nothing
-        to send before."""
+        """Whether each packet was sent unprompted and is no retransmission, so that there was nothing to send before
+        it, with or without losses."""
         again = resent(self._content, self.answers, self.round_trip_ns)
         return np.append(
             (self._unprompted | self._dry) & ~np.isin(self._content.at, again) & self._content.speaks, False
@@ -214,22 +215,22 @@ class Sender:
 
     @cached_property
     def _dry(self) -> NDArray[np.bool_]:
-        """Whether each packet was sent after the sender had run out of data: neither it nor the previous one was full.
-        Data that had waited for a window would have filled it, even if something from the other end had just come,
-        as it does where a program writes a piece every half a round trip."""
+        """Whether each packet was sent after the sender had run out of data, because neither it nor the previous one
+        was full. Data that had waited for a window would have filled it, even if something from the other end had just
+        arrived, as happens if a program writes a piece every half a round trip."""
         dry: NDArray[np.bool_] = self._small & self.fills
         return dry
 
     @cached_property
     def _small(self) -> NDArray[np.bool_]:
-        """Whether each packet, and the one before it, was not full."""
+        """Whether each packet and the previous one were both not full."""
         part = self._content.speaks & ~self._content.full
         small: NDArray[np.bool_] = part & np.roll(part, 1)
         return small
 
     @cached_property
     def _chance(self) -> NDArray[np.float64]:
-        """The share of the gap before each packet in which something had just come from the other end."""
+        """The share of the gap before each packet in which something had just arrived from the other end."""
         at = self._content.at
         before = np.concatenate([at[:1], at[:-1]])
         count = np.searchsorted(self._arrivals, at, side="right") - np.searchsorted(
@@ -245,8 +246,8 @@ class Sender:
 
     @cached_property
     def _waits_for_acknowledgement(self) -> NDArray[np.bool_]:
-        """Whether each packet is a small TCP segment, sent as soon as the previous one, small as well and the only one
-        in flight, was known to have arrived (RFC 9293, 3.7.4)."""
+        """Whether each packet is a small TCP segment, sent as soon as the previous one was known to have arrived, which
+        was also small and alone in flight (RFC 9293, 3.7.4)."""
         sending, small, last = self._content, self._small_segments, self._last_small
         waits, knowledge_times = np.zeros(len(sending), bool), self._knowledge_times
         if not len(knowledge_times):
@@ -257,9 +258,10 @@ class Sender:
 
     @cached_property
     def _waits_behind_full_ones(self) -> NDArray[np.bool_]:
-        """The same where full segments went out in between: Linux holds a small one while the small one before it is
-        not acknowledged (tcp_output.c, tcp_minshall_check), such as the end of a body behind its head. A window that
-        opens with the same acknowledgement looks alike, so this only says what a limit is that does not grow."""
+        """Whether each packet is a small TCP segment that waited for an earlier small one with full segments in
+        between. Linux holds a small segment, such as the end of a body, until the last small one is acknowledged
+        (tcp_output.c, tcp_minshall_check). A window that the same acknowledgement opens looks alike, so this only names
+        a limit that does not grow."""
         last = self._last_small
         behind: NDArray[np.bool_] = self._acknowledged & (last >= 0) & (last < np.arange(len(last)) - 1)
         return behind
@@ -280,7 +282,7 @@ class Sender:
 
     @cached_property
     def _small_segments(self) -> NDArray[np.bool_]:
-        """Whether each packet was not full, and arrived. One that lacks a few bytes may have options."""
+        """Whether each packet was not full, and arrived. A packet that lacks only a few bytes may have options."""
         payload = self._content.packets["payload"]
         part = payload < _SEGMENT * payload.max(initial=0)
         small: NDArray[np.bool_] = self._content.speaks & part & self._content.arrived
@@ -288,7 +290,7 @@ class Sender:
 
     @cached_property
     def _last_small(self) -> Times:
-        """For each packet the index of the last small one before it. -1: there was none."""
+        """The index of the last small packet before each packet; -1 if there was none."""
         places = np.where(self._small_segments, np.arange(len(self._content)), -1)
         before: Times = np.concatenate([[-1], np.maximum.accumulate(places)[:-1]]) if len(places) else places
         return before
@@ -303,7 +305,7 @@ class Sender:
 
     @cached_property
     def _rested(self) -> NDArray[np.bool_]:
-        """Whether, before each packet, all earlier ones had been known to have arrived for a while."""
+        """Whether all packets before each one had been known to have arrived for a while."""
         at, departures = self.sending.at, np.where(self.sending.arrived, self.sending.delivered_at, 0)
         latest_departures = np.maximum.accumulate(departures)
         knowledge_times = self.answers.receipts(latest_departures)

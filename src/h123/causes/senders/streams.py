@@ -1,7 +1,7 @@
 """A connection's requests and answers as its frames show them: streams of HTTP/2 and QUIC, and their flow control.
 
-A frame is sent when its first packet comes to the link, and read when its last one was delivered. A window counts from
-when its sender could read of it (RFC 9113, 5.2; RFC 9000, 4).
+A frame is sent when its first packet reaches the link, and read when its last one was delivered. A window counts from
+when its sender could read the frame that grants it (RFC 9113, 5.2; RFC 9000, 4).
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,36 +18,36 @@ from h123.packets.capture import DOWN, TCP, UP
 from h123.packets.frames import FrameKind, Frames
 
 _EMPTY = 64
-"""Bytes of a window below which its sender may rather wait for more."""
+"""If a window has fewer bytes than this, its sender may prefer to wait for more."""
 _DEFAULT = 65_535
-"""Bytes of HTTP/2's initial windows without settings (RFC 9113, 6.9.2)."""
+"""The initial windows of HTTP/2 without settings, in bytes (RFC 9113, 6.9.2)."""
 _MAX_STREAMS, _INITIAL_WINDOW = 3, 4
 """Parameters of HTTP/2's SETTINGS."""
 _MAX_DATA, _OWN_STREAMS, _OTHERS_STREAMS, _MAX_STREAMS_BIDI = 4, 5, 6, 8
-"""Transport parameters of QUIC: of the connection, of streams that the end that says it opens, and that the other
-does."""
+"""Transport parameters of QUIC: for the connection, for streams that the announcing end opens, for streams that the
+other end opens, and for their number."""
 _UNLIKELY_NS = 10**12
-"""A stream that cannot be a request's."""
+"""A mismatch that rules out a stream for a request, ns."""
 _CONTENT = (FrameKind.DATA, FrameKind.HEADERS, FrameKind.STREAM)
 _BODY = (FrameKind.DATA, FrameKind.STREAM)
 
 
 @dataclass(frozen=True)
 class Stream:
-    """One request and its answer; ns."""
+    """A request and its answer; all times in ns."""
 
     request_begin: int
     """When its first frame was sent."""
     request_end: int
     """When its last packet was sent."""
     request_arrival: int
-    """When the server could read all of it."""
+    """When the server could read the whole request."""
     answer_begin: int
     """When the answer's first frame was sent."""
     answer_end: int
     """When the answer's last packet was sent."""
     answer_arrival: int
-    """When the client could read all of the answer."""
+    """When the client could read the whole answer."""
 
 
 @dataclass(frozen=True)
@@ -72,21 +72,22 @@ class Streams:
 
     @cached_property
     def allowed(self) -> int | None:
-        """Streams that the server initially allows at once; None if it does not announce it."""
+        """The number of streams that the server initially allows at the same time. None if it does not announce one."""
         kind = _MAX_STREAMS_BIDI if self.quic else _MAX_STREAMS
         return self._setting(DOWN, kind)
 
     def windows(self, way: int) -> tuple[int, int]:
-        """Initial bytes of a stream's and the connection's flow control, for data in this direction."""
+        """Return the initial flow control windows in bytes, of a stream and of the connection, for data in this
+        direction."""
         return self._windows(way).first
 
     def limits(self, way: int) -> Limits:
-        """When flow control allowed its sender no data, though a body was not complete."""
+        """Return when flow control allowed the sender no data, although a body was not complete."""
         stream, whole = self._windows(way).blocked_spans
         return [(STREAM_LIMIT, stream), (CONNECTION_LIMIT, whole)]
 
     def bodies(self, way: int) -> Spans:
-        """When a body was being sent."""
+        """Return when a body was being sent."""
         spans = [
             (stream.request_begin, stream.request_end + 1)
             if way == UP
@@ -96,7 +97,8 @@ class Streams:
         return Spans.union([begin for begin, _ in spans], [end for _, end in spans])
 
     def of(self, requests: Sequence[tuple[int, int]]) -> list[Stream | None]:
-        """For each request, given when its client sent and ended it, the stream that was read when it ended."""
+        """Return for each request, given by when its client sent and ended it, the stream that was read when it ended,
+        or None."""
         if not requests or not self.complete:
             return [None] * len(requests)
         request_times, ends = np.array(requests, np.int64).T
@@ -126,7 +128,7 @@ class Streams:
 
 
 def _stream(frames: Frames) -> Stream | None:
-    """The stream of its frames with content, in the order of sending."""
+    """Return the stream of its frames with content, in sending order, or None."""
     up, down = frames[frames["way"] == UP], frames[frames["way"] == DOWN]
     if not up["fin"].any() or not down["fin"].any() or not up["left_ns"].all():
         return None
@@ -145,25 +147,25 @@ def _stream(frames: Frames) -> Stream | None:
 
 @dataclass
 class _Windows:
-    """The data that one end may send, while going through the frames of both."""
+    """The data that one end may send, updated with the frames of both ends."""
 
     quic: bool
     stream: int = _DEFAULT
-    """Bytes that a new stream may carry."""
+    """The bytes that a new stream may carry."""
     connection: int = _DEFAULT
-    """Bytes that the whole connection may send."""
+    """The bytes that the whole connection may send."""
     connection_bytes: int = 0
     grants: dict[int, int] = field(default_factory=dict)
     stream_bytes: dict[int, int] = field(default_factory=dict)
     open: set[int] = field(default_factory=set)
     """Streams whose body has begun and not ended."""
     edges: list[tuple[int, int]] = field(default_factory=list)
-    """When the blocking changed, and to what: 0 nothing, 1 streams, 2 the connection."""
+    """Times at which the blocking changed, with the new state: 0 for none, 1 for streams, 2 for the connection."""
     first: tuple[int, int] = (_DEFAULT, _DEFAULT)
 
     @classmethod
     def of(cls, streams: Streams, way: int) -> "_Windows":
-        """The windows of the end that sends in this direction."""
+        """Return the windows of the end that sends in this direction."""
         quic = streams.quic
         windows = cls(quic, *((0, 0) if quic else ()))
         initial = streams._setting(1 - way, _INITIAL_WINDOW)
@@ -181,7 +183,7 @@ class _Windows:
         return windows
 
     def take(self, time: int, frame: np.void, *, own: bool) -> None:
-        """`own`: whether its end sent it; otherwise it has just read it."""
+        """Process a frame. `own`: whether this end sent it; otherwise it has just read it."""
         kind, stream = int(frame["kind"]), int(frame["stream"])
         if own:
             self._send(kind, stream, frame)
@@ -229,7 +231,7 @@ class _Windows:
 
     @property
     def blocked_spans(self) -> tuple[Spans, Spans]:
-        """When streams' windows were empty, and when the connection's was."""
+        """Return when streams' windows were empty, and when the connection's window was empty."""
         times = [time for time, _ in (*self.edges[1:], (NEVER, 0))]
         spans = [(begin, end, what) for (begin, what), end in zip(self.edges, times, strict=False)]
         of_streams, of_all = ([(begin, end) for begin, end, is_ in spans if is_ == what] for what in (1, 2))
@@ -241,7 +243,7 @@ def _columns(spans: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
 
 
 def _events(frames: Frames, way: int) -> Iterator[tuple[int, np.void]]:
-    """Own frames when they were sent, the other end's when they could be read."""
+    """Yield this end's frames when they were sent, and the other end's frames when they could be read."""
     own = frames["way"] == way
     counts = np.isin(frames["kind"], [*_CONTENT, FrameKind.RESET, FrameKind.CLOSE]) & own
     updates = ~np.isin(frames["kind"], _CONTENT) & ~own & (frames["left_ns"] > 0)
@@ -252,7 +254,7 @@ def _events(frames: Frames, way: int) -> Iterator[tuple[int, np.void]]:
 
 
 def _granted_at_first(frames: Frames, way: int) -> int:
-    """Bytes by which HTTP/2's receiver opens the connection's window before anything of a body was sent to it."""
+    """Return the bytes by which HTTP/2's receiver opens the connection's window before any of a body was sent to it."""
     body = frames[(frames["way"] == way) & (frames["kind"] == FrameKind.DATA)]
     until = int(body["at_ns"][0]) if len(body) else NEVER
     updates = frames[(frames["way"] != way) & (frames["kind"] == FrameKind.WINDOW_UPDATE) & (frames["stream"] == 0)]

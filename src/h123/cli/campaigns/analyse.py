@@ -1,4 +1,4 @@
-"""`h123 analyse`: computes a campaign's verdicts again from its samples."""
+"""`h123 analyse`: recomputes a campaign's verdicts from its samples."""
 
 from h123.cli.answer_form import DetailsOption, JsonOption, QuietOption, answer_form, print_in_form
 from h123.cli.campaigns.damage import complain_of_damage, note_unsaved

@@ -1,4 +1,4 @@
-"""`h123 claims`: what published works claim, and what arithmetic or a campaign makes of it."""
+"""`h123 claims`: published claims, and their verdicts by arithmetic or by a campaign."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,8 +20,8 @@ def command(
     what: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Claims files or studies, by name or path, whose claims are printed with their reasons. [default: a "
-            "line for each file; with --campaign, the claims that its study can decide]",
+            help="Names or paths of claims files or studies: print their claims with reasons. [default: one line for "
+            "each file; with --campaign, the claims that its study can decide]",
             show_default=False,
             autocompletion=completion.claims_and_studies,
         ),
@@ -30,7 +30,7 @@ def command(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Campaign that decides the claims; takes precedence over published ones.",
+            help="Campaign to decide the claims with; takes precedence over published ones.",
             show_default=False,
         ),
     ] = None,
@@ -38,8 +38,8 @@ def command(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Another campaign of the study, such as one with --transport matched; its verdict on each claim is "
-            "shown too.",
+            help="Another campaign of the same study, such as one with --transport matched; its verdict on each claim "
+            "is shown too.",
             show_default=False,
         ),
     ] = None,
@@ -108,7 +108,7 @@ def _decided_by(campaign: Path, what: list[str], other_campaign: Path | None, *,
 
 
 def _other(path: Path, folder: "CampaignFolder") -> "CampaignFolder":
-    """The campaign to compare with. Raises UserError if it is of another study."""
+    """Return the campaign to compare with. Raises UserError if it belongs to a different study."""
     from h123.store import CampaignFolder
 
     other = CampaignFolder.open(path)
@@ -121,13 +121,14 @@ def _other(path: Path, folder: "CampaignFolder") -> "CampaignFolder":
 
 
 def _campaign_title(folder: "CampaignFolder") -> str:
-    """`matched (transport matched)`: its folder, and what it probably differs in."""
+    """Return the name of the campaign's folder and its transport, the likely difference: `matched (transport
+    matched)`."""
     transport = folder.study["settings"].get("transport", "deployed")
     return f"{folder.path.name} (transport {transport})"
 
 
 def _ledgers(names: list[str], folder: "CampaignFolder | None") -> "list[Ledger]":
-    """The ledgers that `claims` is about."""
+    """Return the ledgers of claims that the command is about."""
     from h123.study import find_ledgers, ledgers_of
 
     if names or folder is None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def complain_of_damage(folder: "CampaignFolder") -> None:
-    """Report, after everything else was shown, which parts of a campaign are lost since it was measured."""
+    """Print a warning that lists the trials of a campaign whose files have changed since they were measured."""
     from h123.store import damage_warning
 
     if error := damage_warning(folder):

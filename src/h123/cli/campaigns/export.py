@@ -1,4 +1,4 @@
-"""`h123 export`: a campaign's samples for other tools."""
+"""`h123 export`: writes a campaign's samples for other tools."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -12,7 +12,7 @@ from h123.cli.options import FolderArgument, ForceOption
 
 
 class Format(StrEnum):
-    """The formats of `h123 export`."""
+    """The output formats of `h123 export`."""
 
     CSV = "csv"
     PARQUET = "parquet"
@@ -29,9 +29,9 @@ def command(
     ] = None,
     force: ForceOption = False,
 ) -> None:
-    """Export all samples and all attempts, with the metrics of those that count, for use in other tools.
+    """Export all samples and attempts for use in other tools, with the metrics of the attempts that count.
 
-    `--format scorecard` writes what curl's scorecard.py writes with --json: one file for each client, server and
+    `--format scorecard` writes the same JSON files as curl's `scorecard.py --json`: one for each client, server and
     network.
 
     Examples:

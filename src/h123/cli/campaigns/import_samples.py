@@ -1,4 +1,4 @@
-"""`h123 import`: samples of other tools become a campaign."""
+"""`h123 import`: makes a campaign from samples measured with other tools."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -14,8 +14,8 @@ def command(
         str,
         typer.Option(
             metavar="NAME|FILE",
-            help="Meaning of the columns: a tool (autocannon, fortio, h2load, jmeter, k6, k6-csv, locust, nighthawk, "
-            "oha, scorecard), or the path of a YAML file.",
+            help="What the columns mean: the name of a tool (autocannon, fortio, h2load, jmeter, k6, k6-csv, locust, "
+            "nighthawk, oha, scorecard), or the path of a YAML file.",
             autocompletion=completion.schemas,
         ),
     ],
@@ -30,8 +30,8 @@ def command(
 ) -> None:
     """Import samples measured with another tool, analyse them and write a report.
 
-    Nothing is made up: audits that need something the files do not record (link, CPU, order...) are skipped, and the
-    summary lists what is missing as a result. See docs/import.md for an example.
+    h123 makes nothing up: it skips audits that need data the files do not contain (link, CPU, order...), and the
+    summary lists what is missing. See docs/import.md for an example.
 
     Examples:
 

@@ -1,4 +1,4 @@
-"""`h123 plan`: what a run would do, and what its blocks can show."""
+"""`h123 plan`: shows what a run would do, and how precise its results would be."""
 
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from h123.study import Estimate, Plan
 
 _LISTED = 40
-"""The most trials of a block that are listed one by one."""
+"""The maximum number of trials per block that are listed one by one."""
 _ORDERED = 8
 
 
@@ -49,7 +49,7 @@ def command(
         typer.Option(
             metavar="S",
             parser=share,
-            help="Standard deviation of a ratio from block to block, such as 10%. [default: that of published "
+            help="Standard deviation of a ratio from block to block, such as 10%. [default: taken from published "
             "campaigns]",
             show_default=False,
             rich_help_panel=ADVANCED,
@@ -60,7 +60,7 @@ def command(
         typer.Option(
             metavar="E",
             parser=share,
-            help="The difference to find, such as 10%. [default: the study's margin]",
+            help="Difference to detect, such as 10%. [default: the study's margin]",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),
@@ -71,8 +71,8 @@ def command(
             min=1,
             max=100_000,
             metavar="N",
-            help="Also show the time, machine hours and bytes on N machines (`run --shard`), and how many machines "
-            "still help.",
+            help="Also show the time, machine hours and bytes on N machines (`run --shard`), and how many machines are "
+            "still useful.",
             show_default=False,
         ),
     ] = None,
@@ -109,7 +109,7 @@ def command(
     study_asked = load_study(find_study(study)).scaled(1.0 if scale is None else scale)
     study_asked = study_asked.settled(clock=clock, transport=transport)
     planned = make_plan(study_asked, blocks=blocks, seed=seed, level_filter=parse_filter(levels or []))
-    cast = cast_of(planned)  # refuses what `run` would refuse
+    cast = cast_of(planned)  # refuses everything that `run` would refuse
     if as_json:
         print_json(_document(planned))
         return
@@ -129,7 +129,7 @@ def command(
 
 
 def _document(plan: "Plan") -> "Mapping[str, object]":
-    """The plan: each trial in the order of execution, with its estimated cost."""
+    """Return the plan as JSON content: each trial in the order of execution, with its estimated cost."""
     estimates = plan.estimates()
     seconds, size = (sum(getattr(each, what) for each in estimates.values()) for what in ("seconds", "bytes"))
     trials = [
@@ -157,7 +157,8 @@ def _document(plan: "Plan") -> "Mapping[str, object]":
 
 
 def _print_plan(plan: "Plan", lanes: "Jobs", console: "Console") -> None:
-    """How long it takes, each treatment, or if there are many each slice, and the order of the first block."""
+    """Print the estimated time, a row for each treatment (or each slice, if there are many), and the first block's
+    order."""
     estimates = plan.estimates()
     seconds, size = (sum(getattr(e, what) for e in estimates.values()) for what in ("seconds", "bytes"))
     blocks = "1 block" if len(plan.blocks) == 1 else f"{len(plan.blocks)} blocks"
@@ -192,7 +193,7 @@ def _treatments(plan: "Plan") -> Table:
 
 
 def _slices(plan: "Plan", estimates: "Mapping[str, Estimate]") -> Table:
-    """The trials that `--filter FACTOR=LEVEL` would leave, for each level of each factor."""
+    """Return a table of the trials that `--filter FACTOR=LEVEL` would keep, for each level of each factor."""
     table = _table("slice", "trials", "time", "bytes")
     trials = plan.trials()
     for factor, declared in plan.study.factors.items():

@@ -1,4 +1,4 @@
-"""Prints what a study's blocks can show, as part of `h123 plan`."""
+"""The part of `h123 plan` that predicts how narrow intervals will be and what differences a study can detect."""
 
 from collections.abc import Iterable, Sequence
 
@@ -19,7 +19,8 @@ _NAMED = 3
 def print_power_preview(
     plan: Plan, console: Console, *, effect: float | None, spread: float | None, width: float | None
 ) -> None:
-    """Print how narrow the intervals will be, what each family can find, and how many blocks a width takes."""
+    """Print how narrow the intervals will be, what each family can find, and how many blocks a requested width
+    takes."""
     sought = plan.study.compare.margin if effect is None else effect
     families = preview_power(plan, effect=sought, assumed_spread=spread, spreads=known_spreads())
     if not families:
@@ -53,7 +54,8 @@ def _source(families: Sequence[FamilyPower], assumed_spread: float | None) -> st
 
 
 def _by_place(comparisons: Iterable[Expected]) -> list[str]:
-    """`about ±4 % on medium`; a range where trials over one network differ; last what is not known."""
+    """Return phrases such as `about ±4 % on medium`, with a range if widths differ within a network, and unknown ones
+    last."""
     places: dict[str, list[float | None]] = {}
     for comparison in comparisons:
         places.setdefault(comparison.where, []).append(comparison.width)
@@ -75,7 +77,8 @@ def _for_width(width: float, answers: Sequence[Expected], plan: Plan) -> str:
 
 
 def _table(families: Sequence[FamilyPower]) -> Table:
-    """A row for each of the study's families; where it is one for each place (`each:`), for all of them together."""
+    """Return a table with a row for each family. A family that has one copy for each place (`each:`) gets a single
+    row."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("family", "comparisons", "intervals", "found if one", "half", "all"):
         table.add_column(name, overflow="fold")
@@ -97,7 +100,7 @@ def _row(places: Sequence[FamilyPower]) -> list[str]:
 
 
 def _chances(places: Sequence[FamilyPower]) -> list[str]:
-    """The minimum and the maximum, for families that can find something."""
+    """Return the minimum and the maximum power over the families that can find a difference."""
     able = [family for family in places if family.able]
     powers = [vars(family.power).values() for family in able if family.power is not None]
     if not powers:

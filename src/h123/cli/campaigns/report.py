@@ -1,4 +1,4 @@
-"""`h123 report`: a campaign's page and figures."""
+"""`h123 report`: rewrites a campaign's page and figures."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from h123.store import CampaignFolder
 
 LINES = 30
-"""Lines of an answer on one screen."""
+"""The number of lines that an answer on one screen may take."""
 
 
 def command(
@@ -25,8 +25,8 @@ def command(
         Path | None,
         typer.Option(
             metavar="OTHER_DIR",
-            help="Another campaign folder to show next to this campaign and a paper's printed values. Only for studies "
-            "named in a file in published/: rest-api, misplaced-tc.",
+            help="Another campaign to show next to this one and a paper's printed values. Only for the studies named "
+            "in published/: rest-api, misplaced-tc.",
             show_default=False,
         ),
     ] = None,

@@ -1,4 +1,4 @@
-"""Checks a campaign against conditions: a study's `require`, and `--fail-if` of `gate`, `diff` and `compare`."""
+"""Checks a campaign against conditions: a study's `require`, or the `--fail-if` of `gate`, `diff` and `compare`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +17,8 @@ from h123.study import Basis, Condition, Study
 
 
 def forbidding(texts: Sequence[str], by: Basis) -> list[Condition]:
-    """The conditions that hold if none of `--fail-if` does. Raises UserError."""
+    """Return conditions that hold if none of the `--fail-if` conditions is met. Raises UserError for one that is
+    malformed."""
     try:
         return [Condition.forbidding(text, by) for text in texts]
     except ValueError as fault:
@@ -25,7 +26,7 @@ def forbidding(texts: Sequence[str], by: Basis) -> list[Condition]:
 
 
 def required(folder: CampaignFolder) -> list[Condition]:
-    """The conditions that the campaign's study requires."""
+    """Return the conditions that the campaign's study requires."""
     return Study.from_resolved(folder.study).require
 
 
@@ -44,7 +45,7 @@ class GateResult:
 
 
 def standing(folder: CampaignFolder) -> list[Condition]:
-    """The conditions that the campaign was last checked against, or else those of its study."""
+    """Return the conditions of the campaign's last check, or its study's requirements if it was never checked."""
     path = folder.path / "gate.json"
     try:
         rows = read_content(path, "gate/1")["conditions"] if path.is_file() else []
@@ -54,15 +55,14 @@ def standing(folder: CampaignFolder) -> list[Condition]:
 
 
 def print_gate_files(files: Sequence[Path]) -> None:
-    """Print the names of the gate's files."""
+    """Print the names of the files that the gate wrote."""
     if files:
         first, *others = files
         out_console.print(f"Gate: {first}, {', '.join(path.name for path in others)}", soft_wrap=True)
 
 
 def report_outcomes(where: Path, name: str, outcomes: Sequence[ConditionOutcome], *, is_quiet: bool) -> int:
-    """Write the outcome of conditions on more than one campaign, print it unless `is_quiet`, and return the exit
-    status."""
+    """Write the outcomes of conditions on two campaigns, print them unless `is_quiet`, and return the exit status."""
     files = write_gate(where, name, outcomes)
     if not is_quiet:
         for line in gate_row(outcomes)["lines"]:
@@ -72,8 +72,10 @@ def report_outcomes(where: Path, name: str, outcomes: Sequence[ConditionOutcome]
 
 
 def later_look(folder: CampaignFolder) -> int | None:
-    """The number of blocks for the next look; None if the study's requirements, or without any its question, are
-    decided, or if more blocks cannot help."""
+    """Return the number of blocks for the next look. None if more blocks cannot help, or if the question is decided.
+
+    If the study has requirements, the question is whether they hold.
+    """
     verdicts, conditions = analyse(folder), required(folder)
     if not conditions:
         return next_look(verdicts)
@@ -87,7 +89,8 @@ def _outcomes(folder: CampaignFolder, verdicts: Verdicts, conditions: Sequence[C
 
 
 def _unfinished(verdicts: Verdicts) -> str | None:
-    """Why no condition passes yet: the missing trials may be those that fail a build."""
+    """Return why no condition passes while trials are missing (these might fail it), or None if the campaign is
+    complete."""
     waiting = verdicts["projection"]["waiting"]
     if not waiting:
         return None

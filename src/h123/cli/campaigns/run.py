@@ -1,7 +1,7 @@
-"""`h123 run`: begins or continues a campaign, runs it until something ends it, and analyses it.
+"""`h123 run`: starts or resumes a campaign, runs it until it is complete, and analyses it.
 
-What ends it: the blocks that are planned; or the look that decides the question (`--until-decided`); or intervals that
-are narrow enough (`--precision`).
+A campaign is complete when all planned blocks have run, when a look decides the question (`--until-decided`), or when
+the intervals are narrow enough (`--precision`).
 """
 
 import datetime as dt
@@ -72,7 +72,8 @@ def command(
         bool,
         typer.Option(
             "--retry",
-            help="With --out: run failed and disturbed trials again, as if for the first time.",
+            help="With --out: run failed and disturbed trials again. Their earlier attempts no longer count towards "
+            "the limit.",
             rich_help_panel=ADVANCED,
         ),
     ] = False,
@@ -80,8 +81,8 @@ def command(
         bool,
         typer.Option(
             "--until-decided",
-            help="Look after 8, 12, 16, 20 and 30 blocks, and stop as soon as the question (or the study's "
-            "requirements) is decided.",
+            help="Look at the results after 8, 12, 16, 20 and 30 blocks, and stop as soon as the question (or the "
+            "study's requirements) is decided.",
         ),
     ] = False,
     precision: Annotated[
@@ -89,9 +90,9 @@ def command(
         typer.Option(
             metavar="W",
             parser=share,
-            help="Run until every interval of the study's first family is as narrow as ±W: 5% means from its middle "
-            "/ 1.05 to its middle x 1.05. After 10 blocks it reports how many seem necessary, and stops if that is "
-            "more than 200 (or --max-blocks).",
+            help="Run until every interval in the study's first family is no wider than ±W: ±5% means from the middle "
+            "/ 1.05 to the middle x 1.05. After 10 blocks, h123 reports how many blocks seem necessary, and stops if "
+            "that is more than 200 (or --max-blocks).",
             show_default=False,
         ),
     ] = None,
@@ -118,15 +119,15 @@ def command(
         bool,
         typer.Option(
             "--trust",
-            help="Start the programs of a campaign or study that someone else made. Without it h123 shows them and "
-            "asks.",
+            help="Start the programs of a campaign or study that someone else made. By default, h123 shows them and "
+            "asks first.",
             rich_help_panel=ADVANCED,
         ),
     ] = False,
     engine: Annotated[
         Literal["local", "ray"],
         typer.Option(
-            help="Where blocks run: on this machine, or on the nodes of a Ray cluster (docs/cluster.md).",
+            help="Where to run blocks: on this machine, or on the nodes of a Ray cluster (docs/cluster.md).",
         ),
     ] = "local",
     address: Annotated[
@@ -199,7 +200,7 @@ def command(
 
 def run(arguments: RunArguments) -> int:
     """Run the whole command and return the exit status, which is not 0 if the study's requirements do not hold or are
-    undecided. Measured results are kept, whatever happens. Raises Interrupted, UserError."""
+    undecided. Keeps measured results, whatever happens. Raises Interrupted, UserError."""
     is_quiet = arguments.form is AnswerForm.TABLE
     with quietly(is_quiet=is_quiet):
         return _run(arguments, is_quiet=is_quiet)
@@ -235,8 +236,8 @@ def _run(arguments: RunArguments, *, is_quiet: bool) -> int:
 
 
 def _exit_status(folder: "CampaignFolder", status: int, complaint: UserError | None) -> int:
-    """The exit status. If the study has requirements, it is `h123 gate`'s, even if trials are missing, because the gate
-    reports them. Otherwise an incomplete campaign ends with an error."""
+    """Return the exit status. If the study has requirements, it is the status of `h123 gate`, even if trials are
+    missing, because the gate reports these. Otherwise, an incomplete campaign ends with an error."""
     from h123.cli.campaigns import requirements
 
     if complaint is None:
@@ -312,7 +313,8 @@ def _begin(arguments: RunArguments) -> "Campaign":
 
 
 def _rule(arguments: RunArguments) -> "tuple[list[int], Precision | None, int | None]":
-    """The looks that a new campaign is planned with, the width that it is to have, and its first blocks."""
+    """Return the looks planned for a new campaign, the interval width to reach, and the number of blocks to start
+    with."""
     if arguments.until_decided:
         from h123.analysis import plan_looks
 
@@ -332,7 +334,7 @@ def _rule(arguments: RunArguments) -> "tuple[list[int], Precision | None, int | 
 def _run_to_its_end(
     campaign: "Campaign", arguments: RunArguments, display: "Callable[[], Display]"
 ) -> UserError | None:
-    """Run the plan, and continue as long as the campaign's rule requires. Return the error about trials that have no
+    """Run the plan, and continue as long as the campaign's stopping rule requires. Return an error if trials have no
     valid result."""
     from h123.campaign import Hopeless, extend_campaign, run_campaign
 
@@ -342,14 +344,14 @@ def _run_to_its_end(
             outcome = run_campaign(campaign, pool, display(), arguments.jobs, retry=arguments.retry)
         except Hopeless as stopped:
             return stopped
-        # A number of blocks says when it ends.
+        # With --blocks, the campaign ends after that number.
         if outcome.failed or arguments.blocks is not None or (blocks := _more(campaign.folder)) is None:
             return _holes(outcome, campaign.folder)
         campaign = extend_campaign(campaign.folder.path, blocks=blocks, report=say)
 
 
 def _pool(campaign: "Campaign", arguments: RunArguments) -> "Pool":
-    """The machines that run the campaign."""
+    """Return the machines that run the campaign."""
     folder = campaign.folder
     if arguments.engine == "ray":
         from h123.execution import RayPool
@@ -362,7 +364,7 @@ def _pool(campaign: "Campaign", arguments: RunArguments) -> "Pool":
 
 
 def _more(folder: "CampaignFolder") -> int | None:
-    """The next number of blocks, by the campaign's rule."""
+    """Return the next number of blocks according to the campaign's stopping rule, or None to stop."""
     if folder.looks:
         from h123.cli.campaigns import requirements
 
@@ -386,7 +388,7 @@ def _more_for_width(folder: "CampaignFolder", width: "Precision") -> int | None:
 
 
 def _holes(outcome: "Outcome", folder: "CampaignFolder") -> UserError | None:
-    """That trials of the campaign have no valid result."""
+    """Return an error if trials of the campaign have no valid result."""
     if not outcome.failed:
         return None
     some = ", ".join(outcome.failed[:3]) + (", ..." if len(outcome.failed) > 3 else "")

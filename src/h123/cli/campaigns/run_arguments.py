@@ -1,4 +1,4 @@
-"""The arguments of `h123 run`, and contradictions among them or with an existing campaign."""
+"""The arguments of `h123 run`, and checks for contradictions among them or with an existing campaign."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,11 +38,12 @@ class RunArguments:
     address: str | None = None
     form: AnswerForm = AnswerForm.SCREEN
     most_lines: int = 30
-    """Lines of an answer on one screen."""
+    """The maximum number of lines for an answer on one screen."""
 
 
 def check(arguments: RunArguments) -> "CampaignFolder | None":
-    """The campaign in its folder, if any. Raises UserError if it cannot continue, or if none can begin there."""
+    """Return the campaign in the folder, if there is one. Raises UserError if it cannot continue, or if no campaign can
+    start there."""
     from h123.store import check_new
 
     there = campaign_in(arguments.out)
@@ -53,7 +54,7 @@ def check(arguments: RunArguments) -> "CampaignFolder | None":
 
 
 def _check(arguments: RunArguments, there: "CampaignFolder | None") -> None:
-    """Refuse what contradicts itself, or the campaign that is there."""
+    """Refuse arguments that contradict each other or the existing campaign."""
     if arguments.address is not None and arguments.engine != "ray":
         raise UserError("--address goes with --engine ray", remedy="add --engine ray, or leave --address out")
     if arguments.retry and there is None:
@@ -95,14 +96,14 @@ def _began_so(arguments: RunArguments, folder: "CampaignFolder") -> bool:
 
 
 def campaign_in(out: Path | None) -> "CampaignFolder | None":
-    """The campaign in the folder, if any."""
+    """Return the campaign in the folder, or None if there is none."""
     from h123.store import CampaignFolder
 
     return CampaignFolder.open(out) if out and (out / "campaign.json").exists() else None
 
 
 def of_another_study(out: Path) -> UserError:
-    """The error if the folder holds a campaign of another study."""
+    """Return the error for a folder that holds a campaign of a different study."""
     return UserError(
         f"{out} holds a campaign of another study, or of an earlier version of this study",
         remedy=f"resume that campaign with `h123 run --out {typed(out)}`, or choose another folder",

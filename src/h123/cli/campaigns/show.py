@@ -1,4 +1,4 @@
-"""`h123 show`: one trial or two, over time."""
+"""`h123 show`: writes a page that shows one or two trials over time."""
 
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +18,7 @@ def command(
         typer.Argument(
             metavar="TRIAL",
             help="Trial, such as b01-t01-medium-h2. The page shows the attempt that counts; append ~1 for the first "
-            "attempt. A second trial is shown on the same axes.",
+            "attempt, and so on. A second trial is shown on the same axes.",
             show_default=False,
         ),
     ],
@@ -30,7 +30,8 @@ def command(
 ) -> None:
     """Show what happened in one trial, or in two side by side, over time, as a page that opens offline.
 
-    Requests, throughput, bytes in flight, windows, round trips, queue, losses and sequence numbers (docs/show.md).
+    The page shows requests, throughput, bytes in flight, windows, round trips, queue, losses and sequence numbers
+    (docs/show.md).
 
     Examples:
 

@@ -1,8 +1,8 @@
-"""Whether the programs that a campaign or study starts come from the person who runs it.
+"""Protection against programs in campaigns and studies that come from someone else.
 
-A campaign that somebody else sent has commands in it, and the lab starts them as root. So, as git does with folders of
-others, h123 shows them and asks. It trusts a study that the person owns, and after that its commands wherever they
-stand: a campaign that was begun here can be resumed, moved and copied.
+A campaign contains commands, which the lab starts as root. If someone else sent it, h123 shows the commands and asks
+first, much as git distrusts other users' folders. h123 trusts studies that the user owns and remembers their commands,
+so the user can resume, move and copy a campaign that started here.
 """
 
 import hashlib
@@ -19,16 +19,16 @@ from h123.base.terminal.console import err_console, say, write
 
 _ASKED = "Start them? [y/N] "
 _LONGEST = 300
-"""Characters of a command that are shown."""
+"""The maximum number of characters of a command to show."""
 Servers = Mapping[str, Mapping[str, Any]]
-"""A study's own servers by name, as resolved."""
+"""A study's own servers by name, with all settings resolved."""
 
 
 def require_trust(servers: Servers, origin: Path, *, own: bool, trusted: bool) -> None:
     """Refuse to start programs that the user does not know.
 
-    `own`: the study's file is the user's, or comes with h123. `trusted`: the user gave --trust. Otherwise this
-    asks, where standard input is a terminal. Raises UserError if the answer is not yes.
+    `own`: the study's file belongs to the user or comes with h123. `trusted`: the user gave --trust. Otherwise h123
+    asks, if standard input is a terminal. Raises UserError unless the answer is yes.
     """
     risky = {name: _parts(server) for name, server in servers.items()}
     if not risky:
@@ -36,18 +36,18 @@ def require_trust(servers: Servers, origin: Path, *, own: bool, trusted: bool) -
     mark = cache_folder() / "trusted" / _digest(risky)
     if not (own or trusted or mark.is_file()):
         _ask(risky, origin)
-    with suppress(OSError):  # then it is asked again
+    with suppress(OSError):  # the user is asked again next time
         mark.parent.mkdir(parents=True, exist_ok=True)
         mark.touch()
 
 
 def is_own(path: Path) -> bool:
-    """Whether the study's file and its folder belong to the user, or come with h123."""
+    """Return whether the study's file and folder belong to the user, or come with h123."""
     return path.resolve().is_relative_to(project_root() / "studies") or is_mine(path)
 
 
 def _parts(server: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The parts that decide which program starts, or which server is loaded."""
+    """Return the parts that decide which program starts, or which server receives load."""
     return {name: server.get(name) for name in ("command", "folder", "environment", "address")}
 
 
@@ -56,7 +56,7 @@ def _digest(risky: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _ask(risky: Mapping[str, Mapping[str, Any]], origin: Path) -> None:
-    """Raises UserError unless the person says yes."""
+    """Show the commands and ask. Raises UserError unless the user says yes."""
     lines = [f"  {_printable(line)}" for server in risky.values() for line in _described(server)]
     what = f"{_printable(str(origin))} was not begun by you on this machine, and it starts programs with all rights:"
     if not sys.stdin.isatty():
@@ -78,7 +78,7 @@ def _described(server: Mapping[str, Any]) -> list[str]:
 
 
 def _printable(text: str) -> str:
-    """Replace characters that would be commands to a terminal."""
+    """Replace characters that a terminal would interpret as commands."""
     return "".join(character if character.isprintable() else "?" for character in text[:_LONGEST]) + "..." * (
         len(text) > _LONGEST
     )

@@ -1,4 +1,4 @@
-"""Before anything runs, prints the verification status of a study's subjects and refuses those that failed."""
+"""Prints the verification status of a study's subjects before anything runs, and refuses subjects that failed."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -12,7 +12,7 @@ _NAMED = 3
 
 
 def proofs_of(cast: Cast) -> Proofs:
-    """The verifications by subject and role."""
+    """Return the verification records by subject and role."""
     proofs: Proofs = {}
     for role, subject in cast:
         proofs.setdefault(subject.name, {})[role] = proof(subject, role)
@@ -20,7 +20,8 @@ def proofs_of(cast: Cast) -> Proofs:
 
 
 def verification_gate(*, allow_unverified: bool) -> Callable[[Cast], Proofs]:
-    """Look up all verifications. Raises UserError if one failed, unless `allow_unverified`."""
+    """Return a function that looks up all verifications. It raises UserError if one failed, unless
+    `allow_unverified`."""
 
     def vouch(cast: Cast) -> Proofs:
         proofs = proofs_of(cast)
@@ -42,7 +43,7 @@ def _refuse_failed(proofs: Proofs) -> None:
 
 
 def proof_lines(proofs: Proofs) -> Iterator[str]:
-    """Yield a line for each known fact, with the subjects that it is about."""
+    """Yield a line for each verification status, with the subjects that have it."""
     names_by_sentence: dict[str, list[str]] = {}
     for name, role, evidence in _each(proofs):
         names_by_sentence.setdefault(_sentence(evidence), []).append(f"{name} ({role})")

@@ -1,4 +1,4 @@
-"""`h123 why`: what the time was spent on."""
+"""`h123 why`: shows what the requests spent their time on."""
 
 from typing import Annotated
 
@@ -48,7 +48,7 @@ def command(
 
     campaign, selection = CampaignFolder.open(folder), parse_filter(levels or [])
     study = Study.from_resolved(campaign.study)
-    make_plan(study, blocks=1, level_filter=selection)  # refuses what the study does not have
+    make_plan(study, blocks=1, level_filter=selection)  # refuses levels that the study does not have
     if limits and as_json:
         print_json(chosen_rows(bottlenecks(gather(campaign)), selection))
     elif limits:

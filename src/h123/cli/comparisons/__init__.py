@@ -1,1 +1,1 @@
-"""The commands that compare builds and servers: with one another, with conditions, with another day."""
+"""The commands that compare: builds and servers (compare), results with conditions (gate), and two campaigns (diff)."""

@@ -18,7 +18,7 @@ class CompareArguments:
     page: int | None
     every_host: bool
     networks: Sequence[str]
-    """Empty for the default networks."""
+    """Networks to use; empty for the default networks."""
     protocols: Sequence[str] | None
     method: str | None
     headers: Sequence[str]

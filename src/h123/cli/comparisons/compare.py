@@ -57,8 +57,8 @@ def command(
         int | None,
         typer.Option(
             metavar="N",
-            help="Page of the recording, counted from 1; a number that does not exist lists all pages. [default: the "
-            "page of the first request]",
+            help="Number of the page in the recording, from 1; a number that does not exist lists all pages. [default: "
+            "the page of the first request]",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),
@@ -66,7 +66,7 @@ def command(
     hosts: Annotated[
         Literal["own", "all"],
         typer.Option(
-            help="Which requests of the recording to send: those that the document's own host answered, or all.",
+            help="Which of the recorded requests to send: only those that went to the document's own host, or all.",
             rich_help_panel=ADVANCED,
         ),
     ] = "own",
@@ -101,7 +101,7 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="'NAME: VALUE'",
-            help="Sent with every request. Can be repeated.",
+            help="Header to send with every request. Can be repeated.",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),
@@ -110,7 +110,7 @@ def command(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The body of every request.",
+            help="File with the body of every request.",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),
@@ -120,8 +120,8 @@ def command(
         typer.Option(
             metavar="USERS[xREQUESTS]",
             help="Simultaneous users, and the number of requests each makes. A user sends the next request (with "
-            "--har: starts the next visit) when the last one is answered. [default: 4 users, with --har 1; as many "
-            "requests as take a second or two]",
+            "--har: starts the next visit) when the last one is answered. [default: 4 users, or 1 with --har; enough "
+            "requests to last a second or two]",
             show_default=False,
         ),
     ] = None,
@@ -131,8 +131,8 @@ def command(
             metavar="R",
             min=0.001,
             max=1_000_000,
-            help="Requests per second of all users together, sent on schedule even if earlier ones have no answer "
-            "yet (open loop). [default: each user waits for its answer]",
+            help="Requests per second, all users together, sent on schedule even if earlier ones are not answered yet "
+            "(open loop). [default: each user waits for the answer before sending again]",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),
@@ -176,8 +176,8 @@ def command(
         str | None,
         typer.Option(
             metavar="TEXT|tcp:PORT",
-            help="Also wait until the server's output contains TEXT, or until this other port on its host is open, "
-            "such as the port of an application behind it. [default: wait only for the server's own port]",
+            help="Also wait until the server's output contains TEXT, or until another port on its host is open, such "
+            "as the port of an application behind it. [default: wait only for the server's own port]",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),
@@ -204,15 +204,15 @@ def command(
         str,
         typer.Option(
             metavar="NAME",
-            help="Client that sends the requests: go, or load, which leaves more processor time for your server "
-            "(`h123 install load`).",
+            help="Client that sends the requests: go, or load, which leaves more processor time for your server (`h123 "
+            "install load`).",
             rich_help_panel=ADVANCED,
         ),
     ] = "go",
     congestion: Annotated[
         Literal["cubic", "reno", "bbr", "default"],
         typer.Option(
-            help="Congestion control of TCP; QUIC uses the server's own.",
+            help="TCP congestion control; QUIC uses the server's own.",
             rich_help_panel=ADVANCED,
         ),
     ] = "default",
@@ -244,7 +244,7 @@ def command(
         typer.Option(
             "--answers-differ",
             help="Compare builds or protocols even if they answer the same request with different sizes or statuses. "
-            "Without it h123 refuses, because a smaller answer is less work.",
+            "By default, h123 refuses, because a smaller answer is less work.",
             rich_help_panel=ADVANCED,
         ),
     ] = False,
@@ -259,7 +259,7 @@ def command(
         Path | None,
         typer.Option(
             metavar="FILE.yaml",
-            help="Save the study, so that you can change it.",
+            help="Save the generated study as a file that you can edit.",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),

@@ -1,4 +1,4 @@
-"""A comparison of a user's own servers: surveys them, drafts a study from the findings, and runs it."""
+"""Compares a user's own servers: surveys them, drafts a study from the findings, and runs it."""
 
 import dataclasses
 import datetime as dt
@@ -60,17 +60,17 @@ from h123.study import (
 )
 
 LINES = 25
-"""Lines of an answer on one screen."""
+"""The number of lines that an answer on one screen may take."""
 MOST_BLOCKS = 12
-"""The most blocks, unless --max-blocks says otherwise."""
+"""The default of --max-blocks."""
 _LEVEL = 40
-"""Characters of a level's name, at most."""
+"""The maximum number of characters in a level's name."""
 _WAITS_NS = 5_000_000
-"""A server may be waiting for something if its answer takes longer than this over a plain veth, ns."""
+"""A server whose answers take longer than this over a plain veth may be waiting for something, ns."""
 
 
 def compare(arguments: CompareArguments) -> int:
-    """Run the whole command, and return the exit status. Raises Interrupted, UserError."""
+    """Run the whole command and return the exit status. Raises Interrupted, UserError."""
     with quietly(is_quiet=arguments.form is AnswerForm.TABLE):
         return _compare(arguments)
 
@@ -127,8 +127,8 @@ def _compare(arguments: CompareArguments) -> int:
 
 
 def _worth_measuring(networks: dict[str, Network], answers: Sequence[Sequence[Answer]]) -> dict[str, Network]:
-    """The networks worth measuring. Under the virtual clock these are networks that take time, and the others too where
-    the survey saw that the server may wait."""
+    """Return the networks worth measuring under the virtual clock: those that take time, or all if the survey shows
+    that the server may wait."""
     usual = max(median(answer.ns for answer in mine) for mine in answers)
     idle = [name for name, network in networks.items() if not network.takes_time]
     if not idle or usual > _WAITS_NS:
@@ -146,7 +146,7 @@ def _recorded(arguments: CompareArguments) -> RecordedPage | None:
 
 
 def _check(conditions: Sequence[Condition], study: Study, load: OfferedLoad) -> None:
-    """Refuse conditions that the study will have no value for."""
+    """Refuse conditions on values that the study will not measure."""
     for condition in conditions:
         if fault := study.unheld(condition, study.compare.pairs):
             few = METRICS[condition.metric].needs.requests > load.users * (load.requests or 10**6)
@@ -155,7 +155,7 @@ def _check(conditions: Sequence[Condition], study: Study, load: OfferedLoad) -> 
 
 
 def _networks(names: Sequence[str]) -> tuple[dict[str, Network], dict[str, str]]:
-    """The networks by name, and the files of those that are given by a path. Raises UserError."""
+    """Return the networks by name, and the files of networks that were given as paths. Raises UserError."""
     networks, files = dict[str, Network](), dict[str, str]()
     for spelling in dict.fromkeys(name.strip() for name in names):
         path = find_network(spelling)
@@ -172,14 +172,14 @@ def _networks(names: Sequence[str]) -> tuple[dict[str, Network], dict[str, str]]
 
 
 def _check_client(name: str) -> None:
-    """Refuse a client that only works with servers of the catalogue."""
+    """Refuse a client that works only with servers of the catalogue."""
     able = clients_of_any_server()
     if name not in able:
         raise UserError(f"--client {name}: {choose(name, able)}")
 
 
 def _check_protocols(arguments: CompareArguments) -> None:
-    """Refuse unknown protocols, and a single one where protocols are compared."""
+    """Refuse unknown protocols, or a single protocol if protocols are to be compared."""
     for protocol in arguments.protocols or ():
         if protocol not in PROTOCOLS:
             raise UserError(f"--protocols {protocol}: {choose(protocol, PROTOCOLS)}")
@@ -197,15 +197,15 @@ def _check_save(path: Path, *, force: bool) -> None:
 
 
 def _check_visits(conditions: Sequence[Condition]) -> None:
-    """Refuse conditions on visits if there are none."""
+    """Refuse conditions about visits if the workload has none."""
     for condition in conditions:
         if METRICS[condition.metric].of_visits:
             raise UserError(f"--fail-if: {condition.metric} is of visits of a page", remedy="record one: --har FILE")
 
 
 def _planned(arguments: CompareArguments, servers: Mapping[str, OwnServer]) -> RunArguments:
-    """The arguments with which `h123 run` will run the study. Raises UserError if the folder cannot take the
-    campaign, before any server starts."""
+    """Return the arguments with which `h123 run` will run the study. Raises UserError before any server starts if the
+    folder cannot take the campaign."""
     out = arguments.out or Path("campaigns") / f"compare-{dt.datetime.now():%Y%m%d-%H%M%S}"
     commands = {name: shlex.join(shlex.split(server.command or "")) for name, server in servers.items()}
     if there := campaign_in(out):
@@ -236,7 +236,7 @@ def _keep(draft: Draft, path: Path, *, force: bool) -> None:
 def _visits(
     page: RecordedPage, inquiry: Inquiry, answers: Sequence[Sequence[Answer]], load: OfferedLoad
 ) -> DraftedVisits:
-    """The workload of visits to the page as the server has it."""
+    """Return the workload of visits to the page, as the server serves it."""
     had = {path: served(mine, path, inquiry) for path, mine in zip(inquiry.site.paths, answers, strict=True)}
     visit = page.as_served(had)
     for note in visit.notes:
@@ -257,7 +257,8 @@ def _find_out(name: str, server: OwnServer, inquiry: Inquiry, arguments: Compare
 
 
 def _shared(judgements: Mapping[str, ServerAbilities]) -> list[str]:
-    """The protocols that all servers speak; of one server at least two."""
+    """Return the protocols that all servers speak. Raises UserError if there is none, or only one with a single
+    server."""
     spoken = [[each.protocol for each in judgement.spoken] for judgement in judgements.values()]
     shared = [protocol for protocol in PROTOCOLS if all(protocol in judgement for judgement in spoken)]
     if len(judgements) == 1 and len(shared) == 1:
@@ -272,7 +273,7 @@ def _shared(judgements: Mapping[str, ServerAbilities]) -> list[str]:
 
 
 def _with_abilities(server: OwnServer, judgement: ServerAbilities) -> OwnServer:
-    """The server with what it was found to speak."""
+    """Return the server with the protocols that the survey found."""
     return server.model_copy(update={"protocols": list(judgement.protocols), "http3_port": judgement.http3_port})
 
 

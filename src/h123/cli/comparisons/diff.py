@@ -1,4 +1,4 @@
-"""`h123 diff`: prints the difference of two campaigns of two days or machines, and checks it against conditions."""
+"""`h123 diff`: prints the differences between two campaigns from different days or machines, and checks conditions."""
 
 import json
 import math
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 PAIR = "after/before"
 _ENDS: "Sequence[Literal['low', 'high']]" = ("low", "high")
 _NOTABLE = 0.03
-"""The share by which medians may differ from the ratio of the same values without a remark."""
+"""The relative difference between the ratio and the ratio of medians above which diff prints a remark."""
 _NAMED = 5
-"""Treatments left out that are shown; all are in diff.json."""
+"""The maximum number of left-out treatments to print; diff.json lists all."""
 
 
 def command(
@@ -75,7 +75,7 @@ def command(
 def _diff(
     before: Path, after: Path, conditions: "Sequence[Condition]", out: Path | None, *, force: bool, as_json: bool
 ) -> int:
-    """Print and write all of it; the exit status. Raises UserError."""
+    """Compute, print and write the difference, and return the exit status. Raises UserError."""
     from h123.base.files.durable import write_atomically
     from h123.base.files.output import check_output
     from h123.diff import differ
@@ -107,7 +107,7 @@ def _diff(
 
 
 def _gate_status(diff: "Diff", conditions: "Sequence[Condition]", where: Path, *, is_quiet: bool) -> int:
-    """Hold the diff against them; the exit status."""
+    """Check the difference against the conditions and return the exit status."""
     from h123.cli.campaigns.requirements import report_outcomes
     from h123.gate import judge, unpaired_figures
 
@@ -186,7 +186,7 @@ def _change(ratio: float | None, like: float | None = None) -> str:
 
 
 def _parts(row: "DiffRow") -> bool:
-    """Whether the two medians disagree with the ratio."""
+    """Return whether the ratio of the two medians differs notably from the estimated ratio."""
     before, after, ratio = row["before_median"], row["after_median"], row["ratio"]
     if row["withheld"] or not (before and after and ratio):
         return False

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from h123.study import Condition, Study
 
 _LINES, _CAVEATS = 15, 4
-"""The most lines about conditions, and about their limits: the whole output fits into 25 lines."""
+"""The maximum numbers of lines about conditions and about caveats. The whole output fits into 25 lines."""
 
 
 def command(
@@ -26,13 +26,13 @@ def command(
 ) -> None:
     """Check a finished campaign against conditions, for example to fail CI if a build gets slower.
 
-    The exit status is 0 if all conditions hold, 99 if an interval is wholly beyond a bound, and 98 if one is undecided,
-    because an interval lies on both sides of a bound. Without --fail-if, the conditions are those that the campaign's
-    study requires. The command writes gate.json, gate.xml (JUnit), gate.md, gate-benchmark.json
+    The exit status is 0 if all conditions hold, 99 if one fails because its whole interval is beyond the bound, and 98
+    if one is undecided because its interval includes the bound. Without --fail-if, h123 checks the requirements of the
+    campaign's study. The command writes gate.json, gate.xml (JUnit), gate.md, gate-benchmark.json
     (github-action-benchmark) and gate.prom (OpenMetrics) into the campaign's folder.
 
-    A condition may name any metric that the campaign's trials have (docs/contracts/metrics.md), whether or not the
-    study has it, and any two levels. Nothing passes while trials are missing or files are damaged.
+    A condition can name any two levels, and any metric that the campaign's trials provide (docs/contracts/metrics.md),
+    even if the study does not list it. No condition passes while trials are missing or files are damaged.
 
     Examples:
 
@@ -47,8 +47,8 @@ def command(
 
 
 def hold(path: Path, conditions: "Sequence[Condition]", *, as_json: bool = False) -> int:
-    """Check a campaign against the conditions, or if there are none against the requirements of its study; return the
-    exit status. Raises UserError."""
+    """Check a campaign against the conditions, or against its study's requirements if there are none. Return the exit
+    status. Raises UserError."""
     from h123.cli.campaigns.requirements import GateResult, print_gate_files, required
     from h123.report import caveat_lines, first_lines, print_gate, write_report
     from h123.store import CampaignFolder
@@ -80,7 +80,7 @@ def hold(path: Path, conditions: "Sequence[Condition]", *, as_json: bool = False
 
 
 def _example(study: "Study") -> str:
-    """A condition that its campaigns have values for."""
+    """Return an example of a condition for which the study's campaigns provide values."""
     from h123.study import METRICS
 
     pair = study.compare.pairs[0]

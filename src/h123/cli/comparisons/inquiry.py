@@ -51,7 +51,7 @@ def inquiry_of(arguments: CompareArguments, page: RecordedPage | None) -> Inquir
 
 
 def _place(arguments: CompareArguments, page: RecordedPage | None) -> ProbedSite:
-    """The server's address and the requested paths."""
+    """Return the server's address and the paths to request."""
     if page is None:
         return site_of(arguments.urls)
     if len(arguments.urls) > 1:
@@ -71,7 +71,7 @@ def _place(arguments: CompareArguments, page: RecordedPage | None) -> ProbedSite
 
 
 def _trusted_here(arguments: CompareArguments) -> Path | None:
-    """The machine's own certificate authorities, which identify a server on another machine."""
+    """Return the machine's own certificate authorities, to verify a server on another machine."""
     if arguments.servers or arguments.insecure:
         return None
     path = ssl.get_default_verify_paths().cafile
@@ -94,7 +94,7 @@ def _check_authorities(path: Path) -> None:
 
 def _header(text: str) -> Header:
     name, colon, value = text.partition(":")
-    if not colon:  # what it has may be a password, so it is not repeated
+    if not colon:  # the value may be a password, so do not print it
         raise UserError("--header: one has no colon", remedy="write it as 'NAME: VALUE', as in 'accept: text/html'")
     try:
         return Header(name=name.strip(), value=value.strip())

@@ -1,4 +1,4 @@
-"""The servers of `h123 compare`: those that it starts, and one on another machine."""
+"""The servers of `h123 compare`: servers that h123 starts, or one that already runs."""
 
 import re
 import shlex
@@ -19,15 +19,15 @@ from h123.study import METRICS, Condition
 
 PROTOCOLS = ("h1", "h2", "h3")
 ONE = "server"
-"""The name of an unnamed server."""
+"""The name of a server that was given without a name."""
 _NAMED = re.compile(r"(?P<name>[a-z][a-z0-9-]{0,30})=(?P<command>.+)", re.DOTALL)
 
 
 def named_servers(commands: Sequence[str], folder: Path) -> dict[str, str]:
-    """Servers by name, in their order."""
+    """Return the commands of the servers by name, in the given order."""
     if len(commands) == 1:
         match = None if _is_program(commands[0], folder) else _NAMED.fullmatch(commands[0])
-        # `PORT=8443 ./server` is how shells name variables: a name for a server is written in small letters.
+        # Shells read `PORT=8443 ./server` as a variable: a name for a server is written in small letters.
         return {match["name"]: match["command"]} if match else {ONE: commands[0]}
     matches = [_NAMED.fullmatch(command) for command in commands]
     if len(commands) > 2 or not all(matches):
@@ -41,7 +41,7 @@ def named_servers(commands: Sequence[str], folder: Path) -> dict[str, str]:
 
 
 def _is_program(command: str, folder: Path) -> bool:
-    """Whether the command begins with an existing program, because a path may contain a = too."""
+    """Return whether the command begins with an existing program. This tells a path with `=` from a named server."""
     try:
         program = shlex.split(command)[0]
         return (folder / program).is_file() if "/" in program else shutil.which(program) is not None
@@ -76,7 +76,7 @@ def _environment(texts: Sequence[str]) -> dict[str, str]:
 
 
 def check_remote_server(arguments: CompareArguments, conditions: Sequence[Condition]) -> None:
-    """Refuse options that need a server which h123 starts itself."""
+    """Refuse options that apply only to servers that h123 starts itself."""
     if arguments.clock == "virtual":
         raise UserError(
             "a server that runs elsewhere lives in real time: the virtual clock is for those that h123 starts",
@@ -93,7 +93,7 @@ def check_remote_server(arguments: CompareArguments, conditions: Sequence[Condit
 
 
 def remote_server(arguments: CompareArguments, inquiry: Inquiry) -> OwnServer:
-    """The server in the URL, at its present address. Raises UserError."""
+    """Return the server in the URL, with its address resolved. Raises UserError."""
     site = inquiry.site
     shared = {
         "allow_remote_load": arguments.allow_remote_load,
@@ -103,8 +103,8 @@ def remote_server(arguments: CompareArguments, inquiry: Inquiry) -> OwnServer:
     }
     servers = [OwnServer.model_validate({"address": address, **shared}) for address in addresses_of(site)]
     for server in servers:
-        server.check()  # before a single packet is sent
-    # A name such as localhost may have several, and the server listen at one of them.
+        server.check()  # before h123 sends a single packet
+    # A name such as localhost may have several addresses, and the server may listen on only one of them.
     server = next(
         (candidate for candidate in servers if takes_a_connection(candidate.address or "", site.port)), servers[0]
     )

@@ -1,1 +1,1 @@
-"""Commands about the words of answers."""
+"""The command that explains terms in h123's output."""

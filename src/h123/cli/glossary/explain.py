@@ -1,4 +1,4 @@
-"""`h123 explain`: what a word of an answer means."""
+"""`h123 explain`: explains a term in h123's output."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ from h123.base.terminal.console import out_console
 def command(
     term: Annotated[
         list[str] | None,
-        typer.Argument(help="A word, a symbol or a line of an answer. Without it, all terms are listed."),
+        typer.Argument(help="A term, a symbol or a line of h123's output. [default: list all terms]"),
     ] = None,
 ) -> None:
     """Explain a verdict, an audit, a metric, a cause, a symbol or any other term in h123's output.

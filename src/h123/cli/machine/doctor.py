@@ -57,7 +57,8 @@ def command(
 
 @dataclass(frozen=True)
 class MachineCheck:
-    """One capability. `needed`: nothing can be measured without it; the others cost accuracy or choice."""
+    """The result of checking one capability. Without a `needed` one, nothing can be measured; others affect accuracy or
+    choice."""
 
     name: str
     ok: bool
@@ -67,12 +68,12 @@ class MachineCheck:
 
 
 def diagnose() -> list[MachineCheck]:
-    """Run all checks, in the order in which to fix them."""
+    """Run all checks, in the order in which problems should be fixed."""
     return [*_control_plane(), *_lab(), *_ways()]
 
 
 def _lab() -> list[MachineCheck]:
-    """The data plane's checks: namespaces, TUN, real-time priority, buffers, congestion controllers."""
+    """Check what the lab needs: namespaces, TUN, real-time priority, buffers, congestion controllers."""
     if not lab_binary().is_file():
         return [*_without_lab()]
     process = subprocess.run([str(lab_binary()), "doctor", "--json"], capture_output=True, text=True, check=False)
@@ -83,7 +84,7 @@ def _lab() -> list[MachineCheck]:
 
 
 def _ways() -> Iterator[MachineCheck]:
-    """The ways to run trials, the best first; `h123 run` takes the first that is open."""
+    """Yield the ways to run trials, best first. `h123 run` uses the first that is available."""
     from h123.documents.campaign_file import PRIVILEGES
     from h123.execution import ways
 
@@ -96,7 +97,7 @@ def _ways() -> Iterator[MachineCheck]:
 
 
 def _without_lab() -> Iterator[MachineCheck]:
-    """The checks that work before the lab is built."""
+    """Yield the checks that work before the lab is built."""
     root, tun = os.geteuid() == 0, Path("/dev/net/tun").exists()
     yield MachineCheck("root", root, "running as root" if root else "not running as root", "sudo $(command -v h123)")
     yield MachineCheck("tun", tun, "/dev/net/tun is there" if tun else "/dev/net/tun is missing", _TUN, needed=True)
@@ -125,7 +126,7 @@ def _control_plane() -> list[MachineCheck]:
 
 
 def _subjects() -> MachineCheck:
-    """Check that installed subjects still have the files that their commands name."""
+    """Check that installed subjects still have the files that their commands need."""
     from h123.catalogue import catalogue, damage
 
     broken = {subject.name: missing for subject in catalogue().values() if (missing := damage(subject))}
@@ -167,7 +168,7 @@ def _go() -> MachineCheck:
 
 
 def _go_version(path: str) -> tuple[int, ...]:
-    """The version of the installed Go, not of one that it would download. Empty if it does not report it."""
+    """Return the version of the installed Go (not of one that Go would download), or an empty tuple if unknown."""
     environment = {**os.environ, "GOTOOLCHAIN": "local"}
     process = subprocess.run([path, "env", "GOVERSION"], capture_output=True, text=True, check=False, env=environment)
     match = re.match(r"go(\d+)\.(\d+)", process.stdout)

@@ -1,4 +1,4 @@
-"""`h123 lab exec` and `bench`: this machine's lab without a study."""
+"""`h123 lab exec` and `h123 lab bench`: use the lab on this machine without a study."""
 
 import json
 import os
@@ -45,7 +45,7 @@ def execute(
 
     if json_file:
         check_output(json_file, force=force)
-    # A file without a name: there is nothing to tidy up, however this ends.
+    # A file without a name needs no cleaning up, however this ends.
     link = os.memfd_create("link.json", 0)
     os.write(link, json.dumps(load_network(network).link()).encode())
     command = ["exec", "--link", f"/proc/self/fd/{link}", "--seed", str(seed), "--congestion", congestion]

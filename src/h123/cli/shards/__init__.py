@@ -1,1 +1,1 @@
-"""The commands for campaigns that many machines run in parts: shards, job files for them, and joining."""
+"""The commands for campaigns that several machines run in parts (shards): job files, and joining."""

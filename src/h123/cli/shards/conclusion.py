@@ -1,4 +1,4 @@
-"""The output after a shard has run: it is not analysed, because its blocks are only a part of the campaign."""
+"""The output after a shard has run. A shard is not analysed, because its blocks are only a part of the campaign."""
 
 from typing import TYPE_CHECKING
 
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 
 def conclude_shard(folder: "CampaignFolder") -> int:
-    """Explain what the shard is and what to do next; return the exit status."""
+    """Print what the shard contains and what to do next, and return the exit status."""
     from h123.documents.shard import ranges
 
-    assert folder.shard  # of whom this is asked
+    assert folder.shard  # the caller has checked
     numbers = folder.shard.blocks(folder.blocks)
     named = f"block{'s' * (len(numbers) > 1)} {ranges(numbers)} of {folder.blocks}"
     out_console.print(f"Shard {folder.shard.text}: {named}, in {folder.path}", soft_wrap=True)

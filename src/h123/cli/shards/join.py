@@ -1,4 +1,4 @@
-"""`h123 join`: shards become one campaign."""
+"""`h123 join`: joins shards into one campaign."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from h123.campaign import Joined
 
 _INCOMPLETE = 1
-"""Exit status where blocks are missing."""
+"""Exit status if blocks are missing."""
 
 
 def command(
@@ -23,14 +23,16 @@ def command(
     ],
     out: Annotated[
         Path,
-        typer.Option(metavar="DIR", help="The campaign's folder. If it already has one, the shards are added to it."),
+        typer.Option(
+            metavar="DIR", help="Campaign folder. If it already holds a campaign, the shards are added to it."
+        ),
     ],
 ) -> None:
     """Join shards into one campaign, which all commands treat like any other.
 
-    It verifies every seal first, and refuses a shard of another campaign with a list of what differs. Run it again when
-    more shards have arrived: it adds finished blocks, lists the missing ones and shows how to run only those. The exit
-    status is 1 as long as blocks are missing.
+    The command first verifies every seal. It refuses a shard of a different campaign, and lists the differences. Run it
+    again when more shards have arrived: it adds finished blocks, lists the missing ones and shows how to run only
+    those. The exit status is 1 as long as blocks are missing.
 
     Examples:
 

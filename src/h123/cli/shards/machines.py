@@ -1,4 +1,4 @@
-"""The cost of a plan on many machines: time, machine hours, bytes, and the number beyond which more do not help."""
+"""The cost of a plan on several machines: time, machine hours, bytes, and the largest number that still helps."""
 
 import math
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _LADDER = (1, 2, 5)
 
 
 def print_machines(plan: "Plan", jobs: "Jobs", machines: int, console: "Console") -> None:
-    """Print the plan's cost on this many machines like this one, and on fewer and more."""
+    """Print the plan's cost on the given number of machines like this one, and on fewer and more."""
     from h123.execution import kept_bytes
 
     blocks = plan.planned
@@ -43,7 +43,7 @@ def print_machines(plan: "Plan", jobs: "Jobs", machines: int, console: "Console"
 
 
 def _cost(plan: "Plan", jobs: "Jobs", machines: int) -> tuple[float, float]:
-    """Seconds until the last of so many machines has run its shard, and of all machines together."""
+    """Return the time until the last of `machines` machines has run its shard, and the total of all machines, s."""
     spans = list[float]()
     for number in range(1, machines + 1):
         part = plan.part(range(number, plan.planned + 1, machines))
@@ -52,7 +52,7 @@ def _cost(plan: "Plan", jobs: "Jobs", machines: int) -> tuple[float, float]:
 
 
 def _least(blocks: int, machines: int) -> int:
-    """The fewest machines of which none has more blocks."""
+    """Return the smallest number of machines that finish as early as `machines` machines."""
     return math.ceil(blocks / math.ceil(blocks / machines))
 
 
@@ -68,7 +68,7 @@ def _table(plan: "Plan", jobs: "Jobs", machines: int) -> Table:
 
 
 def _ladder(blocks: int) -> Iterator[int]:
-    """1, 2, 5, 10, 20, 50, ... without those that are no faster than fewer."""
+    """Yield 1, 2, 5, 10, 20, 50, ..., each reduced to the fewest machines that are just as fast."""
     tens = 1
     while tens <= blocks:
         yield from (_least(blocks, digit * tens) for digit in _LADDER if digit * tens <= blocks)

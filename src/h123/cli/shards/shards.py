@@ -1,4 +1,4 @@
-"""`h123 shards`: a job file that runs a campaign as shards."""
+"""`h123 shards`: prints a job file that runs a campaign as shards."""
 
 import re
 import shlex
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _TEMPLATES = {"slurm": "slurm.sh.j2", "kubernetes": "kubernetes.yaml.j2", "github": "github.yaml.j2"}
 _LONGEST_NAME = 40
 _CPUS = 2
-"""Processors of an element that runs virtual trials."""
+"""The processors for a job that runs virtual trials."""
 _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]*")
 
 
@@ -41,8 +41,8 @@ def command(
         typer.Option(
             min=1,
             metavar="N",
-            help="Number of shards. [default: one for each block, but at most 1000, or 256 for GitHub; if there are "
-            "more blocks, a shard has several]",
+            help="Number of shards. [default: one for each block, but at most 1000 (GitHub: 256); with more blocks "
+            "than that, shards run several each]",
             show_default=False,
         ),
     ] = None,
@@ -59,7 +59,7 @@ def command(
         str | None,
         typer.Option(
             metavar="IMAGE",
-            help="With --for kubernetes: an image that has h123 and its subjects (docs/cluster.md).",
+            help="With --for kubernetes: an image that contains h123 and the subjects (docs/cluster.md).",
             show_default=False,
         ),
     ] = None,
@@ -67,9 +67,9 @@ def command(
     """Print a job file that runs a study as shards: an array for Slurm, an Indexed Job for Kubernetes, a matrix for
     GitHub.
 
-    Each element of the array runs one block, or several if there are more than 1000 blocks (GitHub: 256) or --shards
-    has fewer elements. It writes a folder; if it is restarted, it resumes where it stopped. `h123 join` puts the
-    folders together. docs/cluster.md describes all steps, and what each system costs in accuracy.
+    Each element of the array runs one shard. A shard has one block, or several if there are more than 1000 blocks
+    (GitHub: 256) or if you ask for fewer --shards. The element writes a folder; if it is restarted, it resumes where it
+    stopped. `h123 join` joins the folders. docs/cluster.md describes all steps, and how each system affects accuracy.
 
     Examples:
 
@@ -101,7 +101,7 @@ def _job(
     cpus: int,
     image: str | None,
 ) -> Job:
-    """Raises UserError if the system cannot run it."""
+    """Return the values for the job file. Raises UserError if the system cannot run the plan."""
     from h123.campaign import check_campaign, require_travelling
     from h123.execution import kept_bytes
     from h123.study import is_path
@@ -150,7 +150,7 @@ def _check_image(image: str | None, plan: "Plan") -> None:
 
 
 def _program() -> str:
-    """This h123, as a shell on another machine with the same files finds it."""
+    """Return the command for this h123 on another machine with the same files."""
     root = checkout()
     found = root / "h123" if root else shutil.which("h123") or sys.argv[0]
     return shlex.quote(str(Path(found).absolute()))

@@ -1,4 +1,4 @@
-"""`h123 site import`: a page that a browser recorded becomes a site."""
+"""`h123 site import`: makes a site from a page that a browser recorded."""
 
 import re
 from pathlib import Path
@@ -14,20 +14,22 @@ from h123.cli.sites.show import amount
 
 
 def command(
-    har: Annotated[Path, typer.Argument(help="The page as a browser saved it, HAR 1.2.", show_default=False)],
+    har: Annotated[Path, typer.Argument(help="The recorded page, a HAR 1.2 file.", show_default=False)],
     out: Annotated[
         Path | None, typer.Option(help="The site's file. [default: sites/NAME.yaml, named after the recording]")
     ] = None,
     hosts: Annotated[
         Literal["one", "apart"],
-        typer.Option(help="How to treat the page's hosts: as one, or as several, each with its own connections."),
+        typer.Option(
+            help="Whether to treat the page's hosts as one, or keep them apart, each with its own connections."
+        ),
     ] = "one",
     page: Annotated[
         int | None,
         typer.Option(
             metavar="N",
-            help="Page of the recording, counted from 1; a number that does not exist lists all pages. [default: the "
-            "page of the first request]",
+            help="Number of the page in the recording, from 1; a number that does not exist lists all pages. [default: "
+            "the page of the first request]",
             show_default=False,
         ),
     ] = None,
@@ -35,9 +37,10 @@ def command(
 ) -> None:
     """Make a site from a page that a browser recorded (the network tool's *Save all as HAR*).
 
-    The site keeps sizes, types, order, which resource requested which, and what a returning visitor has cached; it
-    leaves out bodies, headers and query strings, and what a user or a timer requested once the page had loaded. All
-    hosts become one, unless --hosts keeps them apart. The command lists what the recording lacks, and so does the file.
+    The site keeps sizes, types, order, which resource requested which, and what a returning visitor has cached. It
+    leaves out bodies, headers, query strings, and everything that a user or a timer requested after the page had
+    loaded. All hosts become one, unless --hosts keeps them apart. The command prints what the recording lacks, and
+    notes it in the site's file.
 
     Examples:
 

@@ -1,4 +1,4 @@
-"""`h123 site show`: the pages that a workload of the kind `page` loads."""
+"""`h123 site show`: shows the sites that studies of the kind `page` can load."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
@@ -18,7 +18,7 @@ def command(
     name: Annotated[
         str | None,
         typer.Argument(
-            help="A site in sites/, or the path of a file. Without one: all.",
+            help="Name of a site in sites/, or path of a site file. [default: list all sites]",
             show_default=False,
             autocompletion=completion.sites,
         ),
@@ -63,7 +63,7 @@ def _summary(page: "site.Site") -> Iterator[str]:
 
 
 def amount(page: "site.Site") -> str:
-    """The load of a visit: `12 requests, 1.2 MB`."""
+    """Describe the load of one visit: `12 requests, 1.2 MB`."""
     from h123.base.units import format_bytes
 
     count = len(page.loads())
@@ -82,7 +82,7 @@ def _overview() -> "Table":
 
 
 def _resources(page: "site.Site") -> "Table":
-    """A row for each line of the file, with how deep it is in the graph; what no line has is no column."""
+    """Return a table with a row for each resource and its depth in the graph, without columns that would be empty."""
     from h123.base.units import format_bytes, format_seconds
 
     more = {

@@ -1,1 +1,1 @@
-"""The commands about subjects, and about other things that studies name."""
+"""The commands about subjects, networks and studies."""

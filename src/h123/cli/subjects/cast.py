@@ -1,4 +1,4 @@
-"""The subjects that take part in a verification, a profile or a matrix; missing ones are installed."""
+"""Chooses the subjects that take part in a verification, a profile or a matrix, and installs missing ones."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,7 +15,7 @@ _HELPERS = dict.fromkeys([PROBE, ORIGIN])
 def tasks_of(
     subjects: Sequence[Subject], everything: bool, role: VerifiedRole | None
 ) -> list[tuple[Subject, VerifiedRole]]:
-    """The subjects to verify, and their roles. Raises UserError if a named subject lacks the role."""
+    """Return the subjects to verify, with their roles. Raises UserError if a named subject does not have the role."""
     roles = {subject.name: (subject, roles_of(subject, role)) for subject in subjects}
     idle = [name for name, (_, able) in roles.items() if not able]
     if not everything and (idle or not roles):
@@ -25,13 +25,13 @@ def tasks_of(
 
 
 def cast_of(subject: Subject, role: VerifiedRole, subjects: Mapping[str, Subject]) -> list[Subject]:
-    """The subjects that take part in one subject's verification."""
+    """Return the subjects that take part in the verification of one subject."""
     return [*helpers(subjects), subject, *([counterpart(subject, subjects)] if role == "client" else [])]
 
 
 def install_missing(subjects: Sequence[Subject], steps: Steps) -> dict[str, UserError]:
-    """Install the missing subjects and return the failures by name. Raises UserError if a helper fails, because no
-    verification can run without it."""
+    """Install missing subjects and return failures by name. Raises UserError if a helper fails, because no verification
+    can run without it."""
     missing = {subject.name: subject for subject in subjects if not installed(subject)}
     failed = install_each(list(missing.values()), steps)
     check_failures({name: error for name, error in failed.items() if name in _HELPERS})
@@ -39,7 +39,7 @@ def install_missing(subjects: Sequence[Subject], steps: Steps) -> dict[str, User
 
 
 def helpers(subjects: Mapping[str, Subject]) -> list[Subject]:
-    """The subjects that the verification of servers needs, for requests or behind a proxy."""
+    """Return the subjects that verify servers: a client, and for proxies a server behind them."""
     if lacking := [name for name in _HELPERS if name not in subjects]:
         raise UserError(
             f"subject {lacking[0]} is missing from {subjects_folder()}; verification needs it as the other end",

@@ -1,4 +1,4 @@
-"""`h123 install`: puts subjects and the virtual kernel into the cache."""
+"""`h123 install`: installs subjects and the virtual kernel into the cache."""
 
 from typing import Annotated
 
@@ -24,7 +24,7 @@ def command(
 ) -> None:
     """Install subjects or the virtual kernel into the project's cache.
 
-    Installed subjects are left alone. If one installation fails, the others continue.
+    Subjects that are already installed are left alone. If one installation fails, the others continue.
 
     `h123 install virtual-kernel` builds a user-mode Linux kernel from Debian's source package, for `--clock virtual`.
 

@@ -1,4 +1,4 @@
-"""`h123 list`: subjects, networks or studies."""
+"""`h123 list`: lists subjects, networks or studies."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _NARROW = 10
-"""Columns of prose in a table, however narrow the terminal is."""
+"""The minimum width of a column of prose in a table, however narrow the terminal is."""
 
 
 class Shelf(StrEnum):
-    """The lists that `h123 list` can print."""
+    """The kinds of items that `h123 list` can print."""
 
     SUBJECTS = "subjects"
     NETWORKS = "networks"
@@ -70,7 +70,7 @@ def command(
 
 
 def _rows(what: Shelf, names: "Sequence[str]") -> "Iterator[Mapping[str, object]]":
-    """The listed items, one row each, from the files below subjects/, networks/ and studies/."""
+    """Yield the listed items, one row each, from the files below subjects/, networks/ and studies/."""
     from h123.study import list_networks, list_studies, load_network, question_of
 
     match what:

@@ -1,4 +1,4 @@
-"""`h123 matrix`: which clients work with which servers."""
+"""`h123 matrix`: tries which clients work with which servers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -42,7 +42,7 @@ def command(
 
     Each pair runs real trials: GET and POST of 100 kB by three users, over a plain veth pair. Subjects named here are
     installed first if necessary. Ctrl-C loses at most the trial in progress; the same command resumes. It retries pairs
-    that failed, and pairs that passed only if one of the subjects has changed since. For a fresh start, use another
+    that failed, and pairs that passed only if one of the subjects has changed since. To start over, use a different
     --out.
 
     Examples:
@@ -55,7 +55,7 @@ def command(
 
 
 def _try_pairs(servers: str | None, clients: str | None, protocols: str, out: Path) -> None:
-    """Run the pairs. Raises UserError if one fails."""
+    """Run trials of all pairs. Raises UserError if a pair fails."""
     from h123.base.terminal.steps import Steps
     from h123.catalogue import PROTOCOLS, catalogue, check_failures
     from h123.cli.subjects.cast import helpers, install_missing
@@ -71,7 +71,8 @@ def _try_pairs(servers: str | None, clients: str | None, protocols: str, out: Pa
         spoken,
     )
     sides = [name for pairing in pairs for name in (pairing.server, pairing.client)]
-    folder = MatrixFolder(out, subjects)  # before the builds: of these files they are made
+    # before builds, because the folder records the files from which subjects are built
+    folder = MatrixFolder(out, subjects)
     with Steps(err_console) as steps:
         check_failures(install_missing([*helpers(subjects), *(subjects[name] for name in sides)], steps))
     try:
@@ -94,7 +95,7 @@ def _try_pairs(servers: str | None, clients: str | None, protocols: str, out: Pa
 def _side(
     subjects: "Mapping[str, Subject]", what: str, names: str | None, fits: "Callable[[Subject], bool]"
 ) -> list[str]:
-    """The subjects on one side of the matrix: those named, or all that are installed and fit."""
+    """Return the subjects on one side of the matrix: the named ones, or all that are installed and suitable."""
     from h123.catalogue import installed, unknown_subject
 
     able = [name for name, subject in subjects.items() if fits(subject)]

@@ -1,4 +1,4 @@
-"""`h123 profile`: what holds subjects back in a few standard situations, as tables."""
+"""`h123 profile`: measures what holds subjects back in a few standard situations."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -33,13 +33,13 @@ def command(
 ) -> None:
     """Measure what holds a server or client back in a few standard situations, and how much.
 
-    Each situation is a trial under the virtual clock over each protocol, with the built-in go as the other end: large
-    bodies both ways over a long, fast link, losses, a short queue, and first requests on a new connection. The packets
-    of the link show what requests spent their time on (docs/why.md): slow start, a window, a limit such as flow
-    control, losses, connection setup. Processing takes no time.
+    Each situation is a trial under the virtual clock over each protocol, with the built-in subject `go` at the other
+    end: large bodies both ways over a long, fast link, losses, a short queue, and first requests on a new connection.
+    The packets on the link show what requests spent their time on (docs/why.md): slow start, a window, a limit such as
+    flow control, losses, connection setup. Processing takes no time.
 
     Subjects named here are installed first if necessary. `h123 list subjects NAME` shows the last profile of a subject
-    that was verified here.
+    that was verified on this machine.
 
     Examples:
 
@@ -74,7 +74,7 @@ def _profile_subjects(subjects: "Sequence[Subject]", everything: bool, role: "Ve
 
 
 def _print_profiles(profiles: "Mapping[str, Sequence[SituationResult]]", console: "Console") -> None:
-    """Print a table for each subject and role, with the situations in their order and a column for each protocol."""
+    """Print a table for each subject and role, with a row for each situation and a column for each protocol."""
     from h123.verification.profile import SITUATIONS
 
     for name, profile in profiles.items():

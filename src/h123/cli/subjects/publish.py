@@ -1,4 +1,4 @@
-"""`h123 publish`: puts what this machine found, about subjects or in a campaign, into the documentation."""
+"""`h123 publish`: adds results from this machine to the documentation."""
 
 import re
 from pathlib import Path
@@ -32,7 +32,7 @@ def command(
     ] = None,
     name: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Name of the published result. [default: that of DIR]", show_default=False),
+        typer.Option(metavar="NAME", help="Name of the published result. [default: DIR's name]", show_default=False),
     ] = None,
 ) -> None:
     """Publish what `h123 verify` and `h123 profile` found on this machine, or a campaign's result (for maintainers).

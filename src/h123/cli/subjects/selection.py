@@ -1,4 +1,4 @@
-"""Selects the subjects that a command names."""
+"""Resolves the names of subjects that a command was given."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from h123.catalogue import Subject
 
 KERNEL = "virtual-kernel"
-"""The name for the kernel of the virtual clock among subjects."""
+"""The name that stands for the virtual clock's kernel in lists of subjects."""
 
 
 class RoleOption(StrEnum):
@@ -21,7 +21,7 @@ class RoleOption(StrEnum):
 
 
 def named_subjects(names: list[str] | None, everything: bool) -> "tuple[bool, list[Subject]]":
-    """Whether the virtual kernel was named, and the named subjects without duplicates, in the given order."""
+    """Return whether the virtual kernel was named, and the named subjects without duplicates, in the given order."""
     from h123.catalogue import catalogue
 
     if everything == bool(names):
@@ -31,7 +31,8 @@ def named_subjects(names: list[str] | None, everything: bool) -> "tuple[bool, li
 
 
 def subjects_by_name(names: Sequence[str], others: Sequence[str] = ()) -> "list[Subject]":
-    """The subjects with these names, without duplicates. `others` are further allowed names."""
+    """Return the subjects with these names, without duplicates. `others` are names that are allowed but not
+    subjects."""
     from h123.catalogue import catalogue, unknown_subject
 
     every = catalogue()

@@ -1,4 +1,4 @@
-"""The catalogue in the terminal: all subjects in a table of 80 columns, or everything about a few."""
+"""Prints the catalogue in the terminal: all subjects in a table of 80 columns, or a few subjects in full."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -53,7 +53,7 @@ _COLUMNS = {
     "size": True,
     "verified": True,
 }
-"""The columns, and whether a console narrower than _WIDE_COLUMNS shows each."""
+"""The columns, and whether each is shown on a console narrower than _WIDE_COLUMNS."""
 _MARKS = """\
 server, client: 1, 2, 3 for HTTP/1.1, HTTP/2, HTTP/3; then, over at least one:
   r resumes TLS sessions, 0 accepts 0-RTT too; q writes qlog files;
@@ -71,7 +71,7 @@ _MORE = "`h123 list subjects NAME` shows everything about one."
 
 
 def print_subjects(console: Console) -> None:
-    """Print all subjects of the catalogue, and the kernel of the virtual clock."""
+    """Print all subjects of the catalogue, and the virtual clock's kernel."""
     wide, records = console.width >= _WIDE_COLUMNS, public_records()
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for column, narrow in _COLUMNS.items():
@@ -91,7 +91,7 @@ def print_subjects(console: Console) -> None:
 
 
 def subject_rows(names: Sequence[str]) -> Iterator[Mapping[str, object]]:
-    """The manifests of these subjects, or of all, and which are installed."""
+    """Yield the manifests of the named subjects (or of all), and whether each is installed."""
     for subject in subjects_by_name(names) if names else catalogue().values():
         state = installation(subject)
         yield {**subject.model_dump(mode="json"), "installed_bytes": state.bytes if state else None}
@@ -109,7 +109,7 @@ def print_subject(subject: Subject, console: Console) -> None:
 
 
 def _verified(subject: Subject, upstream: PublicRecord | None) -> tuple[str, str]:
-    """The date of the verification, or the verifier, if it passed; and its colour."""
+    """Return the date of a passed verification, or where it was verified, with its colour."""
     proof = best_proof(subject, upstream)
     if proof is None:
         return _NOTHING, "dim"
@@ -143,7 +143,7 @@ def _row(subject: Subject, upstream: PublicRecord | None) -> Iterator[str | Text
 
 
 def _short(language: str) -> str:
-    """A short language for a table: `C++/JS` of `C++ and JavaScript, driven by Python`."""
+    """Shorten a language for a table: `C++/JS` for `C++ and JavaScript, driven by Python`."""
     own = language.partition(", driven by")[0]
     return own.replace(" and ", "/").replace(", ", "/").replace("JavaScript", "JS")
 
@@ -166,7 +166,7 @@ def _as_a_client(subject: Subject) -> str:
 
 
 def _marked(protocols: Sequence[str], marks: Iterable[str]) -> str:
-    """`12  r`: protocols as digits, then the marks that _MARKS explains."""
+    """Return protocols as digits, followed by the marks that _MARKS explains: `12 r`."""
     return f"{''.join(protocols).replace('h', ''):3} {''.join(marks)}"
 
 
@@ -209,7 +209,7 @@ def _server_facts(subject: Subject) -> Iterator[tuple[str, str]]:
 
 
 def congestion(subject: Subject) -> list[str]:
-    """The controllers by protocol: `h3: cubic reno`."""
+    """Return the congestion controllers by protocol: `h3: cubic reno`."""
     return [
         f"{protocol}: {_joined(controllers(subject, protocol) or ['kernel'])}"
         for protocol in subject.features.congestion
@@ -217,7 +217,7 @@ def congestion(subject: Subject) -> list[str]:
 
 
 def _settings(subject: Subject, role: str) -> Iterator[tuple[str, str]]:
-    """The settings of senders that it takes."""
+    """Yield the sender settings that the subject accepts."""
     for name, roles in settable(subject).items():
         over = _joined(getattr(subject.features, name))
         yield f"  {SETTINGS[name].title}", f"{over}: can be chosen" if role in roles else _NOTHING
@@ -310,7 +310,7 @@ def _joined(names: Iterable[str]) -> str:
 
 
 def print_verification(results_by_subject: Mapping[str, Sequence[Result]], console: Console) -> None:
-    """Print what was verified for each subject, by role and protocol, and below it what failed or could not be
+    """Print what was verified for each subject, by role and protocol, followed by what failed or could not be
     checked."""
     table = Table("subject", "as", *PROTOCOLS, box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name, results in results_by_subject.items():

@@ -26,7 +26,8 @@ def command(
         list[str] | None,
         typer.Argument(
             metavar="NAME|TRIAL",
-            help="Subjects to verify; or a trial's folder; or a campaign folder followed by trial names.",
+            help="Subjects to verify; or the folder of a trial; or the folder of a campaign, followed by names of its "
+            "trials.",
             show_default=False,
             autocompletion=completion.subjects,
         ),
@@ -36,8 +37,8 @@ def command(
         bool,
         typer.Option(
             "--missing",
-            help="Like --all, but only checks that are still missing: use it to continue after Ctrl-C, a failure, a "
-            "busy hour or a change of subjects.",
+            help="Like --all, but run only the checks that are still missing: use it to continue after Ctrl-C, a "
+            "failure or a change of subjects.",
         ),
     ] = False,
     role: Annotated[
@@ -45,11 +46,18 @@ def command(
         typer.Option(help="Verify only this role of subjects that are both server and client.", show_default=False),
     ] = None,
     constants: Annotated[
-        bool, typer.Option("--constants", help="Only measure the constants of subjects that were verified here.")
+        bool,
+        typer.Option(
+            "--constants", help="Only measure the constants of subjects that this machine has already verified."
+        ),
     ] = False,
     moves: Annotated[
         bool,
-        typer.Option("--moves", help="Only check how servers that were verified here handle clients that move."),
+        typer.Option(
+            "--moves",
+            help="Only check how servers that this machine has already verified handle clients "
+            "that change their port or address.",
+        ),
     ] = False,
 ) -> None:
     """Check that subjects do what their manifests declare, or that trials under the virtual clock repeat exactly.
@@ -105,9 +113,11 @@ def verify_subjects(
     missing: bool = False,
     only: "Part | None" = None,
 ) -> None:
-    """Verify subjects as `h123 verify` does. `everything`: they are all subjects; of these, only installed ones count,
-    even if their sources have changed. `missing`: skip what is known. `only`: the other parts are known. Raises
-    UserError if one does not do what it declares."""
+    """Verify subjects as `h123 verify` does. Raises UserError if a subject does not do what it declares.
+
+    `everything`: `subjects` is the whole catalogue; verify the installed ones, even if their sources have changed.
+    `missing`: skip checks with known results. `only`: run only this part, because results of the others are known.
+    """
     from h123.base.terminal.steps import Steps
     from h123.catalogue import catalogue, check_failures, fingerprint, installed_once
     from h123.cli.subjects.cast import cast_of, install_missing, tasks_of
@@ -167,7 +177,7 @@ def _verify_trials(folder: Path, names: list[str]) -> None:
     from h123.execution import LocalPool
 
     failed = []
-    # All are found before the first is executed: a mistyped name is to be said at once.
+    # Find all trials before the first one runs, to report a mistyped name at once.
     for trial in [find_trial(folder, name) for name in names] or [find_trial(folder)]:
         with LocalPool() as pool:
             verification = verify_trial(trial, pool, say)
@@ -180,7 +190,7 @@ def _verify_trials(folder: Path, names: list[str]) -> None:
 
 
 def print_repetition(trial: str, repetition: "Repetition", console: "Console") -> None:
-    """Print whether a trial repeated, and every figure that did not."""
+    """Print whether a trial repeated exactly, and every figure that did not."""
     verdict = "identical" if repetition.identical else "repeated" if repetition.repeated else "did NOT repeat"
     lines = [f"{trial}: {verdict}", _links_line(repetition)]
     lines += [f"    {d.name}: {d.first} and {d.second}" for d in (*repetition.packets, *repetition.bytes)]

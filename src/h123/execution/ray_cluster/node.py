@@ -1,7 +1,7 @@
-"""What runs on a node of a Ray cluster: an actor that executes block orders.
+"""The part that runs on a node of a Ray cluster: an actor that executes block orders.
 
-It gets an order and its archives, and yields events with the archives of finished attempts. Nothing else goes over the
-cluster, and the node needs no shared file system.
+It receives an order and its archives, and yields events with the archives of finished attempts. Nothing else crosses
+the cluster, so the node needs no shared file system.
 """
 
 import hashlib
@@ -39,14 +39,14 @@ class Node:
         self._engine = LocalEngine()
 
     def describe(self) -> tuple[str, str]:
-        """The machine's facts as JSON, and an identifier of the running kernel: nodes with the same kernel share
+        """Return the machine's facts as JSON, and an identifier of the running kernel. Nodes with the same kernel share
         processors."""
         return self._machine.model_dump_json(), _BOOT.read_text(encoding="ascii").strip()
 
     def run(self, text: str, archives: Mapping[str, Any]) -> Iterator[tuple[str, bytes | None]]:
         """Execute an order. `archives`: references to packed folders in Ray's object store, by name.
 
-        Yields each event as JSON; an attempt that has ended comes with its packed folder.
+        Yields each event as JSON. The event of a finished attempt comes with its packed folder.
         """
         import ray
 

@@ -24,41 +24,42 @@ RESOURCE = "h123"
 1}'`."""
 _MOST_ACTORS = 1000
 _FIRST_S = 300.0
-"""How long the first node may take: an autoscaler boots a machine meanwhile."""
+"""How long the first node may take, s, because an autoscaler may have to boot a machine."""
 _OTHERS_S = 30.0
-"""How long nodes that are there already may take to load h123."""
+"""How long nodes that already exist may take to load h123, s."""
 _RETURN_S = 60.0
-"""How long a campaign without any machine waits for one."""
+"""How long a campaign without any machine waits for one, s."""
 _MOST_FAILURES = 3
-"""So many actors in a row may fail to start."""
+"""The number of actors in a row that may fail to start."""
 _MOST_LOSSES = 3
-"""A machine that was lost so often gets no more orders."""
+"""A machine that was lost this many times gets no more orders."""
 
 
 @dataclass(eq=False)
 class _Actor:
-    """An actor, and what it is at."""
+    """An actor and its present task."""
 
     handle: Any
     awaited: Any
-    """The reference that `ray.wait` waits for: its description, then the events of its order; None: at rest."""
+    """The reference that `ray.wait` waits for: the actor's description, then the events of its order. None if it is
+    idle."""
     machine: Machine | None = None
-    """None: it has not been placed on a node yet."""
+    """The actor's machine. None until the actor is placed on a node."""
 
 
 class RayPool:
     """The nodes of a Ray cluster that offer the resource `h123`.
 
-    There is one actor for each block that may still run. Those for which there is no node wait; an autoscaler sees them
-    and adds nodes. A node that dies is lost, and its actor's successor waits for another.
+    There is one actor for each block that may still run. Actors without a node wait; an autoscaler sees them and adds
+    nodes. If a node dies, it is lost, and its actor's successor waits for a new one.
     """
 
     grows = True
 
     def __init__(self, folder: Path, address: str | None, *, blocks: int, wall: bool) -> None:
-        """`folder`: where attempts arrive, on the campaign's disk. `address`: of the cluster; None: the one that
-        RAY_ADDRESS names, or else this machine as the only node. `blocks`: how many nodes are of use. `wall`: trials
-        run in real time, so that nodes which share processors are not used together.
+        """`folder`: where attempts arrive, on the campaign's disk. `address`: the cluster's; None: the one in
+        RAY_ADDRESS, or else this machine as the only node. `blocks`: the number of nodes that are useful. `wall`:
+        trials run in real time, so nodes that share processors are not used together.
 
         Raises UserError if Ray is missing or does not answer.
         """
@@ -70,12 +71,12 @@ class RayPool:
         self._wanted = max(1, min(blocks, _MOST_ACTORS))
         self._actors: list[_Actor] = []
         self._boots: dict[str, str] = {}
-        """The machine that uses the processors of a kernel, by the kernel's boot."""
+        """The machine that uses a kernel's processors, by the kernel's boot ID."""
         self._losses: Counter[str] = Counter()
         self._archives: dict[str, Any] = {}
         """References to archives in the object store, by digest."""
         self._failures = list[str]()
-        """Why actors could not start, since one did."""
+        """Why actors could not start, since the last one did."""
 
     def __enter__(self) -> Self:
         return self
@@ -86,7 +87,7 @@ class RayPool:
         self.close()
 
     def machines(self) -> Sequence[Machine]:
-        """The machines that are present; waits for the first. Raises UserError if none comes."""
+        """Return the machines that are present; wait for the first one. Raises UserError if none comes."""
         self._fill()
         until = time.monotonic() + _FIRST_S
         while not self._placed():
@@ -101,13 +102,13 @@ class RayPool:
         return [actor.machine for actor in self._placed() if actor.machine]
 
     def submit(self, machine: Machine, order: BlockOrder, archives: Mapping[str, Path]) -> None:
-        """Have an order run on a node (see `Pool`)."""
+        """Start an order on a node (see `Pool`)."""
         actor = next(a for a in self._placed() if a.machine and a.machine.name == machine.name)
         references = {name: self._reference(digest, archives[name]) for name, digest in order.archives().items()}
         actor.awaited = actor.handle.run.options(num_returns="streaming").remote(order.portable(), references)
 
     def events(self, timeout_s: float | None = None, /) -> Sequence[PoolEvent]:
-        """Events since the last call (see `Pool`)."""
+        """Return the events since the last call (see `Pool`)."""
         if timeout_s is not None:
             return self._wait(timeout_s)
         until = time.monotonic() + _RETURN_S
@@ -117,18 +118,18 @@ class RayPool:
         return happened
 
     def archive(self, done: AttemptDone) -> Path:
-        """The folder of an attempt (see `Pool`)."""
+        """Return the folder of an attempt (see `Pool`)."""
         return self._folder / done.machine / done.archive
 
     def cancel(self) -> None:
-        """End all actors, and their trials with them."""
+        """End all actors together with their trials."""
         for actor in self._actors:
             self._ray.kill(actor.handle)
         self._actors.clear()
         self._boots.clear()
 
     def close(self) -> None:
-        """The same, and leave the cluster."""
+        """End all actors together with their trials, and leave the cluster."""
         self.cancel()
         self._ray.shutdown()
         shutil.rmtree(self._folder, ignore_errors=True)
@@ -140,7 +141,7 @@ class RayPool:
         return int(self._ray.cluster_resources().get(RESOURCE, 0))
 
     def _fill(self) -> None:
-        """As many actors as are useful; no more if they cannot start."""
+        """Start as many actors as are useful, or none if they cannot start."""
         while len(self._actors) < self._wanted and not self._hopeless:
             handle = self._class.remote()
             self._actors.append(_Actor(handle, handle.describe.remote()))
@@ -156,7 +157,7 @@ class RayPool:
         return self._archives[digest]
 
     def _wait(self, timeout_s: float) -> list[PoolEvent]:
-        """The events of the actor that is ready first."""
+        """Return the events of the first actor that is ready."""
         by_awaited = {id(actor.awaited): actor for actor in self._actors if actor.awaited is not None}
         if not by_awaited:
             time.sleep(timeout_s)
@@ -169,7 +170,7 @@ class RayPool:
         return happened
 
     def _join(self, actor: _Actor) -> list[PoolEvent]:
-        """The actor has been placed on a node, or has failed to start there."""
+        """Handle an actor that has been placed on a node, or has failed to start there."""
         try:
             text, boot = self._ray.get(actor.awaited)
         except self._ray.exceptions.RayError as error:
@@ -188,7 +189,7 @@ class RayPool:
         return [MachineJoined(machine=machine.name, joined=machine)]
 
     def _event(self, actor: _Actor) -> list[PoolEvent]:
-        """The next event of an actor's order, or its loss if the event is incomplete."""
+        """Return the next event of an actor's order, or its loss if the event is incomplete."""
         assert actor.machine
         name = actor.machine.name
         try:
@@ -211,7 +212,7 @@ class RayPool:
         return [event]
 
     def _lose(self, actor: _Actor, why: str, remedy: str | None = None) -> list[PoolEvent]:
-        """Nothing more comes from the actor; another one waits for a node."""
+        """Note that the actor is lost; a new one waits for a node."""
         assert actor.machine
         name = actor.machine.name
         self._ray.kill(actor.handle)
@@ -227,7 +228,7 @@ _START = f"start nodes with `ray start --address=HEAD:6379 --resources='{{\"{RES
 
 
 def _connect(address: str | None) -> Any:
-    """The module ray, connected."""
+    """Connect to the cluster and return the module ray."""
     try:
         import ray
     except ImportError:
@@ -253,6 +254,6 @@ def _connect(address: str | None) -> Any:
 
 
 def _first_line(error: BaseException) -> str:
-    """An error of Ray in one line: its messages have a page."""
+    """Shorten an error of Ray to one line, because its messages fill a page."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[-1] if lines else 'no message'}"[:300]

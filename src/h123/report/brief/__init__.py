@@ -1,1 +1,1 @@
-"""The answer on one screen: a table, then one line for each comparison, cause and caveat."""
+"""The answer on one screen: a table, followed by one line for each comparison, cause and caveat."""

@@ -1,4 +1,4 @@
-"""The answer as `run`, `compare` and `analyse` print it: at most as many lines as fit on a screen."""
+"""Prints the answer of `run`, `compare` and `analyse`, in no more lines than fit on a screen."""
 
 import re
 import textwrap
@@ -28,22 +28,22 @@ from h123.study.metrics.quantity import RequestTime
 
 WIDTH = 100
 MOST = 30
-"""Lines of an answer, including those that name the report and how to get the details."""
+"""The number of lines of an answer, including those that name the report and explain how to get the details."""
 _ROWS = 12
-"""Rows of a table that is not printed alone."""
+"""The number of rows of a table that is printed together with sentences."""
 _STYLES = {"better": "blue", "worse": "yellow", "equivalent": "green", "inconclusive": "dim"}
 _GATE_STYLES = {"passed": "green", "failed": "red", "undecided": "yellow"}
 
 
 @dataclass
 class _Group:
-    """Lines of one kind below a heading."""
+    """Lines of the same kind below a heading."""
 
     heading: str
     lines: Sequence[tuple[str, str]]
-    """Text and style."""
+    """The text and the style of each line."""
     main: int
-    """Lines that come before all other groups' lines."""
+    """The number of lines that take precedence over the lines of all other groups."""
     least: int
     """Lines that come before the rest of any group."""
     short: Sequence[str] = ()
@@ -52,7 +52,7 @@ class _Group:
 
 
 def print_table(verdicts: Verdicts, console: Console) -> None:
-    """Print only the answer's tables."""
+    """Print only the tables of the answer."""
     verdicts = without(verdicts, common(verdicts))
     found = answers(verdicts)
     for answer in found:
@@ -62,8 +62,8 @@ def print_table(verdicts: Verdicts, console: Console) -> None:
 
 
 def print_gate(verdicts: GatePart, console: Console, *, most: int | None = None) -> int:
-    """Print the outcome of the campaign's conditions, the worst first, in at most `most` lines; return their number,
-    which is 0 if nothing is required."""
+    """Print the outcome of the campaign's conditions, the worst first, in at most `most` lines. Return the number of
+    lines, 0 without conditions."""
     lines: list[tuple[str, str]] = []
     for number, text in enumerate(gate_lines(verdicts)):
         style = "" if number else f"bold {_GATE_STYLES[verdicts['gate']['verdict']]}"
@@ -79,7 +79,7 @@ def print_gate(verdicts: GatePart, console: Console, *, most: int | None = None)
 def print_answer(
     verdicts: Verdicts, console: Console, folder: Path | None = None, *, most: int = MOST, taken: int = 0
 ) -> None:
-    """Print the answer in at most `most` lines, of which others use `taken`; `folder` is the campaign's."""
+    """Print the answer in at most `most` lines, of which `taken` are already used. `folder` is the campaign's."""
     same = common(verdicts)
     verdicts = without(verdicts, same)
     width, found = _width(console), answers(verdicts)
@@ -124,7 +124,7 @@ def _width(console: Console) -> int:
 
 
 def _print_tables(found: Sequence[AnswerTable], verdicts: Verdicts, console: Console) -> int:
-    """Print them; the number of lines."""
+    """Print the tables and return the number of lines."""
     if not found:
         lines = _wrapped(no_answer(verdicts), _width(console))
         for line in lines:
@@ -153,9 +153,9 @@ def _title(answer: AnswerTable) -> str:
 
 
 def _fitted(groups: Sequence[_Group], room: int, width: int) -> Sequence[_Group]:
-    """The groups, each with the number of lines that it may show: one at least, then its main lines, then its least,
-    then the rest, as long as there is room; the first group first."""
-    room -= sum(1 + bool(group.heading) for group in groups)  # an empty line, and the heading
+    """Return the groups with the number of lines that each may show. Each gets at least one line, then its `main`
+    lines, then its `least`, then the rest, as long as there is room; earlier groups come first."""
+    room -= sum(1 + bool(group.heading) for group in groups)  # an empty line and the heading
     for goal in (lambda group: group.main, lambda group: group.least, lambda group: len(group.lines)):
         for group in groups:
             for count in range(group.shown + 1, min(goal(group), len(group.lines)) + 1):
@@ -170,7 +170,7 @@ def _height(groups: Sequence[_Group], width: int) -> int:
 
 
 def _lines(group: _Group, width: int) -> list[tuple[list[str], str]]:
-    """Physical lines and style of what is shown."""
+    """Return the physical lines and styles of everything that is shown."""
     shown = [(_wrapped(text, width, "  "), style) for text, style in group.lines[: group.shown]]
     return [*shown, ([_rest(group, width)], "dim")] if group.shown < len(group.lines) else shown
 
@@ -196,7 +196,7 @@ def _print_group(group: _Group, console: Console, width: int) -> None:
 
 
 def _styled(line: str, style: str) -> Text:
-    """A code in brackets at the end stands in small print."""
+    """Style a line. A code in brackets at its end is set in small print."""
     text = Text(line, style=style)
     if code := re.search(r"\[[a-z-]+\]$", line):
         text.stylize("dim", *code.span())

@@ -1,4 +1,4 @@
-"""Limits of an answer, one line each, with advice."""
+"""The limits of an answer, one line each, with advice."""
 
 import re
 from collections.abc import Iterator
@@ -21,8 +21,8 @@ _FOLDER = re.compile(r"(--out[ \u00a0])DIR\b")
 
 
 def caveat_lines(verdicts: Verdicts, folder: Path | None = None) -> list[str]:
-    """The caveats of a campaign, the most important first; commands name its folder, if it is given. Stored text names
-    no folder, so that a campaign can be moved."""
+    """Return the caveats of a campaign, the most important first. Commands in them name `folder`, if it is given.
+    Stored text names no folder, so that a campaign can be moved."""
     checks = (
         _missing,
         _failed_attempts,
@@ -66,7 +66,7 @@ def _missing(verdicts: Verdicts) -> Iterator[str]:
 def _failed_attempts(verdicts: Verdicts) -> Iterator[str]:
     for row in verdicts.get("failed_attempts", []):
         if fails_often(row):
-            continue  # a warning above the answer
+            continue  # shown as a warning above the answer
         factor = verdicts["factor"]
         who = level(row["cell"][factor]) if factor in row["cell"] else "the server or client"
         where = place({name: value for name, value in row["cell"].items() if name != factor})
@@ -130,7 +130,7 @@ def _confounded(verdicts: Verdicts) -> Iterator[str]:
 
 
 def _medians(verdicts: Verdicts) -> Iterator[str]:
-    """That the table's medians say something else than the sentences, which compare within blocks."""
+    """Yield a line if the table's medians disagree with the sentences, which compare within blocks."""
     rows = [row for answer in answers(verdicts) for row in answer.rows for pair in row.ratios if row.parts(pair)]
     if rows:
         names = list(dict.fromkeys(cell_name(row.cell) for row in rows if row.cell))
@@ -139,7 +139,7 @@ def _medians(verdicts: Verdicts) -> Iterator[str]:
 
 
 def _windows(verdicts: Verdicts) -> Iterator[str]:
-    """That stacks begin with unlike windows, once for each."""
+    """Yield a line for stacks that begin with different windows, once for each difference."""
     starts: dict[str, int] = {}
     for row in verdicts.get("windows", []):
         starts |= {row["a"]: row["a_packets"], row["b"]: row["b_packets"]}

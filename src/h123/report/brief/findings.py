@@ -1,4 +1,4 @@
-"""A campaign's findings, one line for each comparison and for each cause."""
+"""The findings of a campaign, with one line for each comparison and each cause."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -27,11 +27,11 @@ from h123.report.text.words import (
 from h123.study import METRICS
 
 _ONE_BY_ONE = 9
-"""More comparisons than this are counted."""
+"""If there are more comparisons than this, they are only counted."""
 
 
 class AnswerLine(NamedTuple):
-    """A line, and how the first level does."""
+    """A line, and the standing of the first level."""
 
     standing: str
     text: str
@@ -40,7 +40,7 @@ class AnswerLine(NamedTuple):
 
 
 def comparison_lines(verdicts: Verdicts) -> list[AnswerLine]:
-    """The lines that answer the question."""
+    """Return the lines that answer the question."""
     asked = headline(verdicts["comparisons"])
     if len(asked) > _ONE_BY_ONE:
         lines = [AnswerLine(*line) for line in headline_sentences(asked)]
@@ -56,7 +56,7 @@ def _short(c: JudgedComparison) -> str:
 
 
 def _unjudged(comparisons: Sequence[JudgedComparison]) -> Iterator[AnswerLine]:
-    """One line for each reason: `On lan, not judged: nothing takes time there under the virtual clock.`"""
+    """Yield one line for each reason: `On lan, not judged: nothing takes time there under the virtual clock.`"""
     cells: dict[str, dict[str, JudgedComparison]] = {}
     for c in comparisons:
         name = cell_name(c["cell"]) or f"{level(c['a'])} v {level(c['b'])}"
@@ -68,18 +68,18 @@ def _unjudged(comparisons: Sequence[JudgedComparison]) -> Iterator[AnswerLine]:
 
 
 def _why(c: JudgedComparison) -> str:
-    """In a few words if the reason is of the place or the machine; in full if a side is to blame."""
+    """Return the reason in a few words if it concerns the place or the machine, or in full if a side caused it."""
     held_back = c["withheld"]
     return withheld(held_back["kind"]) or held_back["why"] if held_back else "its data cannot be relied on"
 
 
 def cold_lines(verdicts: Verdicts) -> list[AnswerLine]:
-    """The same for cold requests: `Cold requests (medium, poor): HTTP/3 is 34 to 38 % faster than HTTP/2.`"""
+    """Return lines about cold requests: `Cold requests (medium, poor): HTTP/3 is 34 to 38 % faster than HTTP/2.`"""
     return list(_cold_lines(cold(verdicts)))
 
 
 def _cold_lines(comparisons: Sequence[JudgedComparison]) -> Iterator[AnswerLine]:
-    """One line for each pair and direction."""
+    """Yield one line for each pair and direction."""
     first = comparisons[0]["metric"] if comparisons else ""
     warm = next((name for name, each in METRICS.items() if each.cold == first), first)
     groups: dict[tuple[str, str, str], list[JudgedComparison]] = {}

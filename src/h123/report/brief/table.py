@@ -7,12 +7,12 @@ from h123.report.text.answer import AnswerRow, AnswerTable
 from h123.report.text.words import level
 
 ABREAST = 4
-"""The most levels with their own column; if there are more, the best three and the worst are shown."""
+"""The largest number of levels with a column each. If there are more, the table shows the best three and the worst."""
 _BEST = "bold blue"
 
 
 def answer_table(answer: AnswerTable, *, most: int | None = None) -> Table:
-    """The table, with at most `most` rows."""
+    """Return the table with at most `most` rows."""
     cells = [(row, _cold(answer, row)) for row in answer.main]
     with_cold = any(below for _, below in cells)
     ranked = len(answer.levels) > ABREAST
@@ -33,7 +33,7 @@ def answer_table(answer: AnswerTable, *, most: int | None = None) -> Table:
 
 
 def _cold(answer: AnswerTable, row: AnswerRow) -> AnswerRow | None:
-    """The row of cold requests in the same cell."""
+    """Return the row of cold requests in the same cell, or None."""
     below = (other for other in answer.rows if other.cell == row.cell and other.metric.name == answer.metric.cold)
     return next(below, None)
 

@@ -1,4 +1,4 @@
-"""Presents the verification of subjects: pages, and the matrix in the terminal and as a page."""
+"""Presents the verification of subjects: as pages, and as a matrix in the terminal and on a page."""
 
 from h123.report.catalogue.catalogue import write_catalogue
 from h123.report.catalogue.constants import write_constants

@@ -1,4 +1,4 @@
-"""docs/catalogue.md: every subject, what was measured about it, how to install it, and who made it."""
+"""Writes docs/catalogue.md: every subject, its measured properties, how to install it, and who made it."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ from h123.verification import (
 )
 
 _FEATURES = {"resumption": "resumption", "0-RTT": "zero_rtt", "qlog": "qlog"}
-"""Maps the names of the server's checks to the manifest's fields."""
+"""The manifest's field for each of the server's checks."""
 _SHORT: dict[Verdict, str] = {"failed": "failed", "unsupported": "not asked"}
 _HEAD = """\
 # The catalogue
@@ -45,12 +45,11 @@ without a request after which the server closes a connection; others wait for a 
 
 
 def write_catalogue() -> Path:
-    """Write the project's page from its committed files; return its path. Raises UserError if one of them is wrong."""
+    """Write the project's page from its committed files and return its path. Raises UserError if one of these is
+    wrong."""
     path = project_root() / "docs" / "catalogue.md"
     subjects = catalogue()
-    every = {
-        name: subjects[name] for name in subject_names()
-    }  # of a subject whose manifest is wrong, no page without it
+    every = {name: subjects[name] for name in subject_names()}  # there is no page if a manifest is wrong
     write_atomically(path, catalogue_page(every, public_records(), load_rejected_subjects()))
     return path
 
@@ -58,7 +57,7 @@ def write_catalogue() -> Path:
 def catalogue_page(
     subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord], missing: Sequence[RejectedSubject]
 ) -> str:
-    """The whole page, in Markdown."""
+    """Return the whole page in Markdown."""
     parts = [
         [_HEAD],
         _stacks(subjects, records),
@@ -75,7 +74,7 @@ def catalogue_page(
 
 
 def _stacks(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
-    """The distinct QUIC stacks whose server over HTTP/3 is verified."""
+    """Return the distinct QUIC stacks with a verified HTTP/3 server."""
     stacks = dict.fromkeys(
         subject.stack
         for name, subject in subjects.items()
@@ -156,7 +155,7 @@ def _client_row(subject: Subject, results: list[Result]) -> dict[str, str]:
 
 
 def _further(client: Client) -> Iterator[str]:
-    """`headers`, `resumed sessions h1 h2 h3`, `TCP Fast Open h1 h2`, `fallback`, `repeat visits`."""
+    """Yield a client's further features: `headers`, `resumed sessions h1 h2 h3`, `TCP Fast Open h1 h2`, `fallback`."""
     if client.headers:
         yield "headers"
     for sessions, protocols in client.sessions.items():
@@ -170,7 +169,7 @@ def _further(client: Client) -> Iterator[str]:
 
 
 def _proved(subject: Subject, results: Sequence[Result]) -> Iterator[str]:
-    """Features that are declared and came out: `resumption h1 h2 h3`."""
+    """Yield the declared features that verification confirmed: `resumption h1 h2 h3`."""
     for check, field in _FEATURES.items():
         passed = {r.protocol for r in results if r.check == check and r.verdict == "passed"}
         if protocols := [p for p in getattr(subject.features, field) if p in passed]:
@@ -178,7 +177,7 @@ def _proved(subject: Subject, results: Sequence[Result]) -> Iterator[str]:
 
 
 def _controllers(results: Sequence[Result]) -> str:
-    """The controllers that the verification has seen at work."""
+    """Return the congestion controllers that verification observed."""
     phrases = []
     for result in results:
         what, _, name = result.check.partition(" ")
@@ -219,7 +218,7 @@ def _notes(subjects: Mapping[str, Subject]) -> list[str]:
 
 
 def _shortcomings(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
-    """Failed and unsupported checks, in the words of the verification."""
+    """Return lines on failed and unsupported checks, in the words of the verification."""
     rows = []
     for name, subject in subjects.items():
         record = records.get(name)

@@ -1,4 +1,4 @@
-"""docs/constants.md: what stacks' own sources say about their constants, next to what packets show."""
+"""Writes docs/constants.md: the constants in the stacks' own source code, next to what packets show."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -38,11 +38,11 @@ class DeclarationCheck:
 
     declared: DeclaredConstants
     comparisons: Sequence[DeclaredComparison]
-    """Empty if there is no valid measurement."""
+    """The comparisons of constants; empty without a valid measurement."""
 
     @property
     def server(self) -> str:
-        """The server's name on the page. Over TCP the kernel sends, whatever the server."""
+        """The server's name on the page. Over TCP the kernel sends, whatever the server is."""
         return (
             self.declared.subject
             if self.declared.protocol == QUIC
@@ -51,12 +51,13 @@ class DeclarationCheck:
 
     @property
     def over(self) -> str:
-        """Protocol and controller: `h3, cubic`."""
+        """The protocol and the controller: `h3, cubic`."""
         return f"{self.declared.protocol}, {self.declared.congestion}"
 
 
 def write_constants() -> Path:
-    """Write the project's page from its committed files; return its path. Raises UserError if one of them is wrong."""
+    """Write the project's page from its committed files and return its path. Raises UserError if one of these is
+    wrong."""
     path = project_root() / "docs" / "constants.md"
     write_atomically(path, constants_page(check_declarations(load_declared_constants(), catalogue(), public_records())))
     return path
@@ -87,7 +88,7 @@ def _comparisons(
 
 
 def constants_page(every: Sequence[DeclarationCheck]) -> str:
-    """The whole page, in Markdown."""
+    """Return the whole page in Markdown."""
     parts = [[_HEAD], [_summary(every)], _table(every), _differences(every), [_RULES], _sources(every)]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 

@@ -18,7 +18,7 @@ from h123.report.page.template import template
 from h123.verification.matrix import Cell, Pairing, failures
 
 Cells = Mapping[Pairing, Cell | None]
-"""The cells in the order of display. None: not tried yet."""
+"""The cells in display order. None stands for a pair that has not been tried."""
 
 _SIGNS = {"pass": ("✓", "green"), "fail": ("✗", "bold red"), "unsupported": ("·", "dim"), "not tried": ("?", "yellow")}
 _CORNER, _GAP = "server \\ client", 2
@@ -26,7 +26,7 @@ _FAILURES_SHOWN = 20
 
 
 def print_matrix(cells: Cells, console: Console) -> None:
-    """Servers down, clients across, a sign for each protocol; then totals and failures."""
+    """Print servers as rows and clients as columns with a sign for each protocol, followed by totals and failures."""
     servers, clients, protocols = _sides(cells)
     for some in _fitting(clients, len(protocols), console.width - max(map(len, [_CORNER, *servers])) - _GAP):
         console.print(_table(cells, servers, some, protocols))
@@ -44,7 +44,7 @@ def print_matrix(cells: Cells, console: Console) -> None:
 
 
 def totals(cells: Cells) -> list[str]:
-    """Count the outcomes, with a line for each protocol."""
+    """Count the outcomes and return a line for each protocol."""
     lines = []
     for protocol in _sides(cells)[2]:
         count = Counter(_outcome(cell) for pairing, cell in cells.items() if pairing.protocol == protocol)
@@ -54,7 +54,7 @@ def totals(cells: Cells) -> list[str]:
 
 
 def write_matrix(cells: Cells, subjects: Mapping[str, Subject], events: Sequence[Line], path: Path) -> None:
-    """Write the page: every outcome, and the reason and the logs of each failure."""
+    """Write the page with every outcome, and with the reason and the logs of each failure."""
     servers, clients, protocols = _sides(cells)
     runs = [event for event in events if event["event"] == "run"]
     content: dict[str, Any] = {
@@ -71,7 +71,7 @@ def write_matrix(cells: Cells, subjects: Mapping[str, Subject], events: Sequence
 
 
 def reasons(cell: Cell | None) -> str:
-    """A cell in words: the outcome of each method."""
+    """Describe a cell by the outcome of each method."""
     if cell is None:
         return "not tried yet"
     results = (f"{m}: {r.outcome}{f' ({r.reason})' if r.reason else ''}" for m, r in cell.results.items())
@@ -83,14 +83,14 @@ def _outcome(cell: Cell | None) -> str:
 
 
 def _sides(cells: Cells) -> tuple[list[str], list[str], list[str]]:
-    """Servers, clients and protocols, each once."""
+    """Return the servers, clients and protocols, each once."""
     names = zip(*((p.server, p.client, p.protocol) for p in cells), strict=True)
     servers, clients, protocols = (list(dict.fromkeys(side)) for side in names)
     return servers, clients, protocols
 
 
 def _fitting(clients: Sequence[str], least: int, width: int) -> Iterator[list[str]]:
-    """Clients in groups whose columns fit."""
+    """Yield groups of clients whose columns fit into the width."""
     group: list[str] = []
     for client in clients:
         if group and sum(_width(name, least) + _GAP for name in [*group, client]) > width:
@@ -101,7 +101,7 @@ def _fitting(clients: Sequence[str], least: int, width: int) -> Iterator[list[st
 
 
 def _heading(name: str) -> str:
-    """Over several lines, for a narrow column."""
+    """Break a name into several lines for a narrow column."""
     return name.replace("-", "-\n")
 
 
@@ -125,14 +125,14 @@ def _table(cells: Cells, servers: Sequence[str], clients: Sequence[str], protoco
 
 @dataclass(frozen=True)
 class ProtocolTable:
-    """The page's table for one protocol, without rows or columns in which no pair could run."""
+    """The page's table for one protocol, without rows and columns in which no pair could run."""
 
     protocol: str
     clients: list[str]
     rows: list[tuple[str, list[dict[str, str]]]]
-    """A server, and the cell for each client."""
+    """Each server with its cell for each client."""
     absent: list[str]
-    """Servers and clients that have neither a row nor a column."""
+    """Servers and clients without a row or column."""
 
 
 def _protocol_table(cells: Cells, protocol: str) -> ProtocolTable:

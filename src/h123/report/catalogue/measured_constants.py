@@ -1,4 +1,4 @@
-"""The tables of docs/catalogue.md with measured constants of subjects."""
+"""The tables in docs/catalogue.md with the measured constants of subjects."""
 
 from collections.abc import Mapping
 
@@ -22,7 +22,7 @@ from h123.verification import (
 from h123.verification.constants import Constants, LossResponse, SlowStart, words
 
 _ALIKE = 0.1
-"""Report the range where losses leave shares of the window that differ by more than this."""
+"""If losses leave shares of the window that differ by more than this, the table shows their range."""
 _CONSTANTS = """\
 These constants come from packets, under the virtual clock, over a link that only delays: 50 ms each way; 1 ms each way
 for the lost tail. *First flight*: data sent before its first acknowledgement can have come back. *Growth*: the ratio of
@@ -56,13 +56,13 @@ again."""
 
 
 def measured_constants(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[list[str]]:
-    """The sections of the page, each as lines; empty if it has nothing to report."""
+    """Return the sections of the page, each as lines. A section with nothing to report is left out."""
     sections = (_constants, _reception, _client_constants, _moves, _kernel)
     return [section(subjects, records) for section in sections]
 
 
 def _constants(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
-    """Facts from servers' packets, one line per server and protocol."""
+    """Return the table of facts from servers' packets, with one line per server and protocol."""
     rows = [
         {
             "server": name,
@@ -78,7 +78,7 @@ def _constants(subjects: Mapping[str, Subject], records: Mapping[str, PublicReco
 
 
 def _client_constants(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
-    """The same for clients, which send uploads and acknowledge downloads."""
+    """Return the table of facts from clients' packets, which send uploads and acknowledge downloads."""
     rows = [
         {"client": name, "protocol": constants.protocol, **_constants_row(constants), **_receiving(constants)}
         for name in subjects
@@ -89,7 +89,7 @@ def _client_constants(subjects: Mapping[str, Subject], records: Mapping[str, Pub
 
 
 def _reception(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
-    """The limits that clients set for a server over QUIC, from the server's log."""
+    """Return the table of limits that clients set for a server over QUIC, from the server's log."""
     rows = []
     for name, subject in subjects.items():
         record = records.get(name)
@@ -108,13 +108,13 @@ def _reception(subjects: Mapping[str, Subject], records: Mapping[str, PublicReco
 
 
 def _declared(limits: Reach) -> str:
-    """`at most 100 requests at once, windows of 1.31 MB`."""
+    """Describe a client's limits: `at most 100 requests at once, windows of 1.31 MB`."""
     streams = [f"at most {most} requests at once" for most in limits.streams.values()]
     return ", ".join([*streams, *(f"windows of at most {format_bytes(most)}" for most in limits.windows.values())])
 
 
 def _receiving(constants: Constants) -> dict[str, str]:
-    """The columns of downloads."""
+    """Return the columns about downloads."""
     return {
         "downloads in flight": words.in_flight(constants.received) if constants.received else NOTHING,
         "acknowledges": words.acknowledgements(constants.acknowledgements)
@@ -124,7 +124,7 @@ def _receiving(constants: Constants) -> dict[str, str]:
 
 
 def _moves(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
-    """How servers react to clients that move, with a line for each server."""
+    """Return the table of how servers react to clients that move, with a line for each server."""
     rows = []
     for name, subject in subjects.items():
         record = records.get(name)
@@ -149,7 +149,8 @@ def _of_a_move(move: MoveResult) -> str:
 
 
 def _kernel(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
-    """The constants of the kernel's TCP under each controller, measured with the server that represents it."""
+    """Return the table of the constants of the kernel's TCP under each controller, measured with the server that
+    represents it."""
     rows = [
         {"controller": constants.congestion, **_constants_row(constants)}
         for constants in (_measured(subjects[PROBE], records.get(PROBE)) if PROBE in subjects else [])
@@ -178,7 +179,7 @@ def _constants_row(constants: Constants) -> dict[str, str]:
 
 
 def _taking(constants: Constants, record: PublicRecord) -> dict[str, str]:
-    """The columns of uploads."""
+    """Return the columns about uploads."""
     windows = receive_windows(record.record.results)
     return {
         "receive windows": windows.get(constants.protocol, NOTHING),

@@ -1,4 +1,4 @@
-"""docs/profiles.md: what holds each server and client back in the standard situations."""
+"""Writes docs/profiles.md: what holds each server and client back in the standard situations."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,14 +24,15 @@ end is `go`; over HTTP/1.1 and HTTP/2 the kernel's CUBIC sends. *Under way* is t
 
 
 def write_profiles() -> Path:
-    """Write the project's page from its committed files; return its path. Raises UserError if one of them is wrong."""
+    """Write the project's page from its committed files and return its path. Raises UserError if one of these is
+    wrong."""
     path = project_root() / "docs" / "profiles.md"
     write_atomically(path, profiles_page(catalogue(), public_records()))
     return path
 
 
 def profiles_page(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> str:
-    """The whole page, in Markdown."""
+    """Return the whole page in Markdown."""
     listed = [f"* **{situation.title}**: {situation.description}" for situation in SITUATIONS]
     parts = [[_HEAD], listed, *(_role(role, subjects, records) for role in ("server", "client"))]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"

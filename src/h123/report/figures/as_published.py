@@ -1,6 +1,7 @@
-"""The published analysis in pictures: its effect sizes and factor tests, as the REST-API study draws them.
+"""Figures of the published analysis: its effect sizes and factor tests, drawn as in the REST-API study.
 
-The figures are the study's Figure 7 (Mann-Whitney effect sizes) and Figure 8 (Kruskal-Wallis H) from our data.
+The figures are the study's Figure 7 (Mann-Whitney effect sizes) and Figure 8 (Kruskal-Wallis H), from this campaign's
+data.
 """
 
 from collections.abc import Sequence
@@ -23,17 +24,17 @@ _SIGNS = {
     "not practical": ("diamond", COLOURS["dot"]),
     "not significant": ("circle", COLOURS["inconclusive"]),
 }
-"""Shape and colour of each verdict, in the order of the legend."""
+"""The shape and colour of each verdict, in the order of the legend."""
 
 
 def published_figures(published: AsPublished) -> list[Figure]:
-    """The equivalents of the study's figures 7 and 8, as far as there are data."""
+    """Return the equivalents of the study's figures 7 and 8, as far as there are data."""
     compared, tests = published["comparisons"], published["kruskal_wallis"]
     return [*([effects_figure(compared)] if compared else []), *([factors_figure(tests)] if tests else [])]
 
 
 def effects_figure(comparisons: Sequence[PublishedRow]) -> Figure:
-    """Rank-biserial correlation of the pooled requests, for each cell: a panel for each metric and pair."""
+    """Draw the rank-biserial correlation of the pooled requests in each cell, with a panel for each metric and pair."""
     rows: list[Mark] = [
         {
             "panel": f"{metric(c['metric']).title}|{level(c['a'])} / {level(c['b'])}",
@@ -75,7 +76,7 @@ def effects_figure(comparisons: Sequence[PublishedRow]) -> Figure:
 
 
 def factors_figure(tests: Sequence[FactorTest]) -> Figure:
-    """Kruskal-Wallis H of each factor by metric, within each method if there are several."""
+    """Draw Kruskal-Wallis H of each factor by metric, within each method if there are several."""
     rows: list[Mark] = [
         {
             "panel": "|".join([metric(t["metric"]).title, *t["within"].values()]),
@@ -90,7 +91,7 @@ def factors_figure(tests: Sequence[FactorTest]) -> Figure:
     signs, colours = ["p < 0.05", "not significant"], [COLOURS["dot"], COLOURS["inconclusive"]]
 
     def draw(width: int) -> Any:
-        # Room for the label behind the longest bar; the root keeps small bars visible next to large ones.
+        # Leave room for the label behind the longest bar; the square root keeps small bars visible next to large ones.
         top = 1.9 * max(row["h"] for row in rows) or 1.0
         scale = alt.Scale(type="sqrt", domain=[0, top], nice=False)
         x = alt.X("h:Q", title=None, scale=scale, axis=alt.Axis(labels=False, grid=False))
@@ -116,7 +117,7 @@ def _legend(width: int) -> alt.Legend:
 
 
 def _panels(layers: Any, rows: list[Mark], width: int, names: RowNames) -> Any:
-    """The panels in the order of the rows, as many side by side as leave each a readable plot."""
+    """Arrange the panels in the order of the rows, with as many side by side as remain readable."""
     panels = list(dict.fromkeys(row["panel"] for row in rows))
     columns = max(1, min(3, len(panels), width // (names.width + 160))) if width > NARROW else 1
     plot = width // columns - names.width - 22

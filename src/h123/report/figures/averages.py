@@ -1,6 +1,6 @@
-"""The published study's figures 5 and 6 from a campaign's data: averages of the replications, and the replications.
+"""The published study's figures 5 and 6, from a campaign's data: replications and their averages.
 
-Small multiples for any study: the last two factors are the rows of a panel, all others make the panels.
+The layout works for any study: the last two factors make the rows of a panel, all others make the panels.
 """
 
 import itertools
@@ -21,7 +21,7 @@ Factors = Mapping[str, Sequence[str]]
 
 _SHAPES = ["circle", "diamond", "square", "triangle-up", "triangle-down"]
 _STEP = 26
-"""Pixels of a row."""
+"""The height of a row in pixels."""
 SECONDS = "datum.value >= 1 ? format(datum.value, '~g') + ' s' : format(datum.value * 1000, '~g') + ' ms'"
 MEGABYTES = "format(datum.value / 1e6, '~g') + ' MB/s'"
 """The format of bytes per second on an axis."""
@@ -29,9 +29,9 @@ _TRIALS = "Marks: one a trial, the mean of its requests. Upright line: the avera
 
 
 def averages_figures(replications: Sequence[ReplicationsRow], factors: Factors, compared: str) -> list[Figure]:
-    """The equivalents of figures 5 and 6, as far as there are data.
+    """Return the equivalents of figures 5 and 6, as far as there are data.
 
-    `replications`: those of verdicts.json. `factors`: the study's factors with their levels, both in the study's
+    `replications` come from verdicts.json. `factors` are the study's factors with their levels. Both are in the study's
     order.
     """
     measured = [r for r in replications if r["trials"]]
@@ -41,7 +41,7 @@ def averages_figures(replications: Sequence[ReplicationsRow], factors: Factors, 
 
 
 def times_figure(replications: Sequence[ReplicationsRow], factors: Factors, compared: str) -> Figure:
-    """Latency and time to first byte, for each treatment."""
+    """Draw latency and time to first byte for each treatment."""
     outer, inner = _parted(factors, compared)
     caption = (
         f"{_TRIALS} Grey: the least that the link allows, a request with an equal share of it (latency), a round trip "
@@ -53,7 +53,7 @@ def times_figure(replications: Sequence[ReplicationsRow], factors: Factors, comp
 
 
 def throughput_figure(replications: Sequence[ReplicationsRow], factors: Factors, compared: str) -> Figure:
-    """Size over latency, request by request, with the levels of the last factor but one side by side."""
+    """Draw size over latency, computed per request, with the levels of the second-to-last factor side by side."""
     outer, inner = _parted(factors, compared)
     inner = inner[::-1]
     caption = (
@@ -66,7 +66,7 @@ def throughput_figure(replications: Sequence[ReplicationsRow], factors: Factors,
 
 
 def _parted(factors: Factors, compared: str) -> tuple[list[str], list[str]]:
-    """The factors of the panels, and of a panel's rows."""
+    """Return the factors that make the panels, and the factors that make a panel's rows."""
     others = [factor for factor in factors if factor != compared]
     return others[:-2], others[-2:]
 
@@ -74,7 +74,7 @@ def _parted(factors: Factors, compared: str) -> tuple[list[str], list[str]]:
 def _rows(
     replications: Sequence[ReplicationsRow], factors: Factors, compared: str, order: Sequence[str]
 ) -> list[ReplicationsRow]:
-    """The replications in the order of these factors' levels."""
+    """Return the replications in the order of these factors' levels."""
 
     def place(row: ReplicationsRow) -> list[int]:
         return [list(factors[factor]).index(row["cell"][factor]) for factor in (*order, compared)]
@@ -106,7 +106,7 @@ def _both(rows: list[Mark], compared: Iterable[str], label: str) -> tuple[Any, A
 
 
 def _data(rows: list[Mark]) -> list[Mark]:
-    """One record a mark: trials, their average, and the link's limit once for a treatment."""
+    """Return one record per mark: trials, their average, and, once per treatment, the link's limit."""
     data = []
     for row in rows:
         place = {name: row[name] for name in ("panel", "row", "level")}
@@ -141,7 +141,7 @@ def _drawing(
 
 
 def _layers(levels: list[str], names: list[str], rows: alt.Axis, scale: alt.Scale, axis: alt.Axis) -> list[Any]:
-    """The link's limit through the whole row; above one another in it each level's trials and their average."""
+    """Return the layers: the link's limit across the whole row, and in it each level's trials and their average."""
     y = alt.Y("row:N", sort=names, title=None, axis=rows)
     colour = alt.Color("level:N", scale=alt.Scale(domain=levels, range=SERIES))
     shape = alt.Shape("level:N", scale=alt.Scale(domain=levels, range=_SHAPES))

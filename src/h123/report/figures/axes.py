@@ -1,4 +1,4 @@
-"""Axes: ticks with round numbers, and names of rows broken into lines if they are long."""
+"""Axes: ticks at round numbers, and row names that are broken into lines if they are long."""
 
 import itertools
 import json
@@ -12,21 +12,21 @@ import altair as alt
 from h123.report.look import COLOURS, Mark
 
 CHARACTER = 6.6
-"""Pixels of a character of 12 pixels. Most are narrower; the reader's font is unknown."""
+"""The width of a character at a font size of 12 pixels. Most are narrower; the reader's font is unknown."""
 LINE = 14
-"""Pixels from line to line."""
+"""The distance between lines in pixels."""
 _GAP = 14
 _NEAREST = 36
-"""Pixels from tick to tick that labels of four digits need."""
+"""The smallest distance in pixels between ticks with labels of four digits."""
 _MOST = 12
-"""Ticks on one axis."""
+"""The largest number of ticks on one axis."""
 _ABOUT_ONE: tuple[tuple[float, ...], ...] = (
     (0.33, 0.5, 0.67, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3),
     (0.33, 0.5, 0.67, 0.8, 1, 1.25, 1.5, 2, 3),
     (0.33, 0.5, 0.67, 1, 1.5, 2, 3),
     (0.33, 0.5, 1, 2, 3),
 )
-"""Ticks near 1, from fine to coarse; beyond them follow 0.2, 0.1, 0.05... and 5, 10, 20..."""
+"""Ticks near 1, from fine to coarse. Beyond them follow 0.2, 0.1, 0.05... and 5, 10, 20..."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,8 @@ class Scale:
 
 
 def log_scale(rows: Sequence[Mark], margin: float, plot: int) -> Scale:
-    """A domain that contains `ratio`, `low` and `high` of every row and some room around the equivalence margin, with
-    the finest ticks that fit on an axis of `plot` pixels.
-    """
+    """Return an axis that contains `ratio`, `low` and `high` of every row and some space around the equivalence margin,
+    with the finest ticks that fit into `plot` pixels."""
     numbers = [row[name] for row in rows for name in ("ratio", "low", "high") if row.get(name) is not None]
     low = min([*numbers, 1 / (1 + 2 * margin)]) / 1.06
     high = max([*numbers, 1 + 2 * margin]) * 1.06
@@ -53,7 +52,8 @@ def log_scale(rows: Sequence[Mark], margin: float, plot: int) -> Scale:
 
 
 def _ladders(low: float, high: float) -> Iterator[list[float]]:
-    """Sets of ticks from fine to coarse, each in order and with a 1; in the end the 1 stands alone in the domain."""
+    """Yield sets of ticks from fine to coarse, each sorted and including 1. The last one has only the tick 1 in the
+    domain."""
     for parts in (50, 20, 10) if high < 4 else ():
         yield [part / parts for part in range(max(1, math.ceil(low * parts)), math.floor(high * parts) + 1)]
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
@@ -71,7 +71,8 @@ def _digit(digit: int, decade: int) -> float:
 
 
 def log_ticks(domain: Sequence[float], most: int) -> list[float]:
-    """Powers of ten within the domain, not all if there are many; with 2 and 5 between them if there are few."""
+    """Return powers of ten within the domain: a selection if there are many, with 2 and 5 in between if there are
+    few."""
     low, high = (math.log10(value) for value in domain)
     powers = range(math.ceil(low), math.floor(high) + 1)
     step = max(1, math.ceil(len(powers) / max(1, most)))
@@ -83,17 +84,17 @@ def log_ticks(domain: Sequence[float], most: int) -> list[float]:
 
 @dataclass(frozen=True)
 class RowNames:
-    """The names to the left of a picture's rows, all of them on one axis."""
+    """The names to the left of a picture's rows, all on one axis."""
 
     axis: alt.Axis
     width: int
-    """Pixels that the axis takes."""
+    """The width of the axis in pixels."""
     row: int
     """The minimum height of a row in pixels."""
 
 
 def row_names(names: Iterable[str], most: int) -> RowNames:
-    """The names, each in as many lines as keep them within `most` pixels."""
+    """Return the names, each broken into lines of at most `most` pixels."""
     lines_by_name = {name: lines(name, most - _GAP) for name in names}
     longest = max((len(line) for name_lines in lines_by_name.values() for line in name_lines), default=0)
     label = f"{json.dumps(lines_by_name)}[datum.label]"
@@ -103,12 +104,12 @@ def row_names(names: Iterable[str], most: int) -> RowNames:
 
 
 def lines(name: str, pixels: int) -> list[str]:
-    """A name in lines of at most that length; a word is broken only if it is too long by itself."""
+    """Break a name into lines of at most `pixels` pixels. A word is broken only if it is longer than a line."""
     return textwrap.wrap(name, max(8, int(pixels / CHARACTER))) or [""]
 
 
 def header(names: Iterable[str], pixels: int) -> alt.Header:
-    """The titles of a picture's panels, each above its own; a bar in a name separates its lines."""
+    """Return the titles of a picture's panels, each above its panel. A bar in a name separates its lines."""
     lines_by_name = {name: [line for part in name.split("|") for line in lines(part, pixels)] for name in names}
     return alt.Header(
         labelAnchor="start", labelPadding=6, labelExpr=f"{json.dumps(lines_by_name)}[datum.label]", labelLimit=0

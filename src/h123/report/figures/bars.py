@@ -1,4 +1,4 @@
-"""A study's own charts: values as bars, in groups along a factor, each trial on its bar."""
+"""A study's own charts: values as bars, grouped by the levels of a factor, with each trial on its bar."""
 
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,21 +16,21 @@ from h123.report.text.words import cell_name, level
 from h123.study import Chart, metric
 
 _PITCH = 17
-"""Pixels from one bar to the next."""
+"""The distance in pixels from one bar to the next."""
 _BETWEEN = 14
-"""Between groups."""
+"""The distance in pixels between groups."""
 _ABREAST = 3
-"""Names in a line of the legend, on a phone."""
+"""The number of names per line of the legend on a phone."""
 
 
 def bars_figures(values: Sequence[ValueRow], charts: Iterable[Chart], factor: str) -> list[Figure]:
-    """A figure for each chart that has a value. `values`: those in verdicts.json."""
+    """Return a figure for each chart that has a value. `values` come from verdicts.json."""
     groups_by_chart = ((chart, _groups(values, chart, factor)) for chart in charts)
     return [_figure(chart, groups) for chart, groups in groups_by_chart if groups]
 
 
 def _groups(values: Sequence[ValueRow], chart: Chart, factor: str) -> list[Mark]:
-    """The bars of a chart, with their trials and values."""
+    """Return the bars of a chart, with their trials and values."""
     names = {place: name for name, place in chart.at.items()}
     trials: dict[tuple[str, str, str], list[Mark]] = {}
     for row in values:
@@ -80,7 +80,7 @@ def _figure(chart: Chart, groups: Sequence[Mark]) -> Figure:
 
 
 def _marks(group: Mark, chart: Chart, scale: float) -> Iterator[Mark]:
-    """The bar with its interval, then its trials."""
+    """Yield the bar with its interval, followed by its trials."""
     wording = metric(chart.metric)
     bar_name = ", ".join(name for name in (level(group["level"]), group["group"], group["panel"]) if name)
     place = {"panel": group["panel"], "group": group["group"], "level": level(group["level"])}

@@ -1,4 +1,5 @@
-"""Figures of latency against load: times and answers at each step, and what a closed loop would have reported."""
+"""Figures of latency against load: latencies and answered requests at each step, and what a closed loop would have
+reported."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
@@ -15,7 +16,7 @@ from h123.report.text.words import cell_name, level
 
 _HEIGHT = 230
 _LEFT = 64
-"""Pixels of the numbers at the left of a panel."""
+"""The width in pixels of the numbers to the left of a panel."""
 _SECONDS = (
     "datum.value >= 1 ? datum.value + ' s' : "
     "datum.value >= 0.001 ? round(datum.value * 1e3) + ' ms' : round(datum.value * 1e6) + ' µs'"
@@ -27,7 +28,7 @@ MIDDLE, TAIL = "median", "99th percentile"
 
 
 def capacity_figures(capacity: Capacity | None, factor: str) -> list[Figure]:
-    """A figure for each pair of curves that has data. `factor`: the compared one."""
+    """Return a figure for each pair of curves that has data. `factor` is the compared factor."""
     if capacity is None:
         return []
     rows = capacity["rows"]
@@ -41,7 +42,7 @@ def capacity_figures(capacity: Capacity | None, factor: str) -> list[Figure]:
 
 
 def _points(rows: Iterable[CapacityRow], factor: str, kinds: Mapping[str, Value]) -> Iterator[Mark]:
-    """A mark for each step and kind of value; closed loops stand at the rate that they had."""
+    """Yield a mark for each step and kind of value. Closed loops are drawn at the rate that they reached."""
     for row in rows:
         panel = cell_name({name: at for name, at in row["cell"].items() if name != factor})
         for step in (*row["steps"], *row["closed"]):
@@ -90,7 +91,8 @@ def _answers(points: list[Mark], levels: Sequence[str]) -> Figure | None:
 
 
 def _omission(rows: Sequence[CapacityRow]) -> Figure | None:
-    """One colour for each way to count, a panel for each treatment."""
+    """Return a figure with a panel for each treatment and a colour for each way to measure latency, or None without
+    data."""
     kinds: dict[str, Value] = {DUE: "tail", SENT: "sent_tail"}
     points = [
         {**mark, "panel": cell_name(row["cell"]), "name": mark["kind"], "kind": ""}
@@ -141,7 +143,7 @@ def _drawing(
 
 
 def _diagonal(panels: Iterable[str], *domains: Sequence[float]) -> list[Mark]:
-    """The line on which every request is answered."""
+    """Return the line on which every request is answered."""
     low, high = max(domain[0] for domain in domains), min(domain[1] for domain in domains)
     return [{"panel": panel, "diagonal": True, "x": at, "y": at} for panel in panels for at in (low, high)]
 
@@ -158,7 +160,8 @@ def _axis(name: str, domain: list[float], title: str, label: str, ticks: int) ->
 
 
 def _layers(x: Mark, y: Mark, levels: Sequence[str], dashes: Mapping[str, list[int]], columns: int) -> list[Any]:
-    """Lines over the steps, a dot at each, a diamond for each closed loop; beneath them the diagonal, if any."""
+    """Return lines over the steps, a dot at each step, a diamond for each closed loop, and below them the diagonal, if
+    any."""
     across, up = alt.X(**x), alt.Y(**y)
     legend = alt.Legend(columns=columns, labelLimit=0)
     colour = alt.Color("name:N", scale=alt.Scale(domain=[*levels], range=SERIES), legend=legend)

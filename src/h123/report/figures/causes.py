@@ -14,7 +14,7 @@ from h123.report.text.explanations.causes import DRAWN, VISIT, observation, titl
 from h123.report.text.words import cause, level, listed
 
 _BAR = 9
-"""Pixels of a bar and the gap below it."""
+"""The height in pixels of a bar and the gap below it."""
 
 
 def causes_figure(rows: Sequence[CausesRow]) -> Figure:

@@ -1,4 +1,4 @@
-"""Figures of how pages fill: the share of a visit's bytes, and of its resources, that had arrived by each moment."""
+"""Figures of how pages fill: the shares of a visit's bytes and resources that have arrived at each moment."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -16,13 +16,13 @@ from h123.store import Sample
 
 BYTES, RESOURCES = "of its bytes", "of its resources"
 _STEPS = 100
-"""Moments of a panel at which the shares are computed."""
+"""The number of moments in a panel at which the shares are computed."""
 _GUTTER = 62
-"""Pixels for an axis of shares next to a panel."""
+"""The width in pixels of an axis of shares next to a panel."""
 
 
 def completion_figure(visits: Sequence[Mark], factor: str) -> Figure:
-    """A panel for each cell, with two curves for each arm. `visits`: those of `median_visits`."""
+    """Draw a panel for each cell, with two curves for each arm. `visits` come from `median_visits`."""
     cells = by_cell(visits, factor)
     names = [level(name) for name in sorted({visit["cell"][factor] for arms in cells.values() for visit in arms})]
 
@@ -70,7 +70,7 @@ def _panel(arms: Sequence[Mark], factor: str, names: list[str], legend: alt.Lege
 
 
 def _curves(rows: Sequence[Sample], begin: int, end: int) -> Iterator[tuple[str, int, float]]:
-    """For each moment until the visit is over: the share's name, ns since its beginning, and the share."""
+    """Yield the share's name, ns since the visit began, and the share, for each moment until the visit is over."""
     whole = np.array([row["end_ns"] for row in rows if not row["error"]], np.int64) - begin
     sizes = np.array([row["bytes_down"] for row in rows])
     lasts = np.array([row["end_ns"] for row in rows], np.int64) - begin

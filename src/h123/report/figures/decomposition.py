@@ -1,4 +1,4 @@
-"""Protocol and processing in a picture: how much of each difference each clock explains."""
+"""Figures of protocol and processing: how much of each difference each clock explains."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -19,14 +19,14 @@ _SIGNS = {
     "processing": ("diamond", COLOURS["other-dot"]),
     "total": ("square", COLOURS["ink"]),
 }
-"""Shape and colour in the order of drawing: the parts of the total, then the total."""
+"""The shape and colour of each kind of mark in drawing order: the parts of the total, then the total."""
 _PITCH = 18
-"""Pixels from part to part."""
+"""The distance in pixels from part to part."""
 _COLUMNS = 2
 
 
 def split_figure(split: PartsOfTime, margin: float) -> Figure:
-    """Each ratio as the product of its parts: a panel for each metric and pair, three marks for each cell."""
+    """Draw each ratio as the product of its parts: a panel for each metric and pair, with three marks for each cell."""
     rows = [marked for row in split["rows"] for marked in _marks(row)]
     cells = list(dict.fromkeys(row["cell"] for row in rows))
 
@@ -56,7 +56,7 @@ def split_figure(split: PartsOfTime, margin: float) -> Figure:
 
 
 def _marks(row: PartsRow) -> Iterable[Mark]:
-    """A mark for each part."""
+    """Return a mark for each part."""
     name = cell_name(row["cell"]) or row["workload"]
     panel = f"{metric(row['metric']).title}, {level(row['a'])} / {level(row['b'])}"
     parts = {"protocol": row["protocol"], "processing": row["processing"], "total": row["total"]}
@@ -74,7 +74,7 @@ def _height(rows: Sequence[Mark]) -> int:
 
 
 def _layers(rows: Sequence[Mark], margin: float, scale: Scale, names: alt.Axis) -> list[alt.Chart]:
-    """Band, line at 1, then for each part its interval and its mark."""
+    """Return the band, the line at 1, and then the interval and mark of each part."""
     base = alt.Chart()
     at = alt.Scale(type="log", domain=scale.domain, nice=False)
     x = alt.X("ratio:Q", title=None, scale=at, axis=alt.Axis(values=scale.ticks, format="~g", grid=True))

@@ -16,18 +16,18 @@ from h123.report.text.words import level, other_factors
 _TRIAL_STEP = 4
 """Every fourth point is enough for a trial's curve, which is thin and in the background."""
 _MOST_TRIALS = 150
-"""More curves than this, all trials together, would only blacken the figure."""
+"""With more curves than this, all trials together would only blacken the figure."""
 _MARKED = {50: "half of the requests", 95: "95 % of the requests", 99: "99 % of the requests"}
 _WIDE_RANGE = 8
-"""Longest over shortest, above which an axis is logarithmic."""
+"""The ratio of the longest to the shortest time above which an axis is logarithmic."""
 _OTHERS = "others"
 _ROLES = {"fastest": COLOURS["better"], "slowest": COLOURS["worse"], _OTHERS: COLOURS["inconclusive"]}
 
 
 def distribution_figure(quantiles: Sequence[Mark], factor: str, base: str | None) -> Figure:
-    """A panel for each cell, a curve for each level. If there are many levels, only the fastest, the slowest and
-    `base`, with which all are compared, have their own colours. `quantiles`: those of `latency_quantiles`, in the order
-    of the panels."""
+    """Draw a panel for each cell and a curve for each level. If there are many levels, only the fastest, the slowest
+    and `base`, with which all are compared, get their own colours. `quantiles` come from `latency_quantiles`, in the
+    order of the panels."""
     rows = [
         row | {"where": other_factors(row["cell"], factor), "level": row["cell"][factor]}
         for row in quantiles
@@ -69,12 +69,12 @@ def distribution_figure(quantiles: Sequence[Mark], factor: str, base: str | None
 
 
 def _levels(curves: Sequence[Mark]) -> tuple[str, dict[str, str]]:
-    """The legend above a panel in which every level has its colour, and the name of each curve."""
+    """Return the legend above a panel in which every level has a colour, and the name of each curve."""
     return "", {row["level"]: level(row["level"]) for row in curves}
 
 
 def _roles(curves: Sequence[Mark], base: str | None) -> tuple[str, dict[str, str]]:
-    """The legend above a panel in which not every level can have a colour, and the name of each curve."""
+    """Return the legend above a panel with too many levels for a colour each, and the name of each curve."""
     ordered = [row["level"] for row in sorted(curves, key=lambda row: row["seconds"][50])]
     roles = dict.fromkeys(ordered, _OTHERS) | {ordered[-1]: "slowest", ordered[0]: "fastest"}
     roles |= {base: level(base)} if base else {}
@@ -86,8 +86,8 @@ def _with_series(rows: Sequence[Mark], roles: dict[str, str]) -> list[Mark]:
 
 
 def panel(curves: list[Mark], thin: list[Mark], plot: int, colours: dict[str, str]) -> Any:
-    """The curves with their dots, and behind them the `thin` ones. Each has its `seconds` at 0, 1 ... 100 %, the name
-    of its `series`, its `level`, and `where` it was measured."""
+    """Draw the curves with their dots, and behind them the `thin` ones. Each curve has its `seconds` at 0, 1 ... 100 %,
+    the name of its `series`, its `level`, and `where` it was measured."""
     unit_seconds, unit = common_unit((row["seconds"][50] for row in curves), "s")
     x = _times([row["seconds"] for row in [*curves, *thin]], unit_seconds, unit, plot)
     ticks = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], labelExpr="format(100 * datum.value, '~g') + ' %'")
@@ -116,7 +116,7 @@ def panel(curves: list[Mark], thin: list[Mark], plot: int, colours: dict[str, st
 
 
 def _times(seconds: Sequence[Sequence[float]], unit_seconds: float, unit: str, plot: int) -> alt.X:
-    """The axis of times, logarithmic if they differ much."""
+    """Return the axis of times, which is logarithmic if they differ much."""
     least, most = min(times[0] for times in seconds) / unit_seconds, max(times[-1] for times in seconds) / unit_seconds
     domain = [least / 1.02, most * 1.02]
     wide = most > _WIDE_RANGE * least > 0
@@ -126,7 +126,7 @@ def _times(seconds: Sequence[Sequence[float]], unit_seconds: float, unit: str, p
 
 
 def _mark(row: Mark, percent: int, scale: float, unit: str) -> Mark:
-    """A dot on a curve, and what it says."""
+    """Return a dot on a curve, with its description."""
     value = row["seconds"][percent] / scale
     name = ", ".join(part for part in (level(row["level"]), row["where"]) if part)
     sentence = f"{name}: {_MARKED[percent]} within {figures(value)} {unit}"

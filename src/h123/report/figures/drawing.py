@@ -1,4 +1,4 @@
-"""Renders figures: offline, always with the same bytes, light and dark."""
+"""Renders figures offline, for light and dark mode. Equal figures always give equal bytes."""
 
 import re
 from collections import Counter
@@ -17,8 +17,8 @@ from h123.base.files.durable import check_replaceable
 from h123.base.terminal.visible import visible
 from h123.report.look import COLOURS, Mark
 
-# Charts are otherwise checked against Vega-Lite's schema, each part whenever it is put into another one, which takes a
-# good part of a report's time. A test turns it on again.
+# Altair would otherwise check charts against Vega-Lite's schema whenever a part is put into a larger one, which takes a
+# good part of a report's time. A test turns the check on again.
 schemapi.disable_debug_mode()
 
 _FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
@@ -31,13 +31,13 @@ _MARK = re.compile(
     r"(?:/>|>(?P<title><title>[^<]*</title>)</path>)"
 )
 _READ = 24
-"""Marks whose values a figure's text alternative has."""
+"""Marks whose values appear in a figure's text alternative."""
 _OFTEN = 8
-"""Times that a shape occurs before a name for it saves anything."""
+"""The number of times that a shape must occur before a name for it saves anything."""
 
 
 class FigureRows(alt.InlineData):
-    """A chart's data. Copies of the chart share it: Altair copies charts often, and rows never change."""
+    """A chart's data, which copies of the chart share. Altair copies charts often, and the rows never change."""
 
     def __init__(self, rows: Iterable[Mark]) -> None:
         super().__init__(values=list(rows))
@@ -48,7 +48,7 @@ class FigureRows(alt.InlineData):
 
 @dataclass(frozen=True)
 class Figure:
-    """One picture: one definition for a wide screen and a phone, and what it shows in words."""
+    """One picture: a definition for a wide screen and a phone, and a description in words."""
 
     name: str
     title: str
@@ -63,7 +63,7 @@ class Figure:
 
 
 def save(figure: Figure, folder: Path) -> list[Path]:
-    """Write `<name>.svg` and `<name>.png` (two pixels a point) into `folder`."""
+    """Write `<name>.svg` and `<name>.png` (two pixels per point) into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     vector, bitmap = folder / f"{figure.name}.svg", folder / f"{figure.name}.png"
     for path in (vector, bitmap):
@@ -74,14 +74,14 @@ def save(figure: Figure, folder: Path) -> list[Path]:
 
 
 def inline(figure: Figure) -> str:
-    """The figure as HTML: two renderings, of which the page's style shows the one that fits."""
+    """Return the figure as HTML with two renderings, of which the page's style shows the one that fits."""
     return _inline(figure, figure.desk, "wide") + _inline(figure, _svg(figure.narrow), "narrow")
 
 
 def _inline(figure: Figure, svg: str, size: str) -> str:
     for name, colour in COLOURS.items():
         svg = svg.replace(colour, f"var(--{name})")
-    # Identifiers are the document's, not the picture's: without a prefix the second picture would use the first's.
+    # Identifiers belong to the whole document: without a prefix, the second picture would use the first one's shapes.
     prefix = f"{figure.name}-{size}-"
     svg = re.sub(r'\bid="', f'id="{prefix}', svg).replace("url(#", f"url(#{prefix}")
     svg = _shared(compact(_titled(svg)), prefix)
@@ -90,7 +90,8 @@ def _inline(figure: Figure, svg: str, size: str) -> str:
 
 
 def _values(svg: str) -> str:
-    """The numbers that the marks carry, for readers who do not see them; of many marks the first."""
+    """Return the values of the marks, for readers who cannot see them. If there are many marks, return the first
+    ones."""
     titles = list(dict.fromkeys(map(unescape, re.findall("<title>([^<]*)</title>", svg))))
     more = f"; and {len(titles) - _READ} more" if len(titles) > _READ else ""
     return f" Values: {'; '.join(titles[:_READ])}{more}." if titles else ""
@@ -107,15 +108,15 @@ def compact(svg: str) -> str:
     svg = re.sub(r' (xmlns(:xlink)?|version|class|font-family|pointer-events|aria-[a-z]+|role)="[^"]*"', "", svg)
     svg = re.sub(r' (transform="translate\(0,0\)"|opacity="1"|[xy]2="0"|font-size="12px")', "", svg)
     svg = re.sub(r' (d|transform|x2|y2)="[^"]*"', lambda match: re.sub(r"(\.\d\d)\d+", r"\1", match[0]), svg)
-    # Groups that hold nothing, in both spellings.
+    # Remove empty groups, in both spellings.
     while (less := re.sub(r"<g(?: [^>]*)?(?:/>|(?<!/)></g>)", "", svg)) != svg:
         svg = less
     return svg
 
 
 def _shared(svg: str, prefix: str) -> str:
-    """Let marks of one shape, such as thousands of dots, refer to it instead of repeating it: half of the remaining
-    bytes."""
+    """Let marks of one shape, such as thousands of dots, refer to a single definition, which saves half of the
+    remaining bytes."""
     shapes = Counter(match.group("shape") for match in _MARK.finditer(svg))
     name_by_shape = {shape: f"{prefix}m{number}" for number, shape in enumerate(shapes) if shapes[shape] >= _OFTEN}
 
@@ -134,13 +135,13 @@ def _shared(svg: str, prefix: str) -> str:
 
 def _svg(chart: alt.TopLevelMixin) -> str:
     specification: Mark = _styled(chart).to_dict(validate=schemapi.DEBUG_MODE)
-    # Visible, or the picture would be no XML.
+    # Control characters would make the picture invalid XML.
     svg = visible(str(vlc.vegalite_to_svg(specification, vl_version=_VEGA_LITE, allowed_base_urls=[])))
     return re.sub(_LINES, _raised, svg)
 
 
 def _raised(match: re.Match[str]) -> str:
-    """An axis begins a name of several lines where one line would stand: here half of them are above the middle."""
+    """Raise a name of several lines by half of its height: an axis puts its first line where a single line would be."""
     x, y, attributes, lines = match.groups()
     up = sum(float(height) for height in re.findall(r'dy="([^"]*)"', lines)) / 2
     return f'text-anchor="end" transform="translate({x},{float(y) - up:g})"{attributes}>{lines}</text>'

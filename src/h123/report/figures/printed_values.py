@@ -1,5 +1,5 @@
-"""A paper's printed values on a limited link, the measured values of the same cells, and what the link can carry, in
-one picture."""
+"""A figure of a paper's printed values on a limited link, the measured values of the same cells, and the link's
+limits."""
 
 import itertools
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _COLOURS = [COLOURS["worse"], COLOURS["dot"], COLOURS["other-dot"]]
 
 
 def printed_figure(table: PrintedTable) -> Figure | None:
-    """The figure. None if no printed value is on a limited link."""
+    """Return the figure, or None if no printed value belongs to a limited link."""
     rows = [row for row in table.values if row["link"]]
     if not rows:
         return None
@@ -45,7 +45,7 @@ def printed_figure(table: PrintedTable) -> Figure | None:
 
 
 def _records(row: Mark, sides: Sequence[str]) -> list[Mark]:
-    """One record for each mark of a printed value."""
+    """Return one record for each mark of a printed value."""
     statistic = "" if row["statistic"] == "mean" else ", median"
     name = f"{row['place']}, {level(row['of'])}{statistic}" + (", first byte" if row["metric"] == "ttfb" else "")
     bound = row["link"]["alone"]["high" if PRINTED[row["metric"]].better == "higher" else "low"]

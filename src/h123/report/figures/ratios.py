@@ -25,13 +25,12 @@ _SIGNS = {
     "withheld": ("not judged", "cross", COLOURS["inconclusive"]),
 }
 _LEAST_PLOT = 130
-"""Pixels of an axis on which an interval can still be read."""
+"""The smallest width in pixels of an axis on which an interval is readable."""
 
 
 def answer_figure(comparisons: Sequence[JudgedComparison], margin: float) -> Figure:
-    """Each ratio with its interval: one panel for each metric and pair, one row for each cell; with many pairs the
-    other way round, sorted by ratio.
-    """
+    """Draw each ratio with its interval: a panel for each metric and pair, and a row for each cell. If there are many
+    pairs, panels are cells, and rows are pairs sorted by ratio."""
     rows = _rows(comparisons)
     labels = 12 + round(CHARACTER * max(len(row["label"]) for row in rows))
     panels = {name: [row for row in rows if row["panel"] == name] for name in distinct(row["panel"] for row in rows)}
@@ -67,8 +66,8 @@ def answer_figure(comparisons: Sequence[JudgedComparison], margin: float) -> Fig
 
 
 def details_figure(comparisons: Sequence[JudgedComparison], margin: float) -> Figure:
-    """All ratios in one figure: a row of panels for each metric, a column for each pair or, if there are many, for each
-    cell."""
+    """Draw all ratios in one figure: a row of panels for each metric, and a column for each pair or, if there are many
+    pairs, for each cell."""
     rows = _rows(comparisons)
     titles, columns = distinct(row["metric"] for row in rows), distinct(row["column"] for row in rows)
     order = _overall_order(rows) if many(comparisons) else distinct(row["name"] for row in rows)
@@ -103,14 +102,15 @@ def details_figure(comparisons: Sequence[JudgedComparison], margin: float) -> Fi
     )
     names = row_names(order, 200)
     plot = (WIDE - names.width - titles_width) // len(columns) - 24
-    # Of a table without some panels Vega-Lite puts the empty ones first, and the others at the wrong names.
+    # If some panels of a table are missing, Vega-Lite moves the empty ones to the front and mislabels the others.
     whole = len(distinct(row["panel"] for row in rows)) == len(titles) * len(columns)
     wide = table(plot, names) if whole and plot >= _LEAST_PLOT - 20 else column(WIDE)
     return Figure("details", "All comparisons at a glance", caption, wide, column(NARROW))
 
 
 def _rows(comparisons: Sequence[JudgedComparison]) -> list[Mark]:
-    """The rows to draw: `name`, the row's name; `column`, everything else but the metric; `panel`."""
+    """Return the rows to draw. `name` is the row's name, `column` everything else except the metric, and `panel` the
+    panel."""
     if not many(comparisons):
         return [_row(c, _cell(c), f"{level(c['a'])} / {level(c['b'])}") for c in comparisons]
     bases = {c["b"] for c in comparisons}
@@ -143,7 +143,7 @@ def _row(comparison: JudgedComparison, name: str, column: str) -> Mark:
 
 
 def _overall_order(rows: Sequence[Mark]) -> list[str]:
-    """The rows' names by their mean ratio in the first metric."""
+    """Return the rows' names, sorted by their mean ratio in the first metric."""
     first = [row for row in rows if row["metric"] == rows[0]["metric"]]
 
     def mean(name: str) -> float:
@@ -164,7 +164,8 @@ def _layers(
     down: int = 0,
     legend: alt.Legend | None = None,
 ) -> list[alt.Chart]:
-    """Band, line at 1, intervals and signs, `down` pixels below the rows' middle; rows without a ratio stay empty."""
+    """Return band, line at 1, intervals and signs, `down` pixels below the rows' middle. Rows without a ratio stay
+    empty."""
     base = alt.Chart()
     at = alt.Scale(type="log", domain=scale.domain, nice=False)
     x = alt.X("ratio:Q", title=None, scale=at, axis=alt.Axis(values=scale.ticks, format="~g", grid=True))
@@ -182,8 +183,8 @@ def _layers(
 
 
 def spanned(spans: alt.Chart, scale: Scale) -> alt.Chart:
-    """Intervals, `from` and `to`: one without a bound reaches the picture's edge; rows without an interval stay
-    empty."""
+    """Draw intervals from `from` to `to`. An interval without a bound reaches the picture's edge; rows without an
+    interval stay empty."""
     first, last = scale.domain
     bounded = spans.transform_filter("isValid(datum.low) || isValid(datum.high)")
     ends = {"from": f"isValid(datum.low) ? datum.low : {first}", "to": f"isValid(datum.high) ? datum.high : {last}"}
@@ -196,7 +197,7 @@ def _labels(at: int, rows: Sequence[Mark]) -> Any:
 
 
 def _names_above(plot: int, step: int, rows: Sequence[Mark]) -> list[Any]:
-    """The name and the result above each interval, for names that leave no room next to it."""
+    """Draw the name and the result above each interval, for names that leave no room next to it."""
 
     def text(align: Literal["left", "right"], at: int, field: str) -> Any:
         mark = alt.Chart().mark_text(align=align, fontSize=12, color=COLOURS["ink"], dy=12 - step // 2, lineHeight=LINE)

@@ -1,4 +1,4 @@
-"""Pictures of values: those of each trial, those of all requests, and their cost in processor time."""
+"""Figures of values: of each trial, of all requests, and their cost in processor time."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -24,12 +24,12 @@ _CPU_ROLES = {
 _CPU_LOOKS = {"server": ("dot", "circle"), "client": ("other-dot", "diamond"), "backend": ("queue", "square")}
 _COLUMNS = 3
 _GUTTER = 66
-"""Pixels that an axis of numbers needs at the left of a panel."""
+"""The width in pixels of an axis of numbers at the left of a panel."""
 
 
 def trials_figure(values: Sequence[ValueRow], metric_name: str, factor: str) -> Figure:
-    """One dot for each trial by treatment, with a line that joins the trials of a block. Treatments whose names do not
-    fit side by side have their own rows. `values`: those in verdicts.json."""
+    """Draw one dot per trial for each treatment, and a line that joins the trials of a block. Treatments whose names do
+    not fit side by side get a row each. `values` come from verdicts.json."""
     wording = metric(metric_name)
     rows = [(row, value) for row in values if (value := row["metrics"].get(metric_name)) is not None]
     scale, unit = common_unit((value for _, value in rows), wording.unit)
@@ -42,7 +42,7 @@ def trials_figure(values: Sequence[ValueRow], metric_name: str, factor: str) -> 
     abreast = (widest + 1) * CHARACTER * len(order) <= WIDE // _COLUMNS - _GUTTER
 
     def columns(width: int) -> Any:
-        # Names stand in lines of one word each: side by side they would run into one another.
+        # Put each word of a name on its own line, because names side by side would overlap.
         axis = alt.Axis(labelAngle=0, grid=False, labelExpr="split(datum.label, ' ')")
         x = alt.X("treatment:N", sort=order, title=None, axis=axis)
         y = alt.Y("value:Q", title=unit, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
@@ -70,7 +70,7 @@ def trials_figure(values: Sequence[ValueRow], metric_name: str, factor: str) -> 
 
 
 def requests_figure(quantiles: Sequence[Mark], order: list[str], factor: str) -> Figure:
-    """The spread of single requests. `quantiles`: those of `latency_quantiles`, in the order of the panels."""
+    """Draw the spread of single requests. `quantiles` come from `latency_quantiles`, in the order of the panels."""
     pooled = [row for row in quantiles if row["trial"] is None]
     unit_size, unit = common_unit((row["seconds"][50] for row in pooled), "s")
     data = [_spread(row, factor, unit_size) for row in pooled]
@@ -100,8 +100,8 @@ def requests_figure(quantiles: Sequence[Mark], order: list[str], factor: str) ->
 
 
 def cpu_figure(values: Sequence[ValueRow], factor: str) -> Figure | None:
-    """CPU per request of client, server and what is behind it, one mark for each trial. None without such values.
-    `values`: those in verdicts.json."""
+    """Draw CPU per request of the client, the server and what is behind the server, with one mark for each trial. None
+    without such values. `values` come from verdicts.json."""
     costs = [
         (row, name, value) for row in values for name in _CPU_ROLES if (value := row["metrics"].get(name)) is not None
     ]
@@ -135,7 +135,7 @@ def cpu_figure(values: Sequence[ValueRow], factor: str) -> Figure | None:
 
 
 def treatments(rows: Sequence[ValueRow], factor: str) -> list[str]:
-    """The treatments' names in the order of the levels, twins after their originals."""
+    """Return the treatments' names in the order of the levels, with A/A twins after their originals."""
     by_treatment = {(row["cell"][factor], row["twin"]): row for row in rows}
     return [treatment(by_treatment[key]["cell"], factor, key[1]) for key in sorted(by_treatment)]
 
@@ -171,7 +171,8 @@ def _names(order: Sequence[str], width: int) -> RowNames:
 
 
 def _panels(layers: Any, data: list[Mark], width: int, gutter: int) -> Any:
-    """One panel for each cell, as many side by side as the width allows; `gutter` is the width of a panel's axis."""
+    """Arrange one panel for each cell, with as many side by side as the width allows. `gutter` is the width of a
+    panel's axis."""
     cells = list(dict.fromkeys(row["cell"] for row in data))
     columns = balanced(len(cells)) if width > NARROW else 1
     plot = width // columns - gutter
@@ -181,5 +182,5 @@ def _panels(layers: Any, data: list[Mark], width: int, gutter: int) -> Any:
 
 
 def balanced(panels: int) -> int:
-    """The number of panels side by side on a wide screen, chosen so that the last line is not nearly empty."""
+    """Return the number of panels side by side on a wide screen, chosen so that the last line is not nearly empty."""
     return math.ceil(panels / math.ceil(panels / _COLUMNS))

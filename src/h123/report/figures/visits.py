@@ -1,4 +1,4 @@
-"""The visits of pages that pictures show: for each treatment the one in the middle."""
+"""The visits to pages that figures show: the median visit of each treatment."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -25,17 +25,17 @@ STAGES: Mapping[str, str] = {
     RECEIVING: "receiving",
     FAILED: "ink",
 }
-"""The colours of the stages, in the order in which they follow one another."""
+"""The colours of a request's stages, in chronological order."""
 
 
 def stages(requests: Sequence[Sample]) -> list[dict[str, int]]:
-    """The time of each request in each stage, ns."""
+    """Return the time of each request in each stage, ns."""
     columns = [column.values.tolist() for column in stages_of(Rows.of(requests))]
     return [dict(zip(STAGES, times, strict=True)) for times in zip(*columns, strict=True)]
 
 
 MOST_ARMS = len(SERIES)
-"""The most arms of a cell."""
+"""The largest number of arms per cell."""
 _MOST_CELLS = 9
 _MIDDLE = """
     WITH loaded AS (
@@ -54,14 +54,14 @@ _MIDDLE = """
     SELECT m.visits, l.* FROM loaded l JOIN middle m USING (trial, attempt, "user", "group")
     ORDER BY l.cell, l.start_ns, l.resource
 """
-"""A visit of which a request failed is slower than any that did not. An answer of another status than the workload asks
-of its resource is a failure too."""
+"""The SQL of the median visit. A visit with a failed request ranks as slower than any without. An answer with a
+different status than the workload requires of the resource is a failure too."""
 
 
 def median_visits(folder: CampaignFolder) -> list[Mark]:
-    """For each treatment of a campaign that loads pages: {cell, trial, visits, rows, lost}. `visits`: the number of
-    visits. `rows`: the samples of the median visit, in the order in which they were due. `lost`: when packets
-    reached the link and never left it, in ns; None if the record is incomplete."""
+    """Return {cell, trial, visits, rows, lost} for each treatment of a campaign that loads pages. `visits`: the number
+    of visits. `rows`: the samples of the median visit, in the order in which they were due. `lost`: when packets that
+    the link lost had reached it, ns; None if the record is incomplete."""
     rows = connect(folder).execute(_MIDDLE)
     names = [name for name, *_ in rows.description]
     by_treatment: dict[str, Mark] = {}
@@ -74,17 +74,17 @@ def median_visits(folder: CampaignFolder) -> list[Mark]:
 
 
 def began(visit: Mark) -> int:
-    """When its document was requested."""
+    """Return when the visit's document was requested, ns."""
     return min(int(row["start_ns"]) for row in visit["rows"])
 
 
 def took(visit: Mark) -> int:
-    """Time from then to its last byte, ns."""
+    """Return the time from the request for the document to the visit's last byte, ns."""
     return max(int(row["end_ns"]) for row in visit["rows"]) - began(visit)
 
 
 def _loss_times(folder: CampaignFolder, visit: Mark) -> list[int] | None:
-    """The losses within the visit. None for a visit that ended after the record of packets did."""
+    """Return the losses within the visit. None if the visit ended after the record of packets did."""
     at = folder.trial(visit["trial"], visit["attempt"])
     begin, end = began(visit), began(visit) + took(visit)
     try:
@@ -99,7 +99,8 @@ def _loss_times(folder: CampaignFolder, visit: Mark) -> list[int] | None:
 
 
 def by_cell(visits: Sequence[Mark], factor: str) -> dict[str, list[Mark]]:
-    """The first cells, each with the visits of all its arms; if there are many arms, the fastest and the slowest."""
+    """Return the first cells, each with the visits of all its arms, or of the fastest and the slowest if there are
+    many."""
     cells: dict[str, list[Mark]] = {}
     for visit in sorted(visits, key=lambda visit: str(visit["cell"][factor])):
         cells.setdefault(other_factors(visit["cell"], factor), []).append(visit)
@@ -115,7 +116,7 @@ def _few(arms: list[Mark]) -> list[Mark]:
 
 
 def choice_note(visits: Sequence[Mark], factor: str) -> str:
-    """The caption's note about which visits are drawn."""
+    """Return the caption's note about which visits are drawn."""
     cells = {other_factors(visit["cell"], factor) for visit in visits}
     text = ""
     if len(visits) > len(cells) * MOST_ARMS:

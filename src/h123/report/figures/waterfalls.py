@@ -16,27 +16,27 @@ from h123.report.text.words import level
 from h123.store import Sample
 
 MOST = 250
-"""The most requests of a visit."""
+"""The largest number of requests per visit."""
 _ABREAST = 3
 _TALL, _PITCH, _LEAST = 170, 7.0, 1.5
-"""Pixels of a panel's bars, unless _PITCH for each bar is less, or _LEAST for each is more."""
+"""The height in pixels of a panel's bars: _TALL, or if that is less _PITCH per bar, but at least _LEAST per bar."""
 _STRIP = 9
-"""Pixels for what was lost, on the axis."""
+"""The height in pixels of the strip for losses on the axis."""
 _FULL = 0.85
-"""Share of a bar's place that it fills."""
+"""The share of a bar's space that it fills."""
 _WORTH = 0.002
-"""Share of the axis that a stage needs to be drawn."""
+"""The share of the axis that a stage needs to be drawn."""
 LOST = "packets lost"
 CARRIERS = {"h1": "over HTTP/1.1", "h2": "over HTTP/2", "h3": "over HTTP/3"}
 """The protocols, drawn next to the bars if a visit used more than one."""
 _COLOURS = {name: COLOURS[colour] for name, colour in STAGES.items()} | {LOST: COLOURS["worse"]}
 _CARRIER_COLOURS = dict(zip(CARRIERS.values(), (COLOURS["other-dot"], COLOURS["dot"], COLOURS["queue"]), strict=True))
 _BESIDE = (-0.02, -0.008)
-"""Where these are on the axis."""
+"""The position of the protocols on the axis."""
 
 
 def waterfalls_figure(visits: Sequence[Mark], factor: str) -> Figure:
-    """A row of panels per cell; each row shares one axis. `visits`: those of `median_visits`."""
+    """Draw a row of panels for each cell; each row shares one axis. `visits` come from `median_visits`."""
     cells = by_cell(visits, factor)
     carriers = _carriers([visit for arms in cells.values() for visit in arms])
 
@@ -107,12 +107,12 @@ def _panel(visit: Mark, factor: str, end: int, plot: int, legend: alt.Legend, ca
 
 
 def _pixel(at: int, end: int, plot: int) -> float:
-    """The time of the pixel that a loss falls into. Two marks in one pixel would look like one."""
+    """Return the time of the pixel that a loss falls into. Two marks in one pixel would look like one."""
     return math.floor(at / end * plot) * end / plot
 
 
 def _bar(number: int, at: int, stages: Mapping[str, int], end: int, scale: float) -> Iterator[Mark]:
-    """The stages of a request that are wide enough to be seen, from when it was due."""
+    """Yield the stages of a request that are wide enough to see, starting when the request was due."""
     for stage, duration in stages.items():
         if duration >= _WORTH * end:
             yield from _stroke(stage, (at / scale, number + 0.5), ((at + duration) / scale, number + 0.5))
@@ -120,31 +120,32 @@ def _bar(number: int, at: int, stages: Mapping[str, int], end: int, scale: float
 
 
 def _carrier(number: int, row: Sample, end: float) -> Iterator[Mark]:
-    """The protocol that carried a request, drawn next to its bar."""
+    """Yield the protocol that carried a request, drawn next to its bar."""
     if name := CARRIERS.get(row["protocol"]):
         begin, until = _BESIDE
         yield from _stroke(name, (begin * end, number + 0.5), (until * end, number + 0.5))
 
 
 def _carriers(visits: Sequence[Mark]) -> Mapping[str, str]:
-    """The protocols to draw, and their colours: those of all visits, if one visit used more than one."""
+    """Return the protocols to draw with their colours: those of all visits if one visit used several, otherwise
+    none."""
     each = [_carried(visit) for visit in visits]
     there = {name for carried in each for name in carried} if any(len(carried) > 1 for carried in each) else set()
     return {name: colour for name, colour in _CARRIER_COLOURS.items() if name in there}
 
 
 def _carried(visit: Mark) -> Counter[str]:
-    """The number of requests that each protocol carried."""
+    """Count the requests that each protocol carried."""
     return Counter(CARRIERS[row["protocol"]] for row in visit["rows"] if row["protocol"] in CARRIERS)
 
 
 def _over(visit: Mark) -> str:
-    """The same in words: `, 42 over HTTP/2, 29 over HTTP/3`."""
+    """Describe the number of requests per protocol: `, 42 over HTTP/2, 29 over HTTP/3`."""
     return "".join(f", {count} {name}" for name, count in sorted(_carried(visit).items()))
 
 
 def _stroke(stage: str, *ends: tuple[float, float]) -> Iterator[Mark]:
-    """A line between two places, and a row without any, which parts it from the next."""
+    """Yield a line between two places, and a row without places that separates it from the next."""
     for t, row in ends:
         yield {"stage": stage, "t": float(f"{t:.5g}"), "row": row}
     yield {"stage": stage, "t": ends[-1][0], "row": None}

@@ -1,4 +1,5 @@
-"""The words of answers and reports, one sentence each: for `h123 explain` and the documentation's glossary."""
+"""The terms in answers and reports, each explained in one sentence: for `h123 explain` and the documentation's
+glossary."""
 
 import difflib
 import re
@@ -17,39 +18,39 @@ from h123.study import METRICS
 __all__ = ["Term", "find_terms", "terms"]
 MOST_NEAR = 5
 _NEAR = 0.75
-"""How alike a term must be to be suggested, by difflib."""
+"""The similarity, by difflib, from which a term is suggested."""
 _MISSPELT = 0.9
-"""From this likeness on, it is one term with a typing error rather than a longer text."""
+"""The similarity from which a text counts as a single misspelled term rather than a longer text."""
 _LEAST_INSIDE = 4
-"""The shortest name, in characters, that is looked for within a longer text."""
+"""The shortest name, in characters, to look for within a longer text."""
 
 
 @dataclass(frozen=True)
 class Term:
-    """A word that an answer, a report or a page of the documentation uses."""
+    """A term that answers, reports or pages of the documentation use."""
 
     name: str
     kind: str
-    """verdict, term, sign, audit, metric, cause, reason or warning."""
+    """The kind: verdict, term, sign, audit, metric, cause, reason or warning."""
     means: str
     words: str = ""
-    """Its form in answers, if that is not the name."""
+    """The form of the term in answers, if it is not the name."""
     also: tuple[str, ...] = ()
-    """Its other names."""
+    """Other names of the term."""
     do: str = ""
-    """Advice for an answer that has it."""
+    """Advice if the term appears in an answer."""
     see: str = ""
-    """The page below docs that says more."""
+    """The page below docs that explains more."""
 
     @property
     def names(self) -> list[str]:
-        """All names by which it is found."""
+        """All names by which the term is found."""
         return [name for name in (self.name, self.words, *self.also) if name]
 
 
 @cache
 def terms() -> tuple[Term, ...]:
-    """All terms, by kind and in the order of the file; metrics come from the table of metrics."""
+    """Return all terms, by kind and in the order of the file. Metrics come from the table of metrics."""
     read: dict[str, dict[str, Any]] = yaml.safe_load(files(__package__).joinpath("terms.yaml").read_text("utf-8"))
     written = [
         _written(name, kind, **{"see": _PAGES.get(kind, ""), **fields})
@@ -68,9 +69,9 @@ def _written(name: str, kind: str, also: Sequence[str] = (), **fields: str) -> T
 
 
 def find_terms(text: str) -> list[Term]:
-    """Return the terms with this name; if there are none, those with this text in a name; if there are none either,
-    those whose names are in the text, such as a line of an answer. Case, hyphens and articles make no difference.
-    Raises UserError that suggests near ones."""
+    """Return the terms with this name; if there are none, the terms whose names contain the text; if there are none
+    either, the terms whose names appear in the text, such as a line of an answer. Case, hyphens and articles make no
+    difference. Raises UserError with suggestions if nothing matches."""
     wanted = _plain(text)
     names = [(term, _plain(name)) for term in terms() for name in term.names]
     found = [term for term, name in names if name == wanted]
@@ -87,7 +88,8 @@ def find_terms(text: str) -> list[Term]:
 
 
 def _terms_inside(text: str, names: Sequence[tuple[Term, str]]) -> Iterator[Term]:
-    """Yield the terms whose names are in a longer text, longest names first; no word of it counts for two names."""
+    """Yield the terms whose names appear in a longer text, longest names first. No word of the text counts for two
+    names."""
     rest = f" {text} "
     for term, name in sorted(names, key=lambda pair: -len(pair[1])):
         if len(name) >= _LEAST_INSIDE and f" {name} " in rest:
@@ -101,8 +103,8 @@ _ARTICLES = ("a", "an", "the")
 
 
 def _plain(text: str) -> str:
-    """Lower case, single spaces between words, no punctuation, no article in front, no plural `s`; a sign stays as it
-    is."""
+    """Normalise a text: lower case, single spaces, no punctuation, no leading article, no plural `s`. A sign stays as
+    it is."""
     words = [word.strip("(),.:;") for word in re.sub(r"[-_\s]+", " ", text.casefold()).split()]
     if len(words) > 1 and words[0] in _ARTICLES:
         del words[0]

@@ -37,7 +37,7 @@ def write_report(
     sources = _sources(PageFacts.of(folder, verdicts), verdicts, _printed(folder, verdicts, other_campaign))
     figures = _drawn(sources)
     if figures:
-        from h123.report.figures.drawing import save  # only now: what draws may not be installed
+        from h123.report.figures.drawing import save  # imported here, because the drawing library may be missing
 
         for figure in (figure_of_section for group in figures.values() for figure_of_section in group):
             save(figure, out / "figures")
@@ -48,7 +48,7 @@ def write_report(
 
 
 def result_page(result: PublishedResult) -> str:
-    """The same page for a published result. Raises UserError if that is damaged."""
+    """Return the page for a published result. Raises UserError if the result is damaged."""
     parts, page = result.parts()
     verdicts, facts = verdicts_of(parts, result.path), facts_of(result, page)
     side = printed_side(facts.study, facts.name, verdicts)
@@ -62,7 +62,7 @@ def _sources(facts: PageFacts, verdicts: Verdicts, printed: PrintedTable | None)
 
 
 def _drawn(sources: PageSources) -> "Mapping[type, Sequence[Figure]]":
-    """The figures. None if the drawing library is not installed."""
+    """Return the figures by section; empty if the drawing library is not installed."""
     if REPORT.lacking("Figures"):
         return {}
     from h123.report.page.figures import section_figures

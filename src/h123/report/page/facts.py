@@ -1,4 +1,4 @@
-"""The data of a campaign's page that verdicts.json does not have, from its folder or from a published result."""
+"""The data of a campaign's page that verdicts.json lacks, from the campaign's folder or from a published result."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,14 +25,14 @@ from h123.study.networks.network import Resolved
 
 @dataclass(frozen=True)
 class PageFacts:
-    """The further data of a page. A published result leaves out curves of single trials and median visits."""
+    """Further data of a page. A published result leaves out curves of single trials and median visits."""
 
     name: str
     """The campaign's name."""
     created: str
     study: Resolved
     networks: Sequence[tuple[str, str]]
-    """Name and title."""
+    """The titles of the networks, by name."""
     links: Sequence[LinkRow]
     lab_shares: Mapping[str, str]
     invalid: Sequence[InvalidAttempt]
@@ -41,13 +41,13 @@ class PageFacts:
     quantiles: Sequence[Mark]
     """The rows of `latency_quantiles`."""
     left_out: Sequence[str] = field(default=())
-    """Further content of the page if the samples were available, in words."""
+    """What the page would also show if the samples were available, in words."""
     visits: Sequence[Mark] = field(default=())
     """The rows of `median_visits`."""
 
     @classmethod
     def of(cls, folder: CampaignFolder, verdicts: Verdicts) -> Self:
-        """The data from a campaign's folder."""
+        """Return the data from a campaign's folder."""
         attempts, events = load_attempts(folder), folder.events()
         return cls(
             name=folder.name,
@@ -65,7 +65,7 @@ class PageFacts:
 
 
 _DIGITS = 3
-"""Significant digits of quantiles, of which each curve has a hundred."""
+"""Significant digits of quantiles. Each curve has a hundred of them."""
 _LEFT_OUT = {
     "curves": "the curves of single trials behind the distributions",
     "visits": "the median visit of each page, request by request",
@@ -73,7 +73,7 @@ _LEFT_OUT = {
 
 
 def published_facts(folder: CampaignFolder, verdicts: Verdicts) -> Mapping[str, Any]:
-    """The data that a published result keeps, ready for JSON."""
+    """Return the data that a published result keeps, ready for JSON."""
     facts = PageFacts.of(folder, verdicts)
     pooled = [row for row in facts.quantiles if row["trial"] is None]
     missing = {"curves": len(pooled) < len(facts.quantiles), "visits": bool(facts.visits)}
@@ -86,7 +86,7 @@ def published_facts(folder: CampaignFolder, verdicts: Verdicts) -> Mapping[str, 
 
 
 def facts_of(result: PublishedResult, page: Mapping[str, Any]) -> PageFacts:
-    """The data of a published result, from its last line. Raises UserError if that has another shape."""
+    """Return the data of a published result, from its last line. Raises UserError if its shape is different."""
     try:
         return _model().validate_python({**page, "study": head_of(result)["campaign"].study})
     except ValidationError as invalid:

@@ -30,7 +30,7 @@ from h123.report.text.explanations.causes import cause_rows
 from h123.study import Study
 
 _MOST_CAUSES = 6
-"""Rows of causes that a picture has room for."""
+"""The largest number of rows in a picture of causes."""
 
 
 class SectionFigures(NamedTuple):
@@ -63,7 +63,7 @@ def _decomposition(of: PageSources) -> Iterator[Figure]:
 
 
 def _values(of: PageSources) -> Iterator[Figure]:
-    """The study's own charts, then what each trial came to; none without a valid trial that took time."""
+    """Yield the study's own charts, then each trial's values. Yields nothing without a valid trial that took time."""
     rows, factor = in_order(timed(of.whole["values"], of.whole), of.whole), of.factor
     yield from bars_figures(rows, Study.from_resolved(of.facts.study).compare.charts, factor)
     if not of.values:
@@ -84,7 +84,7 @@ def _values(of: PageSources) -> Iterator[Figure]:
 
 
 def _in_order(rows: Iterable[Mark], of: PageSources) -> list[Mark]:
-    """Facts of treatments that took time, in the order of the comparisons."""
+    """Return facts about treatments that took time, in the order of the comparisons."""
     return in_order(timed(without([*rows], of.same), of.verdicts), of.verdicts)
 
 
@@ -108,5 +108,5 @@ DRAWN: Sequence[SectionFigures] = [
 
 
 def section_figures(sources: PageSources) -> dict[type, list[Figure]]:
-    """All figures of a campaign, by the part of verdicts.json that they show."""
+    """Return all figures of a campaign, by the part of verdicts.json that they show."""
     return {registered.section.part: list(registered.figures(sources)) for registered in DRAWN}

@@ -1,6 +1,6 @@
 """Registers the parts of the page for each section of verdicts.json.
 
-A part is a template in parts/, and its data in addition to verdicts.json and the section's figures.
+A part consists of a template in parts/ and its data in addition to verdicts.json and the section's figures.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -48,10 +48,11 @@ class PagePart(NamedTuple):
     """A part of the page."""
 
     section: Section[Any] | None
-    """None: the part is about the campaign's files, or about all sections."""
+    """The section that the part shows. None if it is about the campaign's files, or about all sections."""
     template: str
     content: "Callable[[PageSources, Sequence[Figure]], Content | None]"
-    """The template's data, which may include the section's figures. None: the page leaves the part out."""
+    """Returns the template's data, which may include the section's figures, or None to leave the part out of the
+    page."""
 
 
 def _gate(of: PageSources, _: "Sequence[Figure]") -> Content | None:
@@ -89,7 +90,7 @@ def _outlook(of: PageSources, _: "Sequence[Figure]") -> Content:
 
 
 def _doubts(of: PageSources, _: "Sequence[Figure]") -> Content | None:
-    """Content of the first screen, below the answer: missing trials and failed audits."""
+    """Return what the first screen shows below the answer: missing trials and failed audits."""
     trials = of.verdicts["trials"]
     missing = f"{trials['missing']} of {trials['planned']} trials have no valid attempt yet."
     failed = [f"Audit {row['audit']} failed: {row['failure']}" for row in of.verdicts["audit_summary"] if row["failed"]]
@@ -151,7 +152,7 @@ def _tails(of: PageSources, _: "Sequence[Figure]") -> Content | None:
 
 
 def _interactions(of: PageSources, _: "Sequence[Figure]") -> Content | None:
-    """The terms, without those whose level takes no time under the virtual clock."""
+    """Return the terms of the model, without levels that take no time under the virtual clock."""
     had = of.verdicts.get("interactions") or []
     known = [c for c in of.comparisons if c["metric"] in {row["metric"] for row in had}]
 
@@ -242,13 +243,13 @@ BODY: Sequence[PagePart] = [
     PagePart(None, "order", _order),
     PagePart(heading.SECTION, "provenance", _provenance),
 ]
-"""The parts below the contents, in this order."""
+"""The parts below the table of contents, in this order."""
 
 
 def page_parts(
     parts: Sequence[PagePart], of: PageSources, figures: "Mapping[type, Sequence[Figure]]"
 ) -> Iterator[Markup]:
-    """The parts that have content."""
+    """Yield the parts that have content."""
     environment = _environment()
     for part in parts:
         own = figures.get(part.section.part, ()) if part.section else ()
@@ -265,6 +266,6 @@ def _environment() -> jinja2.Environment:
 
 
 def _inline(figure: "Figure") -> str:
-    from h123.report.figures.drawing import inline  # only now: what draws may not be installed
+    from h123.report.figures.drawing import inline  # imported here, because the drawing library may be missing
 
     return inline(figure)

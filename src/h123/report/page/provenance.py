@@ -18,7 +18,7 @@ from h123.study.networks.network import Direction
 
 @dataclass(frozen=True)
 class LinkRow:
-    """Behaviour of one direction of one network during a campaign, next to its profile."""
+    """The behaviour of one direction of one network during a campaign, next to its profile."""
 
     network: str
     direction: str
@@ -33,7 +33,8 @@ class LinkRow:
 
 
 def link_rows(attempts: Sequence[Attempt]) -> list[LinkRow]:
-    """One row for each direction of each emulated network, under each clock; checks are pooled over the campaign."""
+    """Return one row for each direction of each emulated network under each clock. Checks are pooled over the
+    campaign."""
     rows = []
     for network, virtual in dict.fromkeys((a.parameters["network"], a.virtual) for a in attempts):
         mine = [a for a in attempts if (a.parameters["network"], a.virtual) == (network, virtual)]
@@ -46,9 +47,11 @@ def link_rows(attempts: Sequence[Attempt]) -> list[LinkRow]:
 
 
 def lab_shares(attempts: Sequence[Attempt]) -> dict[str, str]:
-    """For each network, the median and the largest share of all processors' time that the lab used, including the
-    kernel's work for it: what a TUN device receives goes up the receiver's stack in the same call. Empty if unknown,
-    and under the virtual clock, where it takes no time."""
+    """Return, for each network, the median and the largest share of all processors' time that the lab used.
+
+    The lab's share includes the kernel's work for it: a packet from a TUN device passes through the receiver's network
+    stack in the same call. Empty if unknown, and under the virtual clock, where the lab takes no time.
+    """
     shares: dict[str, list[float]] = {}
     for attempt in attempts:
         machine_account = attempt.report.machine
@@ -65,7 +68,7 @@ def lab_shares(attempts: Sequence[Attempt]) -> dict[str, str]:
 
 
 def _cross(attempts: Sequence[Attempt], direction: Side) -> str:
-    """The median goodput of cross traffic over trials, and of how many packets the queue dropped how many."""
+    """Describe the median goodput of cross traffic over trials, and how many of its packets the queue dropped."""
     accounts = [(a.report, link.cross[direction]) for a in attempts for link in a.report.links[:1] if link.cross]
     active = [(report, way) for report, way in accounts if way.received_bytes]
     if not active:
@@ -82,7 +85,7 @@ def _link_row(
     rates = [rate for check in checks if (rate := (check.rate or {}).get(direction))]
     losses = [loss for check in checks if (loss := (check.loss or {}).get(direction))]
     delays = [delay for check in checks if (delay := (check.delay or {}).get(direction))]
-    errors = [delay.error_ns for delay in delays if delay.error_ns]  # none where no probe arrived
+    errors = [delay.error_ns for delay in delays if delay.error_ns]  # empty if no probe arrived
     late = [way.lateness_ns.p99 for link in links if (way := (link.directions or {}).get(direction))]
     worst = [_worst(error.p50 for error in errors), _worst(error.p99 for error in errors)]
     off = [100 * (rate.measured_bps / rate.configured_bps - 1) for rate in rates]
@@ -114,7 +117,7 @@ class InvalidAttempt:
 
 
 def invalid_attempts(events: Iterable[Event]) -> list[InvalidAttempt]:
-    """All invalid attempts of a campaign."""
+    """Return all invalid attempts of a campaign."""
     return [
         InvalidAttempt(
             f"{event['trial']}~{event['attempt']}", [(reason(r["code"]), r["detail"]) for r in event["reasons"]]
@@ -125,7 +128,8 @@ def invalid_attempts(events: Iterable[Event]) -> list[InvalidAttempt]:
 
 
 def order_rows(events: Iterable[Event], factor: str) -> list[tuple[int, list[str]]]:
-    """Block number and its trials' treatments in the order of execution (first attempts), if known."""
+    """Return for each block its number and the treatments of its trials in the order of execution (first attempts), if
+    known."""
     blocks: dict[int, dict[str, TrialEvent]] = {}
     for event in events:
         if event["event"] == "trial" and event["position"] is not None and not superseded(event):
@@ -139,7 +143,8 @@ def _placed(event: TrialEvent, factor: str) -> str:
 
 
 def provenance(folder: CampaignFolder, attempts: Sequence[Attempt]) -> list[tuple[str, str]]:
-    """Where, when and with what the campaign ran, and how to run it again; for imported samples, their files."""
+    """Return rows on where, when and with what the campaign ran, and how to run it again; for imported samples, on
+    their files."""
     if folder.imported:
         files = [(f"file {file['name']}", f"SHA-256 {file['sha256']}") for file in folder.imported["files"]]
         schema = (folder.path / "study.yaml").name
@@ -167,13 +172,13 @@ def provenance(folder: CampaignFolder, attempts: Sequence[Attempt]) -> list[tupl
 
 
 def _privileges(facts: MachineFacts) -> list[tuple[str, str]]:
-    """The privileges in words. Empty if an earlier h123 began the campaign."""
+    """Return the privileges in words. Empty for campaigns of earlier versions, which did not record them."""
     had = facts.get("privileges")
     return [("trials ran", PRIVILEGES[had])] if had else []
 
 
 def _imported_tls(attempts: Sequence[Attempt], factor: str) -> str:
-    """The TLS versions of each level, as far as the files have them."""
+    """Describe the TLS versions of each level, as far as the files record them."""
     versions_by_level: dict[str, set[str]] = {attempt.cell[factor]: set() for attempt in attempts}
     for attempt in attempts:
         versions_by_level[attempt.cell[factor]] |= attempt.tls_versions or {"not known"}
@@ -199,7 +204,7 @@ def _congestion(attempts: Sequence[Attempt], folder: CampaignFolder) -> list[str
 
 
 def _controllers(folder: CampaignFolder) -> list[str]:
-    """The controllers of the QUIC stacks, each stack's default first."""
+    """Return lines with the controllers of the QUIC stacks, each stack's default first."""
     offered = {name: (about.get("congestion") or {}).get("h3") for name, about in folder.subjects.items()}
     phrases = [f"{name} {' or '.join(names)}" for name, names in offered.items() if isinstance(names, list)]
     return [f"over QUIC: {', '.join(phrases)}"] if phrases else []

@@ -19,16 +19,16 @@ InCell = TypeVar("InCell", bound=Mapping[str, object])
 
 @dataclass(frozen=True)
 class PageSources:
-    """The verdicts on a campaign, and the facts of its folder."""
+    """The verdicts on a campaign, and the facts from its folder."""
 
     facts: PageFacts
     whole: Verdicts
-    """The verdicts, including factors with the same level in all comparisons."""
+    """The verdicts, including factors that have the same level in all comparisons."""
     verdicts: Verdicts
-    """The verdicts without those factors."""
+    """The verdicts without factors that have the same level in all comparisons."""
     same: Cell
     printed: PrintedTable | None = field(default=None)
-    """A published work's values, if there are any."""
+    """The printed values of a published work, if there are any."""
 
     @cached_property
     def comparisons(self) -> list[JudgedComparison]:
@@ -37,7 +37,7 @@ class PageSources:
 
     @cached_property
     def values(self) -> list[ValueRow]:
-        """The values of all trials, in the order of the comparisons, without those of trials that took no time."""
+        """The values of all trials in the order of the comparisons, without trials that took no time."""
         return in_order(timed(self.verdicts["values"], self.verdicts), self.verdicts)
 
     @property
@@ -47,8 +47,8 @@ class PageSources:
 
 
 def timed(rows: Iterable[InCell], verdicts: Verdicts) -> list[InCell]:
-    """Rows of trials or treatments without those that took no time under the virtual clock, because no comparison of
-    their times is judged."""
+    """Return rows of trials or treatments without those that took no time under the virtual clock, because no
+    comparison of their times is judged."""
     factor = verdicts["factor"]
     sides: dict[tuple[tuple[str, str], ...], list[bool]] = {}
     for c in verdicts["comparisons"]:
@@ -69,7 +69,7 @@ def _key(cell: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 
 def in_order(rows: Iterable[InCell], verdicts: Verdicts) -> list[InCell]:
-    """Rows of trials or treatments in the order of the comparisons: those of the study's first cell come first."""
+    """Return rows of trials or treatments in the order of the comparisons, beginning with the study's first cell."""
     cells = [c["cell"] for c in verdicts["comparisons"]]
 
     def place(row: InCell) -> int:

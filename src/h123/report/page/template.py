@@ -11,31 +11,32 @@ from h123.report.text.words import unbroken
 
 
 def template(room: str, name: str) -> jinja2.Template:
-    """The template in the package `room`; it includes `style` and `script`, because a page is one file."""
+    """Return the template `name` in the package `room`. It includes `style` and `script`, because a page is a single
+    file."""
     return templates(room).get_template(name)
 
 
 def templates(room: str) -> jinja2.Environment:
-    """All templates in the package `room`."""
+    """Return all templates in the package `room`."""
     loader = jinja2.PackageLoader(room, "")
     environment = jinja2.Environment(
         loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_visible
     )
     environment.filters["unbroken"] = unbroken
     environment.filters["commands"] = _commands
-    environment.filters["plain"] = lambda text: text.replace("`", "")  # an attribute has no markup
+    environment.filters["plain"] = lambda text: text.replace("`", "")  # an attribute cannot contain markup
     for what, file in (("style", "page.css"), ("script", "page.js")):
         environment.globals[what] = files(__package__).joinpath(file).read_text("utf-8")
     return environment
 
 
 def _visible(value: object) -> object:
-    """Make visible whatever a template inserts, apart from markup, which is h123's own."""
+    """Make everything visible that a template inserts, except h123's own markup."""
     return visible(value) if type(value) is str else value
 
 
 def _commands(text: str) -> Markup:
-    """Set text in backticks as code."""
+    """Format text in backticks as code."""
     parts = map(str, map(escape, visible(text).split("`")))
     return Markup("".join(f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts)))
 
@@ -46,7 +47,7 @@ _HEADING = re.compile(r"<h2>(.*?)</h2>", re.DOTALL)
 
 
 def with_contents(page: str) -> str:
-    """The rendered page with an id on each `<h2>`, and a list of them at PLACE."""
+    """Return the page with an id on each `<h2>`, and a list of the headings at PLACE."""
     names: list[tuple[str, str]] = []
 
     def heading(match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Advice on deciding open questions: how many more blocks, how long they take, and the command that runs them."""
+"""Advice on deciding open questions: how many more blocks to run, how long that takes, and the command."""
 
 from collections.abc import Sequence
 
@@ -13,8 +13,8 @@ _NAMED = 3
 
 
 def advice(verdicts: Verdicts) -> list[str]:
-    """Sentences about the comparisons by the question's metrics, beginning with what to run. DIR is the campaign's
-    folder."""
+    """Return sentences about the comparisons by the question's metrics, beginning with what to run. DIR stands for the
+    campaign's folder."""
     comparisons, outlook = verdicts["comparisons"], verdicts["projection"]
     metrics = {c["metric"] for c in headline(comparisons)}
     projected = [c for c in comparisons if c["metric"] in metrics and c.get("projection") and not c["withheld"]]
@@ -36,7 +36,7 @@ def advice(verdicts: Verdicts) -> list[str]:
 
 
 def remedy(comparison: JudgedComparison) -> str:
-    """Advice on deciding one comparison, as a sentence. Empty if nothing is open or known."""
+    """Return a sentence with advice on deciding one comparison. Empty if nothing is open or known."""
     projection = comparison.get("projection")
     if not projection:
         return ""
@@ -72,7 +72,8 @@ def _blocks(within: Sequence[JudgedComparison], count: int, verdicts: Verdicts) 
 
 
 def _what(within: Sequence[JudgedComparison], count: int) -> str:
-    """`it`, `HTTP/3 v HTTP/2 (poor)`, `37 of the 80 undecided (19 of them by about 30 blocks)`."""
+    """Name what would be decided: `it`, `HTTP/3 v HTTP/2 (poor)`, `37 of the 80 undecided (19 of them by about 30
+    blocks)`."""
     if count <= _NAMED:
         return "it" if count == 1 else _comparison_names(within)
     needed = sorted(projection["blocks"] or 0 for c in within if (projection := c.get("projection")))
@@ -83,7 +84,7 @@ def _what(within: Sequence[JudgedComparison], count: int) -> str:
 
 
 def _comparison_names(comparisons: Sequence[JudgedComparison]) -> str:
-    """`HTTP/3 v HTTP/2 (lan) and HTTP/3 v HTTP/2 (poor)`, or how many if there are many."""
+    """Name the comparisons (`HTTP/3 v HTTP/2 (lan) and HTTP/3 v HTTP/2 (poor)`), or say how many if there are many."""
     if len(comparisons) > _NAMED:
         return f"{len(comparisons)} comparisons"
     one_metric = len({c["metric"] for c in comparisons}) == 1
@@ -96,12 +97,12 @@ def _comparison_names(comparisons: Sequence[JudgedComparison]) -> str:
 
 
 def _roughly(seconds: float) -> str:
-    """`40 s`, `3 min`, `2 h 10 min`: an estimate is not worth seconds of minutes."""
+    """Round an estimated time: `40 s`, `3 min`, `2 h 10 min`."""
     span = format_span(seconds) if seconds < 60 else format_span(60 * round(seconds / 60)).removesuffix(" 0 s")
     return span.replace(" ", "\u00a0")
 
 
 def _unbroken(text: str) -> str:
-    """A command in backticks stays on one line."""
+    """Keep commands in backticks on one line."""
     parts = text.split("`")
     return "`".join(part.replace(" ", "\u00a0") if number % 2 else part for number, part in enumerate(parts))

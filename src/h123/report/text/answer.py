@@ -1,8 +1,8 @@
-"""The answer to a study's question, as data: for each cell the compared levels' values, the ratios of pairs, and which
-level is best.
+"""The answer to a study's question, as data: the compared levels' values, the ratios of pairs and the best level, by
+cell.
 
-The terminal and the page show the same. Values are medians over the trials, twins left out; ratios are the estimates
-that sentences and verdicts have, from trials paired by block.
+The terminal and the page show the same data. Values are medians over the trials, without A/A twins. Ratios are the
+estimates from trials paired by block, as in sentences and verdicts.
 """
 
 import math
@@ -24,19 +24,21 @@ from h123.study import Metric, metric
 _SHOWN = 3
 _ENOUGH_TO_READ = 6
 _OTHER_SIDE = 0.01
-"""Medians on the other side of 1 than the paired ratio are reported if they are off by this share."""
+"""If medians and the paired ratio are on different sides of 1, a difference of at least this share is reported."""
 
 
 @dataclass(frozen=True)
 class Best:
-    """Which level is best by one metric in one cell: `levels`, or undecided `between` several (empty: between all)."""
+    """The best level by one metric in one cell: `levels`, or undecided `between` several levels (empty: between
+    all)."""
 
     levels: Sequence[str]
     between: Sequence[str] = ()
 
     @property
     def words(self) -> str:
-        """`HTTP/1.1`, `HTTP/1.1 and HTTP/3 alike`, `no clear winner: HTTP/1.1 or HTTP/2` (of more than these)."""
+        """Describe it: `HTTP/1.1`, `HTTP/1.1 and HTTP/3 alike`, or `no clear winner: HTTP/1.1 or HTTP/2` (if there are
+        more levels)."""
         if self.levels:
             return f"{listed([level(name) for name in self.levels], 'and')}{' alike' if len(self.levels) > 1 else ''}"
         if not self.between:
@@ -57,7 +59,7 @@ class AnswerRow:
     """The values by level."""
     best: Best
     ratios: Mapping[tuple[str, str], JudgedComparison]
-    """The comparisons of pairs of levels, twins left out."""
+    """The comparisons of pairs of levels, without A/A comparisons."""
     timeless: Collection[str] = ()
     """Levels whose trials took no time under the virtual clock. No table shows their values."""
 
@@ -69,33 +71,33 @@ class AnswerRow:
         return self.best.words
 
     def value(self, name: str) -> str:
-        """The value of a level: `62.3 ms*`, with a star if it is the best; a dash if it takes no time."""
+        """Format the value of a level: `62.3 ms*`, with a star if it is the best; a dash if its trials took no time."""
         if name in self.timeless:
             return self.metric.format(None)
         return self.metric.format(self.values.get(name)) + "*" * (name in self.best.levels)
 
     def ratio(self, pair: tuple[str, str]) -> str:
-        """The estimate from trials paired by block, formatted as in the answer's sentences; a dash if unreliable."""
+        """Format the estimate from trials paired by block as in the answer's sentences; a dash if it is unreliable."""
         return shown_ratio(self.ratios[pair]) if pair in self.ratios else "–"
 
     def change(self, pair: tuple[str, str]) -> str:
-        """The same as a relative size: `−23 %`, `×2.7`."""
+        """Format the estimate as a relative size: `−23 %`, `×2.7`."""
         comparison = self.ratios.get(pair)
         return (
             "–" if comparison is None or unfit(comparison) or not comparison["ratio"] else signed(comparison["ratio"])
         )
 
     def standing(self, pair: tuple[str, str]) -> str:
-        """The standing of the pair's first level."""
+        """Return the standing of the pair's first level."""
         return standing(self.ratios[pair]) if pair in self.ratios else "inconclusive"
 
     def medians(self, pair: tuple[str, str]) -> float | None:
-        """The ratio of the values in the table."""
+        """Return the ratio of the values in the table, or None."""
         a, b = (self.values.get(name) for name in pair)
         return a / b if a and b and a / b > 0 else None
 
     def parts(self, pair: tuple[str, str]) -> bool:
-        """Whether the medians disagree with the paired ratio."""
+        """Return whether the medians disagree with the paired ratio."""
         comparison, medians = self.ratios.get(pair), self.medians(pair)
         if comparison is None or unfit(comparison) or not comparison["ratio"] or not medians:
             return False
@@ -105,28 +107,28 @@ class AnswerRow:
 
 @dataclass(frozen=True)
 class AnswerTable:
-    """The answer by one metric of the question: a row for each cell, a column for each level. Rows of cold requests
+    """The answer by one metric of the question: a row for each cell and a column for each level. Rows of cold requests
     come below the row of their cell."""
 
     metric: Metric
     workload: str
-    """Empty if it varies."""
+    """The request in words. Empty if it varies."""
     levels: Sequence[str]
     rows: Sequence[AnswerRow]
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """The pairs that the answer compares."""
+        """Return the pairs that the answer compares."""
         return list(dict.fromkeys(pair for row in self.main for pair in row.ratios))
 
     @property
     def main(self) -> list[AnswerRow]:
-        """The rows of the question's own metric."""
+        """Return the rows of the question's own metric."""
         return [row for row in self.rows if row.metric is self.metric]
 
     def title(self, *, ratios: bool, mark: str = "*") -> str:
-        """`Latency of GET 100 kB, median over the trials; differences are of trials paired by block. *: fastest`: the
-        title, which explains `mark` if the table has it."""
+        """Return the title, which explains `mark` if it appears in the table: `Latency of GET 100 kB, median over the
+        trials; differences are of trials paired by block. *: fastest`."""
         of = f" of {self.workload}" if self.workload else ""
         note = "; differences are of trials paired by block" if ratios else ""
         marked = max((len(row.best.levels) for row in self.rows), default=0)
@@ -135,7 +137,7 @@ class AnswerTable:
 
     @property
     def tally(self) -> str:
-        """How often each level is best, if there are many rows: `Fastest: HTTP/1.1 in 30 of 44; ...`; otherwise
+        """Say how often each level is best, if there are many rows: `Fastest: HTTP/1.1 in 30 of 44; ...`. Otherwise
         empty."""
         rows = self.main
         if len(rows) <= _ENOUGH_TO_READ:
@@ -147,38 +149,39 @@ class AnswerTable:
         return f"{self.metric.words.best.capitalize()}: {'; '.join(counts)}."
 
     def ranked(self, row: AnswerRow) -> list[str]:
-        """The row's levels with values to show, best first."""
+        """Return the levels that have a value to show in this row, best first."""
         shown = (name for name in _ranked(row.values, row.metric) if name not in row.timeless)
         return [name for name in shown if row.values[name] is not None]
 
     @property
     def factors(self) -> str:
-        """The factors in which the rows differ: `network`, `network, server`; `workload` if nothing else varies."""
+        """Name the factors in which the rows differ: `network`, or `network, server`; `workload` if nothing else
+        varies."""
         return ", ".join(next((tuple(row.cell) for row in self.rows if row.cell), ("workload",)))
 
     def cell(self, row: AnswerRow) -> str:
-        """The name of a row's cell, or the workload if nothing else varies."""
+        """Return the name of a row's cell, or the workload if nothing else varies."""
         return cell_name(row.cell) or self.workload
 
     def height(self, row: AnswerRow) -> int:
-        """The number of rows of the same cell."""
+        """Return the number of rows in the same cell."""
         return sum(other.cell == row.cell for other in self.rows)
 
     def kind(self, row: AnswerRow) -> str:
-        """`warm`, `cold`, `cold, first byte`: the requests of a row."""
+        """Return the kind of requests of a row: `warm`, `cold`, or `cold, first byte`."""
         if row.metric is self.metric:
             return "warm"
         return "cold" if row.metric.name == self.metric.cold else "cold, first byte"
 
     def name(self, row: AnswerRow) -> str:
-        """The cell's name, or the workload if nothing else varies, with a note on rows of cold requests."""
+        """Return the cell's name, or the workload if nothing else varies, with a note on rows of cold requests."""
         if row.metric is self.metric:
             return self.cell(row)
         title = row.metric.title.removeprefix(f"{self.metric.title}, ")
         return title[:1].lower() + title[1:]
 
     def parting(self, most: int | None = None) -> str:
-        """Where and why medians disagree with the paired ratios. `most`: the number of places to name."""
+        """Explain where and why medians disagree with the paired ratios. `most` is the number of places to name."""
         places = [(row, pair) for row in self.rows for pair in row.ratios if row.parts(pair)]
         if not places:
             return ""
@@ -190,7 +193,7 @@ class AnswerTable:
         )
 
     def _parted(self, row: AnswerRow, pair: tuple[str, str]) -> str:
-        """`poor, cold, HTTP/3 / HTTP/2 −33 % by medians, −24 % paired`."""
+        """Describe one disagreement: `poor, cold, HTTP/3 / HTTP/2 −33 % by medians, −24 % paired`."""
         where = cell_name(row.cell)
         what = [where] if row.metric is self.metric else [where, self.name(row)]
         names = ", ".join(filter(None, [*what, " / ".join(map(level, pair))]))
@@ -199,7 +202,7 @@ class AnswerTable:
 
 
 def answers(verdicts: Verdicts) -> list[AnswerTable]:
-    """The answer by each metric of the study's first family; empty if no trial has a value."""
+    """Return the answer by each metric of the study's first family; empty if no trial has a value."""
     metrics = list(dict.fromkeys(c["metric"] for c in headline(verdicts["comparisons"])))
     below = {cold for name in metrics if (cold := metric(name).cold)}
     tables = (_answer(verdicts, name) for name in metrics if name not in below)
@@ -209,19 +212,19 @@ def answers(verdicts: Verdicts) -> list[AnswerTable]:
 
 
 def cold(verdicts: Verdicts) -> list[JudgedComparison]:
-    """The comparisons of cold requests that belong to an answer about other requests."""
+    """Return the comparisons of cold requests that belong to an answer about other requests."""
     answers_asked = headline(verdicts["comparisons"])
     names = {name for c in answers_asked for name in _cold(c["metric"])} - {c["metric"] for c in answers_asked}
     return [c for c in verdicts["comparisons"] if c["metric"] in names and not c["twin"]]
 
 
 def findings(compared: Iterable[JudgedComparison]) -> list[JudgedComparison]:
-    """The comparisons that found a difference."""
+    """Return the comparisons that found a difference."""
     return list(filter(decided, compared))
 
 
 def no_answer(verdicts: Verdicts) -> str:
-    """Why there is no answer."""
+    """Say why there is no answer."""
     comparisons, valid = headline(verdicts["comparisons"]), verdicts["trials"]["valid"]
     if not comparisons:
         return "No answer: none of what the study compares is in this campaign."
@@ -235,23 +238,23 @@ def no_answer(verdicts: Verdicts) -> str:
 
 
 def shown_ratio(comparison: JudgedComparison) -> str:
-    """The estimate; a dash if the comparison is not judged because its data is unreliable."""
+    """Return the estimate as text; a dash if the comparison is not judged because its data is unreliable."""
     return "–" if unfit(comparison) else ratio(comparison["ratio"], comparison["low"], comparison["high"])
 
 
 def _cold(name: str) -> list[str]:
-    """The metrics of cold requests that belong to a metric: its own, and for latency also the first byte's."""
+    """Return the metrics of cold requests that belong to a metric: its own, and for latency also the first byte's."""
     of = metric(name)
     return [cold for cold in dict.fromkeys([of.cold, metric("ttfb").cold if of.cold else None]) if cold]
 
 
 def best(levels: Sequence[str], compared: Sequence[JudgedComparison], unanswered: Collection[str] = ()) -> Best:
-    """The best of `levels` by the verdicts of one metric in one cell, whatever their family.
+    """Return the best of `levels` by the verdicts of one metric in one cell, whatever their family.
 
-    That is the level that is better than every level that it was compared with. Levels equivalent to it share the
-    mark. All others must be worse than some level. Where a comparison that this needs is missing or inconclusive,
-    there is no clear winner between those that nothing was better than, or, if this is one level, between it and
-    those that are not clearly worse. A level that is `unanswered`, which failed in every block, is worse than all
+    The best level is better than every level that it was compared with. Levels equivalent to it are also best; all
+    others must be worse than some level. If a comparison that this needs is missing or inconclusive, there is no clear
+    winner. The candidates are then the levels that no level was better than, or, if there is only one such level, that
+    level and all that are not clearly worse. A level in `unanswered`, which failed in every block, is worse than all
     others, though its times are unknown.
     """
     comparisons = [c for c in compared if not c["twin"]]
@@ -270,7 +273,7 @@ def best(levels: Sequence[str], compared: Sequence[JudgedComparison], unanswered
 
 
 def _against(name: str, comparisons: Sequence[JudgedComparison], verdict: str) -> set[str]:
-    """The other sides of the level's comparisons that have this verdict."""
+    """Return the levels for which comparisons with this level have this verdict."""
     pairs = [(c["a"], c["b"]) for c in comparisons if c["verdict"] == verdict and name in (c["a"], c["b"])]
     return {b if a == name else a for a, b in pairs}
 
@@ -301,19 +304,19 @@ def _row(
 
 
 def _timeless(levels: Iterable[str], compared: Sequence[JudgedComparison]) -> list[str]:
-    """The levels whose every comparison is withheld because nothing takes time."""
+    """Return the levels whose comparisons are all withheld because nothing takes time."""
     sides = {level: [timeless(c) for c in compared if level in (c["a"], c["b"])] for level in levels}
     return [level for level, found in sides.items() if found and all(found)]
 
 
 def _unanswered(values: Mapping[str, float | None], compared: Sequence[JudgedComparison]) -> set[str]:
-    """The levels without any value that failed in all blocks of a comparison."""
+    """Return the levels without a value that failed in all blocks of a comparison."""
     failed = {c[side] for c in compared for side in ("a", "b") if c["blocks"] and len(c["failed"][side]) == c["blocks"]}
     return {name for name in failed if values[name] is None}
 
 
 def _ranked(values: Mapping[str, float | None], by: Metric) -> list[str]:
-    """The levels, the best value first; those without any last."""
+    """Return the levels with the best value first, and levels without a value last."""
     sign = -1 if by.better == "higher" else 1
     return sorted(values, key=lambda name: math.inf if (value := values[name]) is None else sign * value)
 

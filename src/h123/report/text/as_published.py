@@ -10,23 +10,24 @@ PUBLISHED_VERDICTS = {
     "not practical": "significant, not practical",
     "not significant": "not significant",
 }
-"""The study's own verdicts, whatever the metric, in words."""
+"""The study's own verdicts in words, whatever the metric is."""
 _SHOWN_IN_TERMINAL = 3
 
 
 def verdict_words(row: PublishedRow) -> str:
-    """A published verdict in the words of this metric."""
+    """Return a published verdict in this metric's words."""
     return metric_word(row["metric"], row["verdict"]) if decided(row) else PUBLISHED_VERDICTS[row["verdict"]]
 
 
 def name(row: PublishedRow) -> str:
-    """The comparison's name: `Latency, HTTP/3 / HTTP/2, poor`."""
+    """Return the comparison's name: `Latency, HTTP/3 / HTTP/2, poor`."""
     where = cell_name(row["cell"])
     return f"{metric(row['metric']).title}, {level(row['a'])} / {level(row['b'])}" + (f", {where}" if where else "")
 
 
 def terminal_lines(published: AsPublished) -> list[str]:
-    """The published analysis in a few lines: how often it agrees with the sound one, and where it does not."""
+    """Summarise the published analysis in a few lines: how often it agrees with the sound one, and where it does
+    not."""
     counts = published["agreement"]
     lines = [
         f"As published (pooled requests): agrees with the sound analysis in {counts['agree']} of "
@@ -45,11 +46,11 @@ def terminal_lines(published: AsPublished) -> list[str]:
 
 
 def disagreements(published: AsPublished) -> list[PublishedRow]:
-    """The comparisons in which one analysis finds a difference and the other finds none, or its opposite; each
-    observation once."""
+    """Return the comparisons in which only one analysis finds a difference, or the two find opposite ones. Each
+    observation appears once."""
     return [row for row in published["comparisons"] if row["agrees"] is False and not row.get("repeats")]
 
 
 def verdict_words_of_sound(row: PublishedRow) -> str:
-    """The sound verdict next to a published one, in the words of the published one's metric."""
+    """Return the sound verdict next to a published one, in the words of the published metric."""
     return metric_word(row["metric"], row["sound"]["verdict"]) if row["sound"] else "–"

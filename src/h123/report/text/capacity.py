@@ -15,7 +15,7 @@ BUSY = 0.9
 
 
 def terminal_lines(capacity: Capacity | None) -> list[str]:
-    """A line for each treatment, then one for each ratio; none without steps."""
+    """Return a line for each treatment and then one for each ratio. Empty without steps."""
     if capacity is None:
         return []
     lines = [f"Requests per second by {capacity['factor']} (docs/capacity.md):"]
@@ -26,19 +26,19 @@ def terminal_lines(capacity: Capacity | None) -> list[str]:
 
 
 def knee(row: CapacityRow) -> str:
-    """`knee at 5600 /s (5200 /s to 6100 /s)`."""
+    """Describe the knee: `knee at 5600 /s (5200 /s to 6100 /s)`."""
     return f"knee {rate_limit_words(row['knee'])}"
 
 
 def maximum(row: CapacityRow) -> str:
-    """`maximum 9400 /s (9100 /s to 9600 /s)`, with a note if the steps did not reach it."""
+    """Describe the maximum: `maximum 9400 /s (9100 /s to 9600 /s)`, with a note if the steps did not reach it."""
     if row["saturated"] or row["maximum"] is None:
         return f"maximum {rate_limit_words(row['maximum'])}"
     return f"maximum not reached: the last step, {rate(row['steps'][-1]['rate'])}, was answered in full"
 
 
 def rate_limit_words(of: RateLimit | None) -> str:
-    """A rate with its interval."""
+    """Format a rate with its interval."""
     if of is None:
         return "not known: no block has all steps"
     bound = f"{of['bound']} " if of["bound"] else ""
@@ -46,7 +46,7 @@ def rate_limit_words(of: RateLimit | None) -> str:
 
 
 def rate(value: float | None) -> str:
-    """Requests per second."""
+    """Format a rate in requests per second."""
     return _RATE.format(value)
 
 
@@ -55,7 +55,7 @@ def _between(of: Middle) -> str:
 
 
 def limit(row: CapacityRow) -> str:
-    """A note if the client had no processor time left at its maximum; otherwise empty."""
+    """Return a note if the client had no processor time left at its maximum; otherwise an empty string."""
     most = max((*row["steps"], *row["closed"]), key=lambda step: step["achieved"] or 0.0)
     if (most["client"] or 0.0) < BUSY:
         return ""
@@ -63,13 +63,13 @@ def limit(row: CapacityRow) -> str:
 
 
 def ratio_line(capacity: Capacity, what: str) -> str:
-    """All ratios of maxima, or of knees, in a line."""
+    """Return all ratios of maxima, or of knees, in one line."""
     rows = ratios(capacity, what)
     return f"Differences of {'maxima' if what == 'maximum' else 'knees'}: {', '.join(rows)}."
 
 
 def ratios(capacity: Capacity, what: str) -> list[str]:
-    """Each ratio of maxima, or of knees, in words."""
+    """Return each ratio of maxima, or of knees, in words."""
     phrases = []
     for row in capacity["ratios"]:
         if row["what"] == what:
@@ -82,7 +82,7 @@ def ratios(capacity: Capacity, what: str) -> list[str]:
 
 
 def omissions(rows: Sequence[CapacityRow]) -> Iterator[str]:
-    """For each treatment, the latency at its first step beyond the maximum, and what a closed loop would have
+    """Yield, for each treatment, the latency at the first step beyond its maximum, and what a closed loop would have
     reported."""
     for row in rows:
         step = overloaded(row)
@@ -98,14 +98,14 @@ def omissions(rows: Sequence[CapacityRow]) -> Iterator[str]:
 
 
 def overloaded(row: CapacityRow) -> CapacityStep | None:
-    """The lowest step that was more than the treatment could handle."""
+    """Return the lowest step that was more than the treatment could handle, or None."""
     most = row["maximum"]
     beyond = (step for step in row["steps"] if most and (step["rate"] or 0.0) > most["value"])
     return next(beyond, None)
 
 
 def steps_table(row: CapacityRow) -> list[Mapping[str, str]]:
-    """A line of words for each step, closed loops last."""
+    """Return a row of texts for each step, with closed loops last."""
     return [
         {
             "asked": rate(step["rate"]) if step["rate"] is not None else f"closed loop ({step['level']})",

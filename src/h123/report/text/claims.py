@@ -41,21 +41,21 @@ _SUMMED = {
     "undecided": ("undecided",),
     "open": ("open", "untestable"),
 }
-"""The columns of the summary, and the verdicts that each counts."""
+"""The columns of the summary, and the verdicts that each column counts."""
 _SHORTEST_TITLE = 20
-"""Columns that a work's title needs to say anything."""
+"""The smallest width at which a work's title is still useful, in columns."""
 _INDENT = "       "
 
 
 @dataclass(frozen=True)
 class OtherLedgers:
-    """The decisions of another campaign on the same ledgers."""
+    """The decisions on the same ledgers by a different campaign."""
 
     name: str
     ledgers: "Sequence[LedgerDecided]"
 
     def lines(self, title: str, claim: str) -> list[str]:
-        """Its decision on one claim: `matched: refuted; -3.1 % (95 %: ...), from 8 blocks...`."""
+        """Return that campaign's decision on one claim: `matched: refuted; -3.1 % (95 %: ...), from 8 blocks...`."""
         rows = [
             row for ledger in self.ledgers if ledger["title"] == title for row in ledger["claims"] if row["id"] == claim
         ]
@@ -70,7 +70,7 @@ class OtherLedgers:
 
 
 def print_claim_counts(decided: "Mapping[str, Decided]", console: Console) -> None:
-    """Print a line for each file of claims, by its name: how many claims it has, and what became of them."""
+    """Print a line for each file of claims by its name: how many claims it contains, and how many have each verdict."""
     columns = ["", "claims", *_SUMMED]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="", highlight=False)
     for column in columns:
@@ -99,7 +99,8 @@ def _counts(verdicts: Sequence[str]) -> list[str]:
 
 
 def print_claims(decided: "Iterable[Decided]", console: Console, others: OtherLedgers | None = None) -> None:
-    """Print all claims with their verdicts, how many have each verdict, and how many each published result decided."""
+    """Print all claims with their verdicts, the count of each verdict, and how many claims each published result
+    decided."""
     words, names = list[str](), list[str]()
     for entry in decided:
         ledger = entry.ledger
@@ -134,7 +135,7 @@ def _print_claim(claim: "ClaimRow", console: Console) -> None:
 
 
 def result_line(result: "PublishedResult", claim: str) -> str:
-    """The published result that a verdict comes from, and the settings under which it holds."""
+    """Name the published result that a verdict comes from, and the settings under which it holds."""
     campaign = result.campaign
     study = campaign["study"]
     size = next(
@@ -150,7 +151,7 @@ def result_line(result: "PublishedResult", claim: str) -> str:
 
 
 def terminal_lines(ledgers: "Sequence[LedgerDecided]") -> list[str]:
-    """The verdicts on each ledger's claims in one line: `confirmed C01, C05; undecided C02`."""
+    """Return the verdicts on each ledger's claims, one line each: `confirmed C01, C05; undecided C02`."""
     lines = []
     for ledger in ledgers:
         words = dict.fromkeys([*_STYLES, *(claim["verdict"] for claim in ledger["claims"])])
@@ -164,7 +165,7 @@ def terminal_lines(ledgers: "Sequence[LedgerDecided]") -> list[str]:
 
 
 def conditions(ledger: "LedgerDecided") -> list[str]:
-    """The conditions under which a campaign's verdicts on this ledger hold."""
+    """Return the conditions under which a campaign's verdicts on this ledger hold."""
     lines = []
     if ledger["scale"] not in (None, 1):
         lines.append(
@@ -178,18 +179,18 @@ def conditions(ledger: "LedgerDecided") -> list[str]:
 
 
 def verdict_class(claim: "ClaimRow") -> str:
-    """The style of the comparison verdict that corresponds to this one."""
+    """Return the style of the comparison verdict that corresponds to this claim's verdict."""
     return _CLASSES.get(claim["verdict"], "inconclusive")
 
 
 def verdict_words(claim: "ClaimRow") -> str:
-    """The verdict, and a note if the printed figures are impossible as well."""
+    """Return the verdict, with a note if the printed figures are impossible as well."""
     impossible = not claim["possible"] and claim["verdict"] != "impossible"
     return str(claim["verdict"]) + (", impossible as printed" if impossible else "")
 
 
 def claim_words(claim: "ClaimRow") -> str:
-    """The source's own sentence, or a summary with its source."""
+    """Return the source's own sentence, or a summary with its source."""
     if not claim["quotation"]:
         return f"{claim['summary']} ({claim['source']})"
     where = claim.get("where")
@@ -197,7 +198,7 @@ def claim_words(claim: "ClaimRow") -> str:
 
 
 def statement(claim: "ClaimRow") -> str:
-    """The claim, with its subject and its conditions."""
+    """Return the claim with its subject and its conditions."""
     a, b = (level(side) if side else "" for side in (claim["a"], claim["b"]))
     sides = f"{a} {claim['direction']}" + (f" than {b}" if b else "") if a else ""
     if a and b and claim["direction"] in ("equivalent", "none"):
@@ -211,7 +212,7 @@ def statement(claim: "ClaimRow") -> str:
 
 
 def measured_lines(claim: "ClaimRow") -> list[str]:
-    """Each figure as a change with its interval, and the data that it rests on."""
+    """Return each figure as a change with its interval, and the data behind it."""
     figures = [f"{_place(figure['cell'])}{change(figure)}" for figure in claim["figures"]]
     if not figures:
         return []
@@ -220,7 +221,7 @@ def measured_lines(claim: "ClaimRow") -> list[str]:
 
 
 def change(figure: "ClaimFigure") -> str:
-    """`-24.3 % (95 %: -30.1 % to -18.2 %)`."""
+    """Format a change: `-24.3 % (95 %: -30.1 % to -18.2 %)`."""
     centre, low, high = (_percentage(figure[part]) for part in ("ratio", "low", "high"))
     if not meaningful(figure["confidence"]):
         return f"{centre} (too few blocks for an interval)"
@@ -232,12 +233,12 @@ def _percentage(ratio: float | None) -> str:
 
 
 def arithmetic_lines(claim: "ClaimRow") -> list[str]:
-    """The arithmetic of the printed figures."""
+    """Return the arithmetic of the printed figures."""
     return [f"{'can be' if check['possible'] else 'cannot be'}: {check['shown']}" for check in claim["arithmetic"]]
 
 
 def remarks(claim: "ClaimRow") -> list[str]:
-    """The reason for the verdict, or what would decide the claim, and what the verdict does not cover."""
+    """Return the reason for the verdict, or what would decide the claim, and what the verdict does not cover."""
     because = "decided by: " if claim["verdict"] == "open" else "because " if claim["figures"] else ""
     if not because and (claim["reason"] or "").startswith("a campaign of "):
         because = "what the figures leave is decided by: "
@@ -257,7 +258,7 @@ def _basis(claim: "ClaimRow") -> str:
 
 
 def _levels(condition: Mapping[str, object]) -> str:
-    """`network medium or poor, method POST`."""
+    """Describe a condition: `network medium or poor, method POST`."""
     levels = {name: " or ".join(map(str, v)) if isinstance(v, list) else v for name, v in condition.items()}
     return ", ".join(f"{name} {value}" for name, value in levels.items())
 

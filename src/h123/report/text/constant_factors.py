@@ -1,5 +1,5 @@
-"""Factors that all of a campaign's comparisons have in common. The report states them once and leaves them out of
-names."""
+"""Factors that have the same level in all of a campaign's comparisons. The report states them once and leaves them out
+of names."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -12,7 +12,7 @@ Data = TypeVar("Data")
 
 
 def common(verdicts: JudgedPart) -> Cell:
-    """The factors with the same level in all comparisons; empty if without them the cells would have no names."""
+    """Return the factors with the same level in all comparisons; empty if cells would have no names without them."""
     cells = [c["cell"] for c in verdicts["comparisons"]]
     if not cells:
         return {}
@@ -21,12 +21,12 @@ def common(verdicts: JudgedPart) -> Cell:
 
 
 def common_line(same: Cell) -> str:
-    """`With chromium as client with CUBIC throughout.`; empty if there are no common factors."""
+    """Describe the constant factors: `With chromium as client with CUBIC throughout.` Empty if there are none."""
     return opened("", f"{place(same)} throughout.") if same else ""
 
 
 def without(data: Data, same: Cell) -> Data:
-    """A copy of the data whose `cell`s lack the common factors."""
+    """Return a copy of the data without the constant factors in each `cell`."""
     stripped: Data = _stripped(data, same)
     return stripped
 

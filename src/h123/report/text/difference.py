@@ -1,6 +1,6 @@
-"""A comparison in everyday words: in per cent of time saved or added; beyond a factor of two, in times.
+"""A comparison in everyday words: per cent of time saved or added, or times as long beyond a factor of two.
 
-Numbers that belong together are joined by no-break spaces, so that no line ends within an interval.
+No-break spaces join numbers that belong together, so that no line ends within an interval.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from h123.report.text.words import (
 from h123.study import Metric, metric
 
 _UNFIT = ("attempts", "unmeasured", "failures", "audits", "timeless", "answers")
-"""Exclusions for which not even what was seen is worth saying."""
+"""Exclusions after which even the observed figures are not worth reporting."""
 
 
 class WithheldRow(TypedDict):
@@ -33,17 +33,17 @@ class WithheldRow(TypedDict):
 
 
 def unfit(row: WithheldRow) -> bool:
-    """Whether its figures are unreliable."""
+    """Return whether the row's figures are unreliable."""
     return row["withheld"] is not None and row["withheld"]["kind"] in _UNFIT
 
 
 def timeless(row: WithheldRow) -> bool:
-    """Whether its values are only the time that programs take to read a virtual clock."""
+    """Return whether the row's values are only the time that programs take to read a virtual clock."""
     return row["withheld"] is not None and row["withheld"]["kind"] == "timeless"
 
 
 def sentence(comparison: VerdictRow, margin: float) -> str:
-    """The result of a comparison, with verdict and interval. `margin` is the equivalence margin (0.05: 5 %)."""
+    """Return the result of a comparison with verdict and interval. `margin` is the equivalence margin (0.05: 5 %)."""
     where, phrases, estimate = place(comparison["cell"]), _Phrases(comparison), comparison["ratio"]
     if withheld := comparison["withheld"]:
         so_far = f"so far {phrases.between(*phrases.bounds)}, but " if phrases.bounds and not unfit(comparison) else ""
@@ -68,28 +68,28 @@ def sentence(comparison: VerdictRow, margin: float) -> str:
 
 
 def confidence(comparisons: Sequence[VerdictRow]) -> str:
-    """The meaning of the intervals in the sentences about these comparisons; empty if they have none."""
+    """Explain the intervals in the sentences about these comparisons. Empty if they have none."""
     shared = shared_confidence(comparisons)
     return f"The ranges hold with {unbroken(shared)} confidence." if shared else ""
 
 
 def shared_confidence(comparisons: Sequence[VerdictRow]) -> str:
-    """`95 %`: the confidence that all the shown intervals of these comparisons have; empty if none is shown."""
+    """Return the confidence that all shown intervals of these comparisons reach: `95 %`. Empty if none is shown."""
     shown = (c["confidence"] for c in comparisons if c["low"] is not None and not unfit(c))
     sure = [confidence for confidence in shown if confidence is not None and meaningful(confidence)]
     return confidence_words(min(sure)) if sure else ""
 
 
 def sentence_of_several(comparisons: Sequence[VerdictRow], *, of: str) -> str:
-    """`HTTP/3 is 34 to 38 % faster than HTTP/2`: what comparisons of one pair have in common that found differences in
-    one direction, in the words for the metric `of`."""
+    """Describe several comparisons of one pair that found differences in the same direction, in the words of the metric
+    `of`: `HTTP/3 is 34 to 38 % faster than HTTP/2`."""
     phrases = _Phrases(comparisons[0], of)
     ratios = sorted(c["ratio"] for c in comparisons if c["ratio"] is not None)
     return phrases.between(ratios[0], ratios[-1]) if ratios else phrases.by_failures()
 
 
 def by(ratios: Sequence[float]) -> str:
-    """How far ratios on one side of 1 are from it: `by 18 to 38 %`, `2.1 to 3.6 times`. Empty if they are on both
+    """Say how far ratios on one side of 1 are from it: `by 18 to 38 %`, `2.1 to 3.6 times`. Empty if they are on both
     sides."""
     away = sorted(max(ratio, 1 / ratio) for ratio in ratios)
     if not away or min(ratios) < 1 < max(ratios):
@@ -122,13 +122,13 @@ class _Phrases:
 
     @property
     def bounds(self) -> tuple[float, float] | None:
-        """The interval, if it is worth saying."""
+        """The interval, if it is worth reporting."""
         low, high = self.comparison["low"], self.comparison["high"]
         sure = meaningful(self.comparison["confidence"])
         return (low, high) if low is not None and high is not None and sure else None
 
     def without_bounds(self) -> str:
-        """Why there is no interval."""
+        """Say why there is no interval."""
         blocks, failed = self.comparison["blocks"], self.comparison["failed"]
         if not meaningful(self.comparison["confidence"]):
             return no_interval(blocks)
@@ -142,7 +142,7 @@ class _Phrases:
         return f"{self.a}'s and {self.b}'s {noun} are the same" if noun else f"{self.a} and {self.b} are the same"
 
     def difference(self, ratio: float) -> str:
-        """`HTTP/3 is 24 % faster than HTTP/2`, `HTTP/3 takes 2.8 times as long as HTTP/2`."""
+        """Describe the ratio: `HTTP/3 is 24 % faster than HTTP/2`, `HTTP/3 takes 2.8 times as long as HTTP/2`."""
         if in_percent(ratio):
             return f"{self._of_a()} is {percentage(abs(1 - ratio))}\u00a0% {self._word(ratio)} than {self._of_b()}"
         times = f"{factor(max(ratio, 1 / ratio))}\u00a0times"
@@ -156,7 +156,8 @@ class _Phrases:
         return f"{first}'s {self.metric.noun} is {times} {second}'s"
 
     def by_failures(self) -> str:
-        """`HTTP/2 is faster than HTTP/3, which failed in 7 of 12 blocks`: so often that no ratio can be given."""
+        """Describe a difference by failures, if there are too many for a ratio: `HTTP/2 is faster than HTTP/3, which
+        failed in 7 of 12 blocks`."""
         failed, blocks = self.comparison["failed"], self.comparison["blocks"]
         loser_side = {"better": "b", "worse": "a"}.get(standing(self.comparison))
         if loser_side is None:
@@ -168,7 +169,7 @@ class _Phrases:
         return f"{sides}, which failed in {times} of {blocks} blocks"
 
     def interval(self, ratio: float) -> str:
-        """The interval in brackets, in the unit and the direction of `difference`."""
+        """Return the interval in brackets, in the unit and direction of `difference`."""
         if self.bounds is None:
             return ""
         low, high = self.bounds
@@ -181,7 +182,7 @@ class _Phrases:
         return f" ({span(*map(percentage, ends))}\u00a0%)"
 
     def between(self, low: float, high: float) -> str:
-        """`HTTP/3 is between 30 % faster and 5 % slower than HTTP/2`."""
+        """Describe an interval: `HTTP/3 is between 30 % faster and 5 % slower than HTTP/2`."""
         if not (in_percent(low) and in_percent(high)):
             if low == high:
                 return self.difference(low)

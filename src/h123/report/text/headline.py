@@ -1,4 +1,4 @@
-"""The headline of many answers: one sentence for each verdict and pair, with the levels at which it holds."""
+"""The summary of many answers: one sentence for each verdict and pair, with the levels at which it holds."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,14 +9,14 @@ from h123.report.text.words import decided, level, listed, standing, verdict_wor
 from h123.study import metric
 
 ENOUGH_TO_READ = 6
-"""The most answers that are not summarised."""
+"""Up to this number of answers, no summary is needed."""
 _NAMED = 3
 
 
 def headline_sentences(answers: Sequence[JudgedComparison]) -> list[tuple[str, str]]:
-    """Standings of the first level, each with a sentence, the most frequent first: `Latency, HTTP/3 v HTTP/2: faster
-    in 16 of 24 (by 18 to 38 %): all with network medium or poor.` Empty if the answers are few enough to read one by
-    one."""
+    """Return standings of the first level with a sentence each, the most frequent first: `Latency, HTTP/3 v HTTP/2:
+    faster in 16 of 24 (by 18 to 38 %): all with network medium or poor.` Empty if the answers are few enough to read
+    one by one."""
     if len(answers) <= ENOUGH_TO_READ:
         return []
     firsts_by_predicate: dict[tuple[str, str, str, str, str], list[str]] = {}
@@ -25,7 +25,7 @@ def headline_sentences(answers: Sequence[JudgedComparison]) -> list[tuple[str, s
         for (word, stood), _ in Counter(
             (verdict_word(answer_row), standing(answer_row)) for answer_row in about
         ).most_common():
-            # Pairs that nothing is known of are named together: each by itself would only be long.
+            # Name pairs about which nothing is known together, because single sentences would only be long.
             apart = "" if stood == "inconclusive" else a
             firsts_by_predicate.setdefault((stood, name, b, apart, _predicate(word, about)), []).append(level(a))
     return [
@@ -39,7 +39,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _predicate(word: str, about: Sequence[JudgedComparison]) -> str:
-    """The clause for those that the word holds for. A comparison that is not judged is not undecided."""
+    """Return the clause about the comparisons with this standing. A comparison that is not judged is not undecided."""
     agreeing = [a for a in about if verdict_word(a) == word]
     ratios = [a["ratio"] for a in agreeing if a["ratio"] is not None]
     span_text = by(ratios) if decided(agreeing[0]) else ""
@@ -50,7 +50,8 @@ def _predicate(word: str, about: Sequence[JudgedComparison]) -> str:
 
 
 def _where(comparisons: Sequence[JudgedComparison], about: Sequence[JudgedComparison]) -> str:
-    """The factors that restrict where the word holds, and whether it holds everywhere within these levels."""
+    """Name the factors that restrict where the standing holds, and say whether it holds everywhere within these
+    levels."""
     levels_by_factor: dict[str, list[str]] = {}
     for factor in about[0]["cell"]:
         levels = list(dict.fromkeys(a["cell"][factor] for a in comparisons))

@@ -8,11 +8,11 @@ from h123.report.text.words import cell_name, level, percent, ratio
 from h123.study import metric
 
 NOTABLE = 0.03
-"""How far the geometric mean of the same ratios may differ from an estimate, as a share of it, without a remark."""
+"""The relative difference between a geometric mean and the estimate above which a remark is made."""
 
 
 def terminal_lines(rows: Sequence[LadderRow], answers: Sequence[JudgedComparison]) -> list[str]:
-    """The steps, then a line for each cell by the metrics in `answers`. Empty without a ladder."""
+    """Return the steps, then a line for each cell by the metrics in `answers`. Empty without a ladder."""
     metrics = {c["metric"] for c in answers}
     answer_rows = [row for row in rows if row["metric"] in metrics]
     if not answer_rows:
@@ -27,24 +27,24 @@ def terminal_lines(rows: Sequence[LadderRow], answers: Sequence[JudgedComparison
 
 
 def where(row: LadderRow) -> str:
-    """The row's cell, or the workload if nothing else varies."""
+    """Return the row's cell, or the workload if nothing else varies."""
     return cell_name(row["cell"]) or str(row["workload"])
 
 
 def product(row: LadderRow) -> str:
-    """`0.63 = 0.78 × 0.81`."""
+    """Format the product: `0.63 = 0.78 × 0.81`."""
     if row["whole"]["factor"] is None:
         return "a side lost blocks, or none has all steps"
     return f"{factor(row['whole'])} = {' × '.join(factor(step) for step in row['steps'])}"
 
 
 def factor(of: Factor) -> str:
-    """The factor of one step, or of the whole."""
+    """Format the factor of one step, or of the whole."""
     return ratio(of["factor"], of["low"], of["high"])
 
 
 def caveat(row: LadderRow) -> str:
-    """A note if a few blocks move the means away from the comparisons' estimates; otherwise empty."""
+    """Return a note if a few blocks move the means away from the comparisons' estimates; otherwise an empty string."""
     if row["apart"] is None or row["apart"] <= NOTABLE:
         return ""
     return f"; a few blocks are unlike the others, and pull one of these by {percent(row['apart'])}"

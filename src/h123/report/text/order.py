@@ -11,8 +11,8 @@ MANY_PAIRS = 4
 
 
 def by_ratio(comparisons: Sequence[JudgedComparison]) -> list[JudgedComparison]:
-    """The comparisons in the order of a table: if there are many pairs, each metric's in each cell are sorted by
-    ratio."""
+    """Return the comparisons in the order of a table. If there are many pairs, those of each metric and cell are sorted
+    by ratio."""
     if not many(comparisons):
         return list(comparisons)
     places = {question: place for place, question in enumerate(distinct(map(_question_key, comparisons)))}
@@ -20,12 +20,12 @@ def by_ratio(comparisons: Sequence[JudgedComparison]) -> list[JudgedComparison]:
 
 
 def many(comparisons: Iterable[JudgedComparison]) -> bool:
-    """Whether the comparisons have many pairs."""
+    """Return whether there are many pairs."""
     return len({(c["a"], c["b"]) for c in comparisons}) > MANY_PAIRS
 
 
 def distinct(names: Iterable[str]) -> list[str]:
-    """The distinct names, in the order of their first appearance."""
+    """Return the distinct names in the order of their first appearance."""
     return list(dict.fromkeys(names))
 
 

@@ -1,5 +1,5 @@
-"""The results of comparisons, with a sentence each. Comparisons in one cell that are not judged for the same reason
-share a sentence."""
+"""The results of comparisons in sentences. Comparisons in one cell that are not judged for the same reason share a
+sentence."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ class OutcomeSentence:
     """The standing of the first level."""
     text: str
     note: str
-    """Further remarks. Empty if the sentence says everything."""
+    """Further remarks. Empty if the sentence is complete."""
 
 
 def outcomes(comparisons: Sequence[JudgedComparison], margin: float) -> Iterator[OutcomeSentence]:
-    """The sentences in the order of the comparisons. `margin` is the equivalence margin (0.05: 5 %)."""
+    """Yield the sentences in the order of the comparisons. `margin` is the equivalence margin (0.05: 5 %)."""
     pairs = {(c["a"], c["b"]) for c in comparisons}
     for _, members in groupby(enumerate(comparisons), key=lambda numbered: _shared(*numbered)):
         alike = [comparison for _, comparison in members]
@@ -34,19 +34,19 @@ def outcomes(comparisons: Sequence[JudgedComparison], margin: float) -> Iterator
 
 
 def _shared(number: int, comparison: JudgedComparison) -> object:
-    """A key that is equal for comparisons that share a sentence."""
+    """Return a key that comparisons with a common sentence share."""
     if not unfit(comparison):
         return number
     return tuple(comparison["cell"].items()), _why(comparison)
 
 
 def _why(comparison: JudgedComparison) -> str:
-    """Why it is not judged."""
+    """Say why the comparison is not judged."""
     return comparison["withheld"]["why"] if comparison["withheld"] else ""
 
 
 def _unjudged(alike: Sequence[JudgedComparison]) -> str:
-    """Which pairs, and why: `On poor, HTTP/3 v HTTP/2 and HTTP/2 v HTTP/1.1 are not judged: ...`"""
+    """Say which pairs are not judged, and why: `On poor, HTTP/3 v HTTP/2 and HTTP/2 v HTTP/1.1 are not judged: ...`"""
     names = list(dict.fromkeys(unbroken(f"{level(c['a'])} v {level(c['b'])}") for c in alike))
     verb = "is" if len(names) == 1 else "are"
     text = f"{listed(names, 'and')} {verb} not judged: {_why(alike[0])}."
@@ -54,6 +54,6 @@ def _unjudged(alike: Sequence[JudgedComparison]) -> str:
 
 
 def gate_lines(verdicts: GatePart) -> Sequence[str]:
-    """The outcome of a campaign's conditions, the verdict first. Empty if there are none."""
+    """Return the outcome of a campaign's conditions, the verdict first. Empty if there are none."""
     gate = verdicts.get("gate")
     return gate["lines"] if gate else []

@@ -21,7 +21,7 @@ from h123.study import metric
 Row = dict[str, Any]
 """A row of a table, as the page shows it."""
 IMPOSSIBLE = 1.02
-"""How many times as much as the link carries makes a printed value impossible; rounding explains less."""
+"""A printed value that is more than this many times the link's limit is impossible; rounding cannot explain it."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class PrintedSide:
     """The study's factors, in its order."""
     source: Mapping[str, object]
     rows: Sequence[PrintedRow]
-    """`as_published.printed.rows` in its verdicts.json."""
+    """The `as_published.printed.rows` of its verdicts.json."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,13 @@ class PrintedTable:
     values: Sequence[Row]
     """Rows of verdicts.json with `ours` and `ratios` of each side, and `place`, the cell in words."""
     groups: Sequence[tuple[str, Sequence[Row]]]
-    """Title (metric and statistic) and its values."""
+    """Titles (metric and statistic) with their values."""
     differences: Sequence[Row]
     sentences: Sequence[Row]
 
 
 def printed_side(study: Mapping[str, Any], campaign: str, verdicts: Mapping[str, Any]) -> PrintedSide | None:
-    """A campaign's side. None if no printed values belong to its study. `study`: as resolved."""
+    """Return a campaign's side, or None if its study has no printed values. `study` is the resolved study."""
     printed = (verdicts["as_published"] or {}).get("printed")
     if not printed:
         return None
@@ -65,8 +65,8 @@ def printed_side(study: Mapping[str, Any], campaign: str, verdicts: Mapping[str,
 
 
 def open_other_side(here: CampaignFolder, path: Path) -> PrintedSide:
-    """The side of the campaign in `path`, to show next to `here`. It only reads. Raises UserError if they cannot be
-    compared."""
+    """Open the campaign in `path` to show it next to `here`, without writing to it. Raises UserError if the two cannot
+    be compared."""
     if real(path) == real(here.path):
         raise UserError(f"{path} is the campaign itself", remedy="name the folder of another campaign after --beside")
     other = CampaignFolder.open(path)
@@ -76,7 +76,7 @@ def open_other_side(here: CampaignFolder, path: Path) -> PrintedSide:
 
 
 def nothing_printed(folder: CampaignFolder) -> UserError:
-    """The error about a campaign without printed values."""
+    """Return the error about a campaign without printed values."""
     return UserError(
         f"{folder.path} is of study {folder.study['name']!r}, for which no file in published/ has values",
         remedy="--beside takes two campaigns of studies that one file in published/ names, analysed `as_published`",
@@ -84,7 +84,7 @@ def nothing_printed(folder: CampaignFolder) -> UserError:
 
 
 def printed_table(here: PrintedSide, other: PrintedSide | None = None) -> PrintedTable:
-    """The table for one campaign, or with `other` for that one followed by this one. Raises UserError if the two do not
+    """Return the table for one campaign, or for `other` followed by `here`. Raises UserError if the two do not
     match."""
     sides = [here] if other is None else [other, here]
     if other is not None:
@@ -118,7 +118,7 @@ def _refuse_apart(here: PrintedSide, other: PrintedSide) -> None:
 
 
 def _key(row: PrintedRow) -> tuple[str, ...]:
-    """The same for one printed value on every side."""
+    """Return a key that is equal on every side for one printed value."""
     return (
         row["where"],
         row["quotation"],
@@ -131,7 +131,7 @@ def _key(row: PrintedRow) -> tuple[str, ...]:
 
 
 def _joined(same: Sequence[PrintedRow], factors: Sequence[str]) -> Row:
-    """One printed value's rows of all sides as one, with its place in words in the order of the study's factors."""
+    """Join the rows of one printed value from all sides, and describe its place in the order of the study's factors."""
     cell = same[-1]["cell"]
     ordered = sorted(cell, key=lambda name: factors.index(name) if name in factors else len(factors))
     place = cell_name({name: cell[name] for name in ordered})
@@ -144,7 +144,7 @@ def _title(row: Row) -> str:
 
 
 def _remarks(values: Sequence[Row], sides: Sequence[PrintedSide]) -> list[str]:
-    """Remarks about the whole table, and about its campaigns."""
+    """Return remarks about the whole table and about its campaigns."""
     links = [row["link"] for row in values if row["link"]]
     alone = sum(link["alone"]["used"] > IMPOSSIBLE for link in links)
     share = sum(bool(link["share"]) and link["share"]["used"] > IMPOSSIBLE for link in links)
@@ -193,7 +193,7 @@ def _value_row(row: Row) -> Row:
 
 
 def _differences(rows: Sequence[Row]) -> list[Row]:
-    """One row for each sentence, cell and pair: the change, and the effect size that is printed with it."""
+    """Return one row for each sentence, cell and pair: the change, and the effect size that is printed with it."""
     by_key: dict[tuple[str, ...], Row] = {}
     for row in (row for row in rows if row["kind"] != "value"):
         key = (row["quotation"], str(row["cell"]), row["metric"], row["of"])
@@ -208,7 +208,8 @@ def _differences(rows: Sequence[Row]) -> list[Row]:
 
 
 def _ours(rows: Sequence[Row], show: Callable[[float], str]) -> tuple[str, str]:
-    """A campaign's value, and beneath it the interval or how many treatments it represents; dashes without data."""
+    """Return a campaign's value, and below it the interval or the number of treatments behind it; dashes without
+    data."""
     if not rows:
         return "–", ""
     if len(rows) > 1:
@@ -239,5 +240,5 @@ def _correlation(value: float) -> str:
 
 
 def _printed_words(figures: Sequence[str]) -> str:
-    """The figures as printed, with a space before the unit."""
+    """Return the figures as printed, with a space before the unit."""
     return " – ".join(re.sub(r"(?<=\d)(?=[A-Za-z%])", " ", text) for text in figures)

@@ -65,16 +65,16 @@ Lines = Callable[[Verdicts], Sequence[str]]
 
 @dataclass(frozen=True)
 class SectionWords:
-    """The sentences of a section. Each function takes the section's own part, and the other parts of verdicts.json that
-    it names."""
+    """The sentences of a section. Each function takes the section's own part and the other parts of verdicts.json that
+    its signature names."""
 
     section: Section[Any]
     first: Lines | None = None
-    """Facts that a reader must know before any answer: servers that did different work, subjects that failed."""
+    """Facts that readers must know before any answer: servers that did different work, subjects that failed."""
     below: Callable[[Verdicts], Iterable[SectionLine]] | None = None
     """The sentences below the answer."""
     trust: Lines | None = None
-    """Facts to know before you believe the answer."""
+    """Facts to know before you trust the answer."""
     last: Lines | None = None
     """The sentences after all others."""
 
@@ -150,22 +150,22 @@ SAID: Sequence[SectionWords] = [
 
 
 def first_lines(verdicts: Verdicts) -> list[str]:
-    """The sentences before any answer."""
+    """Return the sentences before any answer."""
     return [line for registered in SAID if registered.first for line in registered.first(verdicts)]
 
 
 def below(verdicts: Verdicts) -> list[SectionLine]:
-    """The sentences below the answer."""
+    """Return the sentences below the answer."""
     return [line for registered in SAID if registered.below for line in registered.below(verdicts)]
 
 
 def trust(verdicts: Verdicts) -> list[str]:
-    """What to know before you believe the answer: completeness, A/A, caveats, audits."""
+    """Return sentences on how far to trust the answer: completeness, A/A pairs, caveats, audits."""
     return [line for registered in SAID if registered.trust for line in registered.trust(verdicts)]
 
 
 def last(verdicts: Verdicts) -> list[str]:
-    """The sentences at the end."""
+    """Return the sentences at the end."""
     return [line for registered in SAID if registered.last for line in registered.last(verdicts)]
 
 
@@ -173,7 +173,7 @@ _SPLIT = (decomposition.SECTION, ladder.SECTION, capacity.SECTION)
 
 
 def further(verdicts: Verdicts) -> list[str]:
-    """Other findings of a study in addition to comparisons: parts of differences, steps, capacity, published claims."""
+    """Return a study's findings beyond comparisons: parts of differences, steps, capacity, published claims."""
     split = [one for one in SAID if one.section in _SPLIT and one.below]
     lines = [line.text.strip() for one in split if one.below for line in one.below(verdicts)]
     return lines + last(verdicts)

@@ -1,5 +1,5 @@
-"""Names and numbers for people. The wording is in vocabulary.toml, that of metrics in study/metrics/table.py, and that
-of causes in causes/cause.py."""
+"""Names and numbers in readable form. The wording is in vocabulary.toml, for metrics in study/metrics/table.py, and for
+causes in causes/cause.py."""
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ class Bounds(TypedDict):
     low: ReadOnly[float | None]
     high: ReadOnly[float | None]
     confidence: NotRequired[ReadOnly[float | None]]
-    """Absent if all intervals have the same."""
+    """The confidence of the interval. Absent if it is the same for all."""
 
 
 class MetricVerdict(TypedDict):
@@ -36,50 +36,51 @@ _CUSTOMARY_CONFIDENCE = (0.99, 0.95, 0.90)
 
 
 def level(name: str) -> str:
-    """A factor's level in people's words: `HTTP/3` for `h3`."""
+    """Return a factor's level in everyday words: `HTTP/3` for `h3`."""
     return str(_VOCABULARY["levels"].get(name, name))
 
 
 def treatment(cell: Mapping[str, str], factor: str, twin: bool) -> str:
-    """A treatment's name: the compared factor's level, marked if it is the twin."""
+    """Return a treatment's name: the compared factor's level, marked if it is the A/A twin."""
     return level(cell[factor]) + (" again" if twin else "")
 
 
 def other_factors(cell: Mapping[str, str], factor: str) -> str:
-    """The name of the cell that a trial's comparison belongs to."""
+    """Return the name of the cell that a trial's comparison belongs to."""
     return cell_name({name: level_name for name, level_name in cell.items() if name != factor})
 
 
 def reason(code: str) -> str:
-    """Why a trial does not count."""
+    """Say why a trial does not count."""
     return str(_VOCABULARY["reasons"].get(code, code))
 
 
 def cause(code: str, default: str) -> str:
-    """The cause in words; `default` is its name in verdicts.json, for causes from other versions."""
-    from h123.causes import WORDS  # only now: it loads numpy, which lists of claims do without
+    """Return a cause in words. `default` is its name in verdicts.json, for causes from other versions."""
+    from h123.causes import WORDS  # imported here, because it loads numpy, which lists of claims do not need
 
     return WORDS.get(code, default)
 
 
 def withheld(kind: str) -> str:
-    """Why a comparison has no verdict, in a few words; empty if only the full reason can explain it."""
+    """Say in a few words why a comparison has no verdict; empty if only the full reason can explain it."""
     return str(_VOCABULARY["withheld"].get(kind, ""))
 
 
 def failed_audit(code: str, trials: str) -> str | None:
-    """A failed audit in one line; `trials` is `2 of 119 trials`. None if it has no short form."""
+    """Describe a failed audit in one line, or return None if it has no short form. `trials` is text: `2 of 119
+    trials`."""
     text = _VOCABULARY["audits"].get(code)
     return str(text).format(trials=trials) if text else None
 
 
 def cell_name(cell: Mapping[str, str]) -> str:
-    """The short name of a cell: `poor`, or `poor, light` if several factors vary."""
+    """Return the short name of a cell: `poor`, or `poor, light` if several factors vary."""
     return ", ".join(level(name) for name in cell.values())
 
 
 def place(cell: Mapping[str, str]) -> str:
-    """Where a comparison holds: `on poor under light load`. Empty if only the compared factor varies."""
+    """Say where a comparison holds: `on poor under light load`. Empty if only the compared factor varies."""
     places, phrases, before = _VOCABULARY["places"], list[str](), ""
     for factor, name in cell.items():
         phrase = places.get(factor, places["default"]).format(factor=factor, level=level(name))
@@ -90,7 +91,7 @@ def place(cell: Mapping[str, str]) -> str:
 
 
 def ratio(value: float | None, low: float | None = None, high: float | None = None) -> str:
-    """A ratio with as many decimals as its interval justifies, or a dash."""
+    """Format a ratio with as many decimals as its interval justifies, or a dash."""
     if value is None:
         return "–"
     if not 0.1 <= value < 10:
@@ -100,7 +101,7 @@ def ratio(value: float | None, low: float | None = None, high: float | None = No
 
 
 def interval(row: Bounds) -> str:
-    """The interval of the ratio: `0.64 – 0.78`, or a dash if there are too few blocks."""
+    """Format the interval of a ratio: `0.64 – 0.78`, or a dash if there are too few blocks."""
     low, high = row["low"], row["high"]
     if low is None or high is None or not meaningful(row.get("confidence", 1.0)):
         return "–"
@@ -108,17 +109,18 @@ def interval(row: Bounds) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share as a percentage without needless zeros: `96.9 %`, `5 %`."""
+    """Format a share as a percentage without needless zeros: `96.9 %`, `5 %`."""
     return "–" if share is None else f"{share * 100:.1f}".removesuffix(".0") + " %"
 
 
 def confidence_words(attained: float) -> str:
-    """The highest customary level that the attained confidence covers (96.9 % covers 95 %), else the attained one."""
+    """Return the highest customary level that the attained confidence reaches (96.9 % reaches 95 %), or else the
+    attained one."""
     return percent(next((usual for usual in _CUSTOMARY_CONFIDENCE if attained >= usual - 1e-9), attained))
 
 
 def verdict_word(comparison: VerdictRow) -> str:
-    """The verdict in the words of this metric: slower goodput is `lower`."""
+    """Return the verdict in this metric's words: slower goodput is `lower`."""
     if comparison.get("withheld"):
         return "not judged"
     if small := comparison.get("small"):
@@ -127,29 +129,29 @@ def verdict_word(comparison: VerdictRow) -> str:
 
 
 def metric_word(name: str, verdict: str) -> str:
-    """The word for a verdict on a metric, without margins."""
+    """Return the word for a verdict on a metric, without margins."""
     of = metric(name)
     words = {"better": of.words.better, "worse": of.words.worse, "inconclusive": "cannot tell yet"}
     return words.get(of.standing(verdict), verdict)
 
 
 def metric_titles(names: Iterable[str]) -> list[str]:
-    """The titles of the metrics, each once."""
+    """Return the titles of the metrics, each once."""
     return [metric(name).title for name in dict.fromkeys(names)]
 
 
 def standing(row: MetricVerdict) -> str:
-    """The standing of the first level: `better`, `worse`, `equivalent` or `inconclusive`."""
+    """Return the standing of the first level: `better`, `worse`, `equivalent` or `inconclusive`."""
     return metric(row["metric"]).standing(row["verdict"])
 
 
 def decided(row: MetricVerdict) -> bool:
-    """Whether one of the levels is better."""
+    """Return whether one of the levels is better."""
     return standing(row) in ("better", "worse")
 
 
 def listed(names: Sequence[str], last: str) -> str:
-    """`a, b or c`, with `last` before the last one."""
+    """Join names: `a, b or c`, with the word `last` before the last one."""
     return f" {last} ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 
@@ -159,7 +161,7 @@ def unbroken(text: str) -> str:
 
 
 def opened(where: str, rest: str) -> str:
-    """A sentence's beginning, such as `On poor, ...`. Only its first letter is raised, because names keep their
-    capitals."""
+    """Join a sentence's beginning, such as `On poor`, and its rest. Only the first letter is capitalised, because names
+    keep their case."""
     text = f"{where}, {rest}" if where else rest
     return text[:1].upper() + text[1:]

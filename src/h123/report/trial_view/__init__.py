@@ -1,4 +1,4 @@
-"""One trial for people, or two side by side: its course in time, on a page that opens offline."""
+"""A page about one trial, or two side by side, that shows its course over time and opens offline."""
 
 from h123.report.trial_view.choice import choose
 from h123.report.trial_view.page import write_trial_view

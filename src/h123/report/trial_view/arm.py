@@ -1,4 +1,4 @@
-"""An attempt and everything that it recorded, or why it recorded less."""
+"""An attempt with everything that it recorded, and the reasons for missing records."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _Read = TypeVar("_Read")
 
 @dataclass(frozen=True)
 class Arm:
-    """An attempt with its name on the page; all times in ns, on its trial's clock."""
+    """An attempt with its name on the page. All times are in ns, on its trial's clock."""
 
     attempt: SelectedAttempt
     name: str
@@ -41,17 +41,17 @@ class Arm:
         return self.trial.links[0]
 
     def way(self, way: int) -> Direction:
-        """The link's effect on packets in one direction."""
+        """Return the link's effect on packets in one direction."""
         return (self.link.down if way == DOWN else self.link.up) or Direction()
 
     def sender(self, way: int) -> str:
-        """The host that sends in this direction."""
+        """Return the host that sends in this direction."""
         end = self.link.b if way == DOWN else self.link.a
         return end.host if end else ("server" if way == DOWN else "client")
 
     @cached_property
     def report(self) -> Report | None:
-        """The lab's report. None for imported samples, and for a lab that was killed."""
+        """The lab's report. None for imported samples, or if the lab was killed."""
         file = self.attempt.folder / "report.json"
         return read_document(file, Report) if file.is_file() else None
 
@@ -61,7 +61,7 @@ class Arm:
         return _if_there(lambda: read_packets(self.attempt.folder))
 
     def of_way(self, way: int) -> Packets:
-        """The packets in one direction. Empty without a record."""
+        """Return the packets in one direction. Empty without a record."""
         record = self.packets
         return np.empty(0, PACKET) if record is None else record[record["way"] == way]
 
@@ -74,7 +74,7 @@ class Arm:
 
     @property
     def shared(self) -> bool:
-        """Whether cross traffic went through the link too."""
+        """Whether cross traffic also used the link."""
         return self.link.cross is not None
 
     @cached_property
@@ -94,7 +94,7 @@ class Arm:
 
     @property
     def quic(self) -> bool:
-        """Whether all its connections used QUIC."""
+        """Whether all connections of the attempt used QUIC."""
         return bool(self.connections) and all(connection.quic for connection in self.connections)
 
     @cached_property
@@ -110,7 +110,7 @@ class Arm:
 
     @cached_property
     def explained(self) -> ExplainedTrial | None:
-        """The causes of its requests' times, if packets show them."""
+        """The causes of the requests' times, if packets show them."""
         complete = self.packets is not None and self.requests and self.report
         return _if_there(lambda: explain(self.attempt.folder, self.attempt.statuses)) if complete else None
 
@@ -136,19 +136,19 @@ class Arm:
 
     @property
     def recorded_to(self) -> int:
-        """When its record of packets ended."""
+        """When the record of packets ended."""
         if not self.left_out or self.packets is None or not len(self.packets):
             return self.end_ns
         return int(self.packets["at_ns"].max())
 
     @property
     def left_out(self) -> int:
-        """Packets that the record has no room for."""
+        """The number of packets for which the record had no room."""
         return self.report.links[0].packets_left_out or 0 if self.report and self.report.links else 0
 
 
 def arms(choices: Sequence[SelectedAttempt], factor: str) -> list[Arm]:
-    """The attempts with names that distinguish them. A single one has the name of its compared level."""
+    """Return the attempts with names that distinguish them. A single attempt is named by its compared level."""
     if len(choices) == 1:
         return [Arm(choices[0], _arm_name(choices[0], [factor]))]
     first, second = choices

@@ -12,7 +12,7 @@ from h123.store import CampaignFolder, connect
 
 _NEAR = 3
 _MOST = 2
-"""Trials that one page shows."""
+"""The largest number of trials on one page."""
 
 
 @dataclass(frozen=True)
@@ -22,22 +22,22 @@ class SelectedAttempt:
     trial: str
     attempt: int
     counts: bool
-    """Whether its trial's results rest on it."""
+    """Whether the trial's results rest on this attempt."""
     valid: bool
     reasons: Sequence[Mapping[str, str]]
-    """Why the attempt is not valid."""
+    """The reasons why the attempt is not valid."""
     disturbed: bool
     block: int
     cell: Mapping[str, str]
     twin: bool
     clock: str | None
     statuses: Sequence[int]
-    """The status that each resource must be answered with."""
+    """The required status of the answer for each resource."""
     folder: Path
 
     @property
     def name(self) -> str:
-        """The attempt's folder."""
+        """The name of the attempt's folder."""
         return f"{self.trial}~{self.attempt}"
 
 
@@ -45,7 +45,7 @@ def choose(folder: CampaignFolder, names: Sequence[str]) -> list[SelectedAttempt
     """Find the attempts by name. `b01-t01-medium-h2` names the attempt that counts, `b01-t01-medium-h2~1` the first
     one.
 
-    Raises UserError if there is none, or its files have changed.
+    Raises UserError if there is none, or if its files have changed.
     """
     if len(names) > _MOST:
         raise UserError(f"{len(names)} trials are too many for one page", remedy="name one, or two to compare")

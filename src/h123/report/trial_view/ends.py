@@ -1,4 +1,4 @@
-"""Describes both ends of a trial: their processors, how they sent datagrams, and what their stacks logged."""
+"""Describes both ends of a trial: their processor time, how they sent datagrams, and what their stacks logged."""
 
 from collections.abc import Iterator
 
@@ -8,13 +8,13 @@ from h123.packets.capture import DOWN, UDP, UP
 from h123.report.trial_view.arm import Arm
 
 _WAYS = {"server": DOWN, "client": UP}
-"""The direction in which each of them sends."""
+"""The direction in which each role sends."""
 _ALONE = 1.05
-"""Datagrams a send. Up to this mean, nearly every datagram is sent alone."""
+"""Up to this mean number of datagrams per send, nearly every datagram is sent alone."""
 
 
 def processor(arm: Arm, role: str) -> str:
-    """`1.2 s, and 30 ms waited for one`: the processor time of a role during the client's run."""
+    """Describe the processor time of a role during the client's run: `1.2 s, and 30 ms waited for one`."""
     of = _role(arm, role)
     if of is None or of.cpu is None:
         return "–"
@@ -24,7 +24,7 @@ def processor(arm: Arm, role: str) -> str:
 
 
 def sends(arm: Arm, role: str) -> str:
-    """How many datagrams an end gave the kernel at a time. The end counts datagrams that are sent together (GSO) as
+    """Describe how many datagrams an end gave the kernel at a time. Datagrams that are sent together (GSO) count as
     one."""
     host = _host(arm, role)
     if host is None or arm.packets is None or arm.left_out:
@@ -39,13 +39,13 @@ def sends(arm: Arm, role: str) -> str:
 
 
 def dropped(arm: Arm, role: str) -> str:
-    """Datagrams that were dropped because the receive buffer was full."""
+    """Describe the datagrams that were dropped because the receive buffer was full."""
     host = _host(arm, role)
     return "–" if host is None or not arm.datagrams else str(host.grown("Udp.RcvbufErrors"))
 
 
 def log(arm: Arm) -> str:
-    """The facts of the server's qlog: `took 34 packets for lost; held by flow control: 340 ms of a stream's`."""
+    """Describe the server's qlog: `took 34 packets for lost; held by flow control: 340 ms of a stream's`."""
     logs = [entry for entry in arm.logs if entry is not None]
     if not logs:
         return "–"
@@ -65,7 +65,7 @@ def log(arm: Arm) -> str:
 
 
 def unread(arm: Arm) -> Iterator[str]:
-    """The logs that cannot be shown, and why."""
+    """Yield the logs that cannot be shown, and why."""
     for why in arm.stack_logs.faults:
         yield f"{why}; what its server says of that connection is not shown."
     if arm.stack_logs.logs and not any(arm.logs):

@@ -1,4 +1,4 @@
-"""Describes the attempts on a page: what they are, what they did, and what they did not record."""
+"""Describes the attempts on a page: their settings, results, and what they did not record."""
 
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
@@ -19,7 +19,7 @@ _LONG_S = 10
 
 
 def rows(arms: Sequence[Arm]) -> list[Row]:
-    """The rows of a table with a column for each arm."""
+    """Return the rows of a table with a column for each arm."""
     lines: list[tuple[str, Callable[[Arm], str]]] = [
         ("trial", _identity),
         ("is", lambda arm: ", ".join(map(level, arm.attempt.cell.values())) + (", twin" if arm.attempt.twin else "")),
@@ -90,7 +90,7 @@ def _packets(arm: Arm, way: int) -> str:
 
 
 def missing(arms: Sequence[Arm]) -> list[str]:
-    """Figures that cannot be drawn, with reasons."""
+    """Return the figures that cannot be drawn, with reasons."""
     if len(arms) == 1:
         return [line[:1].upper() + line[1:] for line in _missing(arms[0])]
     return [f"{arm.name}: {line}" for arm in arms for line in _missing(arm)]

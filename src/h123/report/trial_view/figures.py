@@ -18,7 +18,7 @@ from h123.report.trial_view.waterfall import waterfall_figure
 
 
 def pictures_of(pair: Sequence[Arm]) -> dict[str, object]:
-    """The pictures that the data allow, in the form for the page's template."""
+    """Return the pictures that the data allow, in the form that the page's template needs."""
     return {"figures": [figure for figure in _figures(pair) if figure], "inline": inline}
 
 

@@ -1,4 +1,4 @@
-"""Lines over time in one style: panels one below another with a common time axis, and above them marks for losses."""
+"""Lines over time in a common style: panels in a column with a common time axis, and above them marks for losses."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ from h123.report.look import COLOURS, NARROW, SERIES, WIDE, Mark
 FATES = {LOST: "lost", QUEUE_FULL: "queue full", BLOCKED: "blocked"}
 HELD = max(FATES) + 1
 KINDS = {**FATES, HELD: "flow control"}
-"""The kinds of marks: packets that never left the link, by fate, and times in which flow control blocked a sender."""
+"""The kinds of marks: packets that never left the link, by fate, and times when flow control blocked a sender."""
 _LEFT = 70
-"""Pixels left of every plot, so that all have their times one below another."""
+"""The width in pixels to the left of every plot, so that their time axes are aligned."""
 _ROW = 16
-"""Pixels of the ticks of a kind."""
+"""The height in pixels of the ticks of one kind."""
 _CROSS = "M-1,-1L1,1M-1,1L1,-1"
 _HEADROOM = 1.05
 _DIGITS = 4
@@ -33,19 +33,19 @@ class Line:
     name: str
     """The meaning of its colour and dashes."""
     arm: int | None
-    """The arm whose colour it has. None: a neutral colour."""
+    """The arm whose colour the line has. None: a neutral colour."""
     seconds: Numbers
     values: Numbers
     dashed: bool = False
-    """Whether its values come from a setting or a log instead of packets."""
+    """Whether the values come from a setting or a log instead of packets."""
     steps: bool = False
     """Whether each value holds until the next."""
     points: bool = False
-    """Whether it has so few values that each is marked."""
+    """Whether there are so few values that each is marked."""
     crosses: tuple[Numbers, Numbers] | None = None
-    """Times and values to be marked as losses."""
+    """Times and values to mark as losses."""
     dots: tuple[Numbers, Numbers] | None = None
-    """The same for retransmissions."""
+    """Times and values to mark as retransmissions."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Ticks:
 def over_time(
     name: str, title: str, caption: str, bins: Bins, panels: Sequence[Panel], ticks: Sequence[Ticks] = ()
 ) -> Figure:
-    """A figure of panels."""
+    """Draw a figure with a column of panels."""
     lines = {line.name: line for panel in panels for line in panel.lines}
     end = bins.width * bins.count / 1e9
 
@@ -133,7 +133,7 @@ def _marks(seconds: Numbers, values: Numbers, x: alt.X, y: alt.Y, shape: str, co
 
 
 def _strip(strips: Sequence[Ticks], end: float, plot: int) -> Any:
-    """A row for each kind, and in it one for each arm: ticks, of which each picture has a path an arm."""
+    """Draw a row of ticks for each kind and arm. Each arm's ticks form a single path."""
     kinds = [kind for kind in KINDS if any(ticks.kind == kind for ticks in strips)]
     labels = {str(row + 0.5): KINDS[kind] for row, kind in enumerate(kinds)}
     axis = alt.Axis(
@@ -158,7 +158,7 @@ def _strip(strips: Sequence[Ticks], end: float, plot: int) -> Any:
 
 
 def _rows(seconds: Numbers, values: Numbers) -> list[Mark]:
-    """Rows of data; no value where it is nan."""
+    """Return rows of data. Where a value is nan, the row has none."""
     return [
         {"t": round(float(t), 5), "v": None if np.isnan(v) else float(f"{v:.5g}")}
         for t, v in zip(seconds, values, strict=True)

@@ -1,4 +1,4 @@
-"""The page: one file that opens offline."""
+"""Writes the page: one file that opens offline."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,13 +16,14 @@ from h123.store import CampaignFolder
 def write_trial_view(
     folder: CampaignFolder, attempts: Sequence[SelectedAttempt], page: Path, *, force: bool = False
 ) -> None:
-    """Write the page about one attempt, or two. `force`: replace an existing page. Raises OSError, UserError."""
+    """Write the page about one attempt or two. `force`: replace an existing page. Raises OSError, UserError."""
     pair = arms(attempts, folder.study["compare"]["factor"])
     undrawn = REPORT.note("Figures")
     if undrawn:
         pictures: dict[str, object] = {"figures": [], "undrawn": undrawn}
     else:
-        from h123.report.trial_view.figures import pictures_of  # only now: what draws may not be installed
+        # imported here, because the drawing library may be missing
+        from h123.report.trial_view.figures import pictures_of
 
         pictures = pictures_of(pair)
     content = {

@@ -1,4 +1,4 @@
-"""The figures over time: what each one shows about the arms."""
+"""The figures over time, each of which shows one quantity for all arms."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -33,25 +33,25 @@ from h123.report.trial_view.arm import Arm
 from h123.report.trial_view.over_time import FATES, HELD, Line, Panel, Ticks, over_time
 
 MOST = 400
-"""Bins of a picture: two pixels each on a wide screen."""
+"""The number of bins of a picture: two pixels each on a wide screen."""
 WAYS = {DOWN: "down, to the client", UP: "up, to the server"}
 RATE = "the link's rate"
 WINDOW, SMOOTHED, FULL = "congestion window", "smoothed round trip", "a full queue"
 CONNECTIONS = 8
-"""The most connections of an arm in a sequence plot."""
+"""The largest number of an arm's connections in a sequence plot."""
 _LOOKS, _FEW = 5, 60
 """The fewest values that make a line, and the most that are marked one by one."""
 _FAR = 4
-"""Times what was reached at most: a rate above is named, for drawn it would flatten the rest."""
+"""A rate above this multiple of the highest throughput is named instead of drawn, because it would flatten the rest."""
 
 
 def bins_of(arms: Sequence[Arm]) -> Bins:
-    """Bins from when the clients began, which is time 0 of every arm, to the end of the longest arm."""
+    """Return bins from when the clients began, which is time 0 of every arm, to the end of the longest arm."""
     return Bins.covering(0, max(arm.end_ns - arm.begin_ns for arm in arms), MOST)
 
 
 def loss_marks(arms: Sequence[Arm], bins: Bins, ways: Sequence[int] = (DOWN, UP)) -> list[Ticks]:
-    """The losses of all arms by fate, with a mark for each bin that has any."""
+    """Return the losses of all arms by fate, with a mark for each bin that contains any."""
     marks = []
     for number, arm in enumerate(arms):
         for fate in FATES:
@@ -62,7 +62,8 @@ def loss_marks(arms: Sequence[Arm], bins: Bins, ways: Sequence[int] = (DOWN, UP)
 
 
 def stall_marks(arms: Sequence[Arm], bins: Bins, way: int) -> list[Ticks]:
-    """When flow control blocked the sender in a direction, by the server's log, with a mark for each such bin."""
+    """Return when flow control blocked the sender in a direction, by the server's log, with a mark for each such
+    bin."""
     marks = []
     for number, arm in enumerate(arms):
         own = arm.sender(way) == "server"
@@ -76,7 +77,7 @@ def stall_marks(arms: Sequence[Arm], bins: Bins, way: int) -> list[Ticks]:
 
 
 def throughput_figure(arms: Sequence[Arm], bins: Bins) -> Figure:
-    """The throughput in both directions."""
+    """Draw the throughput in both directions."""
     caption = (
         f"What left the link in each {width(bins)}, whole IP packets, as the link's rate (dashed) counts them. "
         f"{marked(bins)}"
@@ -99,8 +100,8 @@ def _throughput(arms: Sequence[Arm], bins: Bins, way: int) -> Panel:
 
 
 def flight_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
-    """Bytes in flight in the direction that carried more, and the congestion window if TCP's account has enough values,
-    or if a QUIC server logged it."""
+    """Draw bytes in flight in the direction that carried more, with the congestion window if TCP's account has enough
+    values or a QUIC server logged it."""
     flown = [bytes_in_flight(arm.connections, way, shifted_bins(bins, arm)) for arm in arms]
     windows = _senders(arms, bins, way, sender_window, logged_window)
     blocked = stall_marks(arms, bins, way)
@@ -121,7 +122,7 @@ def flight_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
 
 
 def round_trip_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
-    """Round trips as the sender could see them, and TCP's estimate."""
+    """Draw round trips as the sender could see them, and TCP's estimate."""
     measured = [round_trips(arm.connections, way) for arm in arms]
     medians = [
         bins.medians(series.times - arm.begin_ns, series.values) for arm, series in zip(arms, measured, strict=True)
@@ -144,7 +145,7 @@ def round_trip_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
 
 
 def queue_figure(arms: Sequence[Arm], bins: Bins) -> Figure | None:
-    """How long packets waited in the queue. None if no link has a rate."""
+    """Draw how long packets waited in the queue. None if no link has a rate."""
     panels = [panel for way in WAYS if (panel := _queue(arms, bins, way))]
     if not panels:
         return None
@@ -176,7 +177,7 @@ def _queue(arms: Sequence[Arm], bins: Bins, way: int) -> Panel | None:
 
 
 def sequence_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
-    """How far each sender had come, connection by connection."""
+    """Draw how far each sender had come, for each connection."""
     curves = {n: sequences(arm.connections, way) for n, arm in enumerate(arms)}
     curves_shown = [(n, curve) for n, of in curves.items() for curve in of[:CONNECTIONS]]
     scale, unit = common_unit([max((float(curve.ends.max()) for _, curve in curves_shown), default=1.0)], "B")
@@ -204,18 +205,18 @@ def _sequence(arm: Arm, number: int, curve: SentSoFar, bins: Bins, scale: float)
 
 
 def _one_each(bins: Bins, times: Times, values: Numbers) -> tuple[Numbers, Numbers]:
-    """The first in each bin."""
+    """Return the first time and value in each bin."""
     _, firsts = np.unique((times - bins.begin) // bins.width, return_index=True)
     return times[firsts] / 1e9, values[firsts]
 
 
 def main_way(arms: Sequence[Arm]) -> int:
-    """The direction that carried more of the shown trials' bytes."""
+    """Return the direction that carried more of the shown trials' bytes."""
     return max(WAYS, key=lambda way: sum(int(arm.of_way(way)["bytes"].sum(dtype=np.int64)) for arm in arms))
 
 
 def shifted_bins(bins: Bins, arm: Arm) -> Bins:
-    """The same, in the arm's own time."""
+    """Return the bins in the arm's own time."""
     return replace(bins, begin=bins.begin + arm.begin_ns)
 
 
@@ -226,8 +227,8 @@ def _senders(
     of_account: Callable[[Account, str], Series],
     of_logs: Callable[[Sequence[StackLog], Bins], Series],
 ) -> dict[int, Series]:
-    """The senders' own values, in time since the client began: TCP's account, or the log of a QUIC server that sends.
-    An arm with too few values for a line has none."""
+    """Return the senders' own values by arm, in time since the client began: from TCP's account, or from the log of a
+    QUIC server that sends. An arm with too few values for a line has none."""
     by_arm = {n: of_account(arm.account, arm.sender(way)) for n, arm in enumerate(arms) if arm.account is not None}
     for n, arm in enumerate(arms):
         logs = [log for log in arm.logs if log]
@@ -238,13 +239,13 @@ def _senders(
 
 
 def sender_line(name: str, arm: int, series: Series, scale: float) -> Line:
-    """A line of a sender's own figures, whose samples are marked if there are few."""
+    """Return a line of a sender's own figures. Its samples are marked if there are few."""
     few = len(series.times) <= _FEW
     return Line(name, arm, series.times / 1e9, series.values / scale, dashed=True, points=few)
 
 
 def _without_account(arms: Sequence[Arm], by_arm: Mapping[int, Series], what: str) -> Iterator[str]:
-    """Why it is missing, for each arm that lacks it."""
+    """Yield for each arm without the figure why it is missing."""
     for number, arm in enumerate(arms):
         if number in by_arm:
             continue
@@ -264,7 +265,7 @@ def _same(series: Series, other: Series) -> bool:
 
 
 def shifted(arm: Arm, way: int) -> Packets:
-    """The arm's packets in a direction, in time since its client began."""
+    """Return the arm's packets in a direction, in time since its client began."""
     packets = arm.of_way(way).copy()
     packets["at_ns"] -= arm.begin_ns
     packets["left_ns"][packets["left_ns"] > 0] -= arm.begin_ns
@@ -272,22 +273,22 @@ def shifted(arm: Arm, way: int) -> Packets:
 
 
 def line(arm: Arm, number: int, bins: Bins, values: Numbers) -> Line:
-    """A line with a value for each bin, which holds until the next; without bins that the arm's record of packets does
-    not cover."""
+    """Return a line with a value for each bin, which holds until the next; without bins that the arm's record of
+    packets does not cover."""
     covered = not arm.left_out or bins.begins + bins.width <= arm.recorded_to - arm.begin_ns
     return Line(arm.name, number, bins.begins / 1e9, np.where(covered, values, np.nan), steps=True)
 
 
 def rate_unit(most: float) -> tuple[float, str]:
-    """The unit in which this many bits per second are easiest to read."""
+    """Return the most readable unit for this many bits per second."""
     return next((step for step in ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")) if most >= step[0]), (1, "bit/s"))
 
 
 def width(bins: Bins) -> str:
-    """The width of a bin, in words."""
+    """Describe the width of a bin."""
     return f"{bins.width / 1e6:g} ms" if bins.width < 10**9 else format_span(bins.width / 1e9)
 
 
 def marked(bins: Bins) -> str:
-    """The meaning of the marks above a figure."""
+    """Explain the marks above a figure."""
     return f"Marks above: packets that the link lost or had no room for, one for each {width(bins)} that had any."

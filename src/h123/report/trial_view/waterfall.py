@@ -1,4 +1,4 @@
-"""A waterfall: a bar for each of the first requests, cut into what its time was spent on."""
+"""A waterfall with a bar for each of the first requests, divided into what its time was spent on."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
@@ -15,11 +15,11 @@ from h123.report.trial_view.arm import Arm
 from h123.store import Sample
 
 MOST = 100
-"""The most requests of an arm."""
+"""The largest number of requests of an arm."""
 _BAR = 5
-"""Pixels of a request."""
+"""The height of a request in pixels."""
 _WORTH = 0.004
-"""Share of the axis that a part needs to be drawn for itself; what is less is drawn with the part before it."""
+"""The share of the axis that a part needs to be drawn; a smaller part is drawn together with the previous one."""
 PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     WORDS["tries"]: (STAGES[FAILED], ("tries",)),
     WAITING: (STAGES[WAITING], ("place",)),
@@ -39,16 +39,16 @@ PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     RECEIVING: (STAGES[RECEIVING], ()),
     FAILED: (STAGES[FAILED], ()),
 }
-"""The parts of bars in their order, with the colours and causes of each. Those without causes are known only from the
+"""The parts of bars in their order, with the colours and causes of each. Parts without causes are known only from the
 client."""
 _OF_CAUSE = {cause: part for part, (_, causes) in PARTS.items() for cause in causes}
 
 Parts = dict[str, int]
-"""The time of each part in their order, ns."""
+"""The time of each part, ns, in the order of PARTS."""
 
 
 def waterfall_figure(arms: Sequence[Arm]) -> Figure | None:
-    """A panel for each arm, with a common axis; None if no request is known."""
+    """Draw a panel for each arm, with a common axis. None if no request is known."""
     bars_by_arm = {arm.name: list(_bars(arm)) for arm in arms if arm.requests}
     if not bars_by_arm:
         return None
@@ -99,14 +99,14 @@ def _caption(arms: Sequence[Arm]) -> str:
 
 
 def _bars(arm: Arm) -> Iterator[tuple[Sample, int, Parts]]:
-    """The first requests of an arm, when each began, and its parts."""
+    """Yield the first requests of an arm, when each began, and its parts."""
     parts_by_request, requests = _parts_by_request(arm.explained), arm.requests[:MOST]
     for row, marked in zip(requests, stages(requests), strict=True):
         yield row, row["start_ns"] - arm.begin_ns, parts_by_request.get(_key(row)) or marked
 
 
 def _parts_by_request(explained: ExplainedTrial | None) -> dict[tuple[int, ...], Parts]:
-    """The parts of each request that packets explain."""
+    """Return the parts of each request that packets explain."""
     parts_by_request: dict[tuple[int, ...], Parts] = {}
     if explained is not None:
         for row, seconds in zip(explained.rows, explained.seconds, strict=True):
@@ -122,7 +122,7 @@ def _key(row: Sample) -> tuple[int, ...]:
 
 
 def _marks(bars: Sequence[tuple[Sample, int, Parts]], end: int, scale: float) -> list[Mark]:
-    """The parts that are wide enough to be seen; each bar is as long as its request anyway."""
+    """Return marks for the parts that are wide enough to see. The total length of each bar is unaffected."""
     return [mark for number, bar in enumerate(bars) for mark in _pieces(number, bar, end, scale)]
 
 

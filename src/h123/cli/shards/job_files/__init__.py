@@ -1,1 +1,1 @@
-"""Job files for shards: one template for each system that runs a command with an index."""
+"""Job files for shards: one template for each system (Slurm, Kubernetes, GitHub)."""

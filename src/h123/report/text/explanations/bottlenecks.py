@@ -21,7 +21,7 @@ _PROCESSORS = (
 
 
 def chosen_rows(rows: Sequence[Bottlenecks], only: Mapping[str, Collection[str]]) -> list[Bottlenecks]:
-    """The rows of the cells that `only` names (levels by factor). Raises UserError if there are none."""
+    """Return the rows of the cells that `only` selects (levels by factor). Raises UserError if there are none."""
     selection = [row for row in rows if all(row.cell[factor] in levels for factor, levels in only.items())]
     if not selection:
         raise UserError(
@@ -32,7 +32,8 @@ def chosen_rows(rows: Sequence[Bottlenecks], only: Mapping[str, Collection[str]]
 
 
 def limits_lines(rows: Sequence[Bottlenecks], study: Study, only: Mapping[str, Collection[str]]) -> Iterator[str]:
-    """The table's lines for the cells that `only` names (levels by factor). Raises UserError if there are none."""
+    """Yield the table's lines for the cells that `only` selects (levels by factor). Raises UserError if there are
+    none."""
     selection = chosen_rows(rows, only)
     yield from table(_rows(selection, study))
     for kind, meaning in (("packets", _PACKETS), ("processors", _PROCESSORS)):
@@ -41,7 +42,7 @@ def limits_lines(rows: Sequence[Bottlenecks], study: Study, only: Mapping[str, C
 
 
 def _rows(rows: Sequence[Bottlenecks], study: Study) -> list[dict[str, str]]:
-    """The rows in the study's order, one for each cell."""
+    """Return the rows in the study's order, one for each cell."""
     compared, places = study.compare.factor, {name: list(levels) for name, levels in study.factors.items()}
     others = [factor for factor in places if factor != compared]
     columns = [place for place in places[compared] if any(row.cell[compared] == place for row in rows)]
@@ -56,7 +57,7 @@ def _rows(rows: Sequence[Bottlenecks], study: Study) -> list[dict[str, str]]:
 
 
 def _shares_words(row: Bottlenecks) -> str:
-    """`**the client's processor** 97 %, the server's processor 61 %`."""
+    """Describe the shares: `**the client's processor** 97 %, the server's processor 61 %`."""
     limits, every = row.limits, row.told_by == "processors"
     shares = [(what, share) for what, share in row.shares.items() if every or share >= _NAMED or what in limits]
     parts = [f"{f'**{what}**' if what in limits else what} {share:.0%}".replace("%", " %") for what, share in shares]

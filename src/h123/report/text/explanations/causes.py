@@ -1,5 +1,4 @@
-"""Explains a difference: what both sides spent a request's, a visit's or a recovery's time on, and which parts make the
-difference."""
+"""Explains a difference: what both sides spent the time of a request, visit or recovery on, and which parts differ."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from h123.study.metrics.quantity import PageTime, RecoveryTime, RequestTime
 
 
 class PartRow(TypedDict):
-    """A part of the time of both sides, or the whole time."""
+    """A part of both sides' time, or the whole time."""
 
     words: str
     a_seconds: float
@@ -28,11 +27,11 @@ class PartRow(TypedDict):
 
 _NAMED = 3
 DRAWN = 0.02
-"""Share of the longer side's time that a part needs for a bar."""
+"""The share of the longer side's time that a part needs to be drawn as a bar."""
 _WORTH = 0.1
-"""Share of the largest part's difference; a part that differs by less is not named in a sentence."""
+"""The share of the largest part's difference below which a part is not named in a sentence."""
 NOTICED = 0.01
-"""Share of the longer side's time below which a difference or a part is not worth mentioning: a fifth of the usual
+"""The share of the longer side's time below which a difference or a part is not worth mentioning: a fifth of the usual
 margin."""
 _SIZED: Mapping[str, Callable[[float], str]] = {
     "place": lambda size: f"{size:.0f} at a time",
@@ -41,20 +40,21 @@ _SIZED: Mapping[str, Callable[[float], str]] = {
         ("stream-limit", "connection-limit"), lambda size: f"a window of {size:,.0f} bytes".replace(",", " ")
     ),
 }
-"""Causes whose size is reported, and the format of the size."""
+"""Causes whose size is reported, with the format of the size."""
 _TRIPS = 1.5
-"""From this number on, round trips are counted in the text."""
+"""From this number on, the text counts round trips."""
 _NOTHING_S = 5e-6
 _MINUS = "\u2212"
 
 
 def cause_rows(verdicts: CausesPart) -> list[CausesRow]:
-    """All rows; empty for a campaign whose trials recorded no packets."""
+    """Return all rows; empty for a campaign whose trials recorded no packets."""
     return list(verdicts.get("causes", []))
 
 
 def sentence(row: CausesRow) -> str:
-    """`On poor, HTTP/3 takes 455 ms less than HTTP/2: 390 ms less on ..., 61 ms less on ... and 12 ms more on ...`"""
+    """Describe the difference: `On poor, HTTP/3 takes 455 ms less than HTTP/2: 390 ms less on ..., 61 ms less on ...
+    and 12 ms more on ...`"""
     a, b, whole = level(row["a"]), level(row["b"]), row["difference"]["seconds"]
     if row["difference"]["confidence"] < CONFIDENCE:
         few = f"{row['blocks']} {'blocks are' if row['blocks'] > 1 else 'block is'} too few to say"
@@ -80,7 +80,7 @@ def sentence(row: CausesRow) -> str:
 
 
 def _detail(part: CauseRow) -> str:
-    """` (65.5 kB per round trip, 4.1 round trips)`: how large a limit is, and how often it cost a round trip."""
+    """Say how large a limit is and how often it cost a round trip: ` (65.5 kB per round trip, 4.1 round trips)`."""
     details = []
     if (size := part.get("size")) and part["cause"] in _SIZED:
         details.append(_SIZED[part["cause"]](size))
@@ -90,7 +90,7 @@ def _detail(part: CauseRow) -> str:
 
 
 def _most(row: CausesRow) -> str:
-    """`23 % of the time of HTTP/3`: the side with more unattributed time."""
+    """Name the side with more unattributed time: `23 % of the time of HTTP/3`."""
     shares = {row["a"]: row["sums"]["a_unattributed"], row["b"]: row["sums"]["b_unattributed"]}
     name = max(shares, key=lambda name: shares[name])
     return f"{_percent(shares[name])} of the time of {level(name)}"
@@ -101,7 +101,7 @@ PAIRED = "Differences are paired within blocks, so they need not equal the diffe
 
 
 def sums(row: CausesRow) -> str:
-    """How well the parts add up to the measured time. Empty for verdicts that do not contain it."""
+    """Say how well the parts add up to the measured time. Empty for verdicts without this information."""
     if "sums" not in row:
         return ""
     shares = row["sums"]
@@ -116,7 +116,7 @@ def sums(row: CausesRow) -> str:
 
 
 def blocking_words(row: CausesRow) -> str:
-    """How much of the cost of losses is head-of-line blocking. Empty if losses cost neither side much."""
+    """Say how much of the cost of losses is head-of-line blocking. Empty if losses cost neither side much."""
     of = row.get("losses")
     longer = max(row["a_seconds"], row["b_seconds"])
     if not of or max(of["a_seconds"], of["b_seconds"]) < DRAWN * longer:
@@ -134,20 +134,20 @@ def blocking_words(row: CausesRow) -> str:
 
 
 def _blocking_share(seconds: float, cost: float) -> str:
-    """`12 ms (31 %) of the 39 ms that losses cost`."""
+    """Describe a share of the cost of losses: `12 ms (31 %) of the 39 ms that losses cost`."""
     share = f"{format_seconds(seconds)} ({_percent(seconds / cost)})" if seconds >= _NOTHING_S else "none"
     return f"{share} of the {format_seconds(cost)} that losses cost"
 
 
 def _percent(share: float) -> str:
-    """Rounded away from whole: `100 %` is all, `0 %` nothing."""
+    """Round a share so that `100 %` means all and `0 %` means none."""
     if 0 < share < 0.001:
         return "under 0.1 %"
     return "over 99.9 %" if 0.999 < share < 1 else f"{share:.1%}".replace(".0%", "%").replace("%", " %")
 
 
 def main_parts(row: CausesRow) -> list[CauseRow]:
-    """The parts that make the difference, largest first: those whose interval excludes zero and that are worth
+    """Return the parts that make the difference, largest first: those whose interval excludes zero and that are worth
     mentioning."""
     parts = [part for part in row["parts"] if part["difference"]["low"] * part["difference"]["high"] > 0]
     least = _WORTH * max((abs(part["difference"]["seconds"]) for part in parts), default=0.0)
@@ -156,20 +156,20 @@ def main_parts(row: CausesRow) -> list[CauseRow]:
 
 
 def _alike(row: CausesRow) -> bool:
-    """Whether neither its sides nor their parts differ noticeably."""
+    """Return whether neither the sides nor their parts differ noticeably."""
     difference = row["difference"]
     furthest = max(map(abs, (difference["seconds"], difference["low"], difference["high"])))
     return not noticed(row, furthest) and not main_parts(row)
 
 
 def noticed(row: CausesRow, seconds: float) -> bool:
-    """Whether this share of its time is worth mentioning."""
+    """Return whether this part of the row's time is worth mentioning."""
     return abs(seconds) >= NOTICED * float(max(row["a_seconds"], row["b_seconds"]))
 
 
 @dataclass(frozen=True)
 class Observation:
-    """Words for what a row divides into parts."""
+    """The words for a whole that a row divides into parts."""
 
     singular: str
     plural: str
@@ -217,7 +217,7 @@ def observation(row: CausesRow) -> Observation:
 
 
 def kind(row: CausesRow) -> str:
-    """`request`, `cold request`, `visit`, `recovery`."""
+    """Return the kind of a row: `request`, `cold request`, `visit` or `recovery`."""
     match metric(row["metric"]).of:
         case RequestTime(phase="cold"):
             return f"cold {observation(row).singular}"
@@ -226,7 +226,7 @@ def kind(row: CausesRow) -> str:
 
 
 def which(rows: Sequence[CausesRow]) -> str:
-    """Sentences about which requests or visits of each trial the rows cover."""
+    """Return sentences about which requests or visits of each trial the rows cover."""
     return " ".join(f"From each trial: {of.which}." for of in dict.fromkeys(map(observation, rows)))
 
 
@@ -236,26 +236,26 @@ def typical(row: CausesRow) -> str:
 
 
 def amount(seconds: float) -> str:
-    """`41 ms less`."""
+    """Format a difference in time: `41 ms less`."""
     return f"{format_seconds(abs(seconds))} {'less' if seconds < 0 else 'more'}"
 
 
 def signed(seconds: float) -> str:
-    """`−41 ms`; 0 for less than any request would notice."""
+    """Format a signed time: `−41 ms`; 0 if it is less than any request would notice."""
     if abs(seconds) < _NOTHING_S:
         return "0"
     return f"{_MINUS if seconds < 0 else '+'}{format_seconds(abs(seconds))}"
 
 
 def between(difference: SecondsBetween) -> str:
-    """`−45 ms to −38 ms`: the interval of a difference; a dash if it would mislead."""
+    """Format the interval of a difference: `−45 ms to −38 ms`; a dash if it would mislead."""
     if not meaningful(difference["confidence"]):
         return "–"
     return f"{signed(difference['low'])} to {signed(difference['high'])}"
 
 
 def confidence(row: CausesRow) -> str:
-    """The meaning of the intervals of a row's parts, or why none is shown."""
+    """Explain the intervals of a row's parts, or say why none is shown."""
     attained = row["difference"]["confidence"]
     if not meaningful(attained):
         return f"No intervals: {no_interval(row['blocks'])}."
@@ -263,7 +263,7 @@ def confidence(row: CausesRow) -> str:
 
 
 def no_causes_error(verdicts: Verdicts) -> UserError:
-    """The error that says why there is nothing to show."""
+    """Return the error that explains why there are no causes to show."""
     if cause_rows(verdicts):
         return UserError(
             "no causes are known for what --filter selects: its trials recorded no packets, as over a plain veth",
@@ -297,12 +297,12 @@ def no_causes_error(verdicts: Verdicts) -> UserError:
 
 
 def title(row: CausesRow) -> str:
-    """`poor, cold request`."""
+    """Return the row's title: `poor, cold request`."""
     return ", ".join(filter(None, [cell_name(row["cell"]), kind(row)]))
 
 
 def parts(row: CausesRow) -> list[PartRow]:
-    """The parts that are worth mentioning, largest difference first, and the whole."""
+    """Return the parts that are worth mentioning, largest difference first, and the whole."""
     worth = (part for part in row["parts"] if noticed(row, max(part["a_seconds"], part["b_seconds"])))
     whole: PartRow = {
         "words": f"in all, over {row['blocks']} {'blocks' if row['blocks'] > 1 else 'block'}",

@@ -9,7 +9,7 @@ from h123.report.text.words import cell_name, interval, level, ratio
 
 
 def product(row: PartsRow) -> str:
-    """`1.10 ≈ 1.02 × 1.08`: total, protocol part, processing part, each with its own centre."""
+    """Format a row as `1.10 ≈ 1.02 × 1.08`: total, protocol part, processing part, each with its own centre."""
     total, protocol, processing = (
         ratio(part["ratio"], part["low"], part["high"]) for part in (row["total"], row["protocol"], row["processing"])
     )
@@ -17,14 +17,14 @@ def product(row: PartsRow) -> str:
 
 
 def cpu_cost(split: PartsOfTime, row: PartsRow) -> CostRow:
-    """CPU per request under the wall clock, for the same levels in the same cell."""
+    """Return CPU per request under the wall clock, for the same levels in the same cell."""
     same = row["cell"], row["a"], row["b"]
     (cost_row,) = [cost for cost in split["cpu"] if (cost["cell"], cost["a"], cost["b"]) == same]
     return cost_row
 
 
 def terminal_lines(split: PartsOfTime, answers: Sequence[JudgedComparison]) -> list[str]:
-    """A line for each comparison in `answers`, which answer the question. Empty without data."""
+    """Return a line for each comparison in `answers`, which answer the question. Empty without data."""
     keys = {(c["metric"], c["a"], c["b"]) for c in answers}
     rows = [row for row in split["rows"] if (row["metric"], row["a"], row["b"]) in keys]
     lines = [f"  {_subject(row)}: {_parts_words(split, row)}" for row in rows]
@@ -32,7 +32,7 @@ def terminal_lines(split: PartsOfTime, answers: Sequence[JudgedComparison]) -> l
 
 
 def _parts_words(split: PartsOfTime, row: PartsRow) -> str:
-    """The parts; of a ratio that is not judged under either clock there are none."""
+    """Describe the parts. A ratio that is not judged under one of the clocks has none."""
     if any(unfit(part) for part in (row["total"], row["protocol"])):
         return "not judged"
     return f"{product(row)} ({interval(row['processing'])}); {_cpu(split, row)}"

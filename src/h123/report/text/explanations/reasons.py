@@ -12,12 +12,13 @@ from h123.report.text.headline import ENOUGH_TO_READ
 from h123.report.text.words import cause, decided, level, opened, place, standing, unbroken
 
 _MOST = 12
-"""Short reasons that an answer has room for."""
+"""The largest number of short reasons in an answer."""
 _OTHERWISE = "The answer compares medians, which differ the other way."
 
 
 def reason_lines(verdicts: Verdicts) -> list[str]:
-    """Sentences about what answers the question: all of them if they are few, else the decided ones in short."""
+    """Return sentences about the causes of the answer's differences: all if there are few, otherwise the decided ones
+    in short."""
     comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
     rows = list(reason_rows(causes.cause_rows(verdicts), headline(comparisons), comparisons))
     late = later_lines(comparisons)
@@ -29,7 +30,7 @@ def reason_lines(verdicts: Verdicts) -> list[str]:
 
 
 def later_lines(comparisons: Sequence[JudgedComparison]) -> list[str]:
-    """Why the first answers of one side begin later: `On far, base takes one more round trip than new until ...`"""
+    """Say why the first answers of one side begin later: `On far, base takes one more round trip than new until ...`"""
     return [_later(c, later) for c in comparisons if (later := c.get("later")) and decided(c) and not c["twin"]]
 
 
@@ -42,8 +43,8 @@ def _later(c: JudgedComparison, later: Later) -> str:
 def reason_rows(
     rows: Sequence[CausesRow], headlines: Sequence[JudgedComparison], comparisons: Sequence[JudgedComparison]
 ) -> Iterator[CausesRow]:
-    """The reasons for the answer's differences; if the answer finds none, for other differences, such as those of first
-    requests. Unreliable figures get no reasons."""
+    """Yield the reasons for the answer's differences. If the answer finds none, yield reasons for other differences,
+    such as those of first requests. Unreliable figures get no reasons."""
     metrics = {c["metric"] for c in headlines}
     differences = [(c["cell"], c["a"], c["b"]) for c in headlines if decided(c)]
     for row in rows:
@@ -69,7 +70,7 @@ def _short(rows: Sequence[CausesRow], comparisons: Sequence[JudgedComparison]) -
 
 
 def _with_median_caveat(text: str, row: CausesRow, comparisons: Sequence[JudgedComparison]) -> str:
-    """A mean may differ the other way than the median that the answer is of."""
+    """Add a note if the mean differs in the opposite direction to the answer's median."""
     answer, difference = _answered(row, comparisons), row["difference"]
     if not answer or not decided(answer) or difference["low"] * difference["high"] <= 0:
         return text
@@ -77,6 +78,6 @@ def _with_median_caveat(text: str, row: CausesRow, comparisons: Sequence[JudgedC
 
 
 def _answered(row: CausesRow, comparisons: Sequence[JudgedComparison]) -> JudgedComparison | None:
-    """The comparison that the reason belongs to."""
+    """Return the comparison that the reason belongs to, or None."""
     same = row["cell"], row["metric"], row["a"], row["b"]
     return next((c for c in comparisons if (c["cell"], c["metric"], c["a"], c["b"]) == same), None)

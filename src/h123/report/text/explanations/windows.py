@@ -12,7 +12,7 @@ _NAMED = 4
 
 @dataclass(frozen=True)
 class _Helped:
-    """A row from the side of the level that begins with more."""
+    """A row, seen from the level with the larger initial window."""
 
     metric: str
     level: str
@@ -23,7 +23,7 @@ class _Helped:
     alone: float
     """Seconds that the window alone saves."""
     whole: float
-    """Seconds that were saved."""
+    """Seconds that were saved in total."""
 
     @classmethod
     def of(cls, row: WindowsRow) -> "_Helped":
@@ -35,7 +35,8 @@ class _Helped:
 
 
 def window_lines(verdicts: WindowsPart) -> list[str]:
-    """A sentence for each level that begins with more packets; none for a campaign that an earlier h123 began."""
+    """Return a sentence for each level that begins with more packets. Empty for campaigns that an earlier version
+    began."""
     rows = [_Helped.of(row) for row in verdicts.get("windows", [])]
     groups: dict[tuple[str, int, int], list[_Helped]] = {}
     for row in rows:
@@ -44,7 +45,7 @@ def window_lines(verdicts: WindowsPart) -> list[str]:
 
 
 def _sentence(rows: Sequence[_Helped]) -> str:
-    """`HTTP/3 begins with 33 packets, HTTP/2 with 10: ...`"""
+    """Describe the windows and their effect: `HTTP/3 begins with 33 packets, HTTP/2 with 10: ...`"""
     first, others = rows[0], list(dict.fromkeys(level(row.other) for row in rows))
     places: dict[str, list[_Helped]] = {}
     for row in rows:
@@ -60,7 +61,7 @@ def _sentence(rows: Sequence[_Helped]) -> str:
 
 
 def _saved(where: str, rows: Sequence[_Helped], *, alone: bool) -> str:
-    """`39 ms on medium (of 63.5 ms against HTTP/2 and 62.3 ms against HTTP/1.1)`."""
+    """Describe the saved time: `39 ms on medium (of 63.5 ms against HTTP/2 and 62.3 ms against HTTP/1.1)`."""
     times = metric(rows[0].metric)
     wholes = [
         f"{times.format(row.whole)} in all{'' if alone else f' against {level(row.other)}'}"

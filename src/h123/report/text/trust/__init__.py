@@ -1,1 +1,1 @@
-"""What to know before you believe an answer: failures, looks, disturbances, where trials ran."""
+"""Facts to know before you trust an answer: failures, looks, disturbances, where trials ran."""

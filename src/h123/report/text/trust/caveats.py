@@ -11,23 +11,23 @@ from h123.study import metric
 
 
 def repeated_lines(verdicts: RepeatsPart) -> list[str]:
-    """Metrics that repeat an observation. Empty for a campaign that an earlier h123 analysed, here and in the functions
-    below."""
+    """Return sentences about metrics that repeat an observation. Like the functions below, it returns nothing for a
+    campaign that an earlier version analysed."""
     return [_repeated(row) for row in verdicts.get("repeats", [])]
 
 
 def confounded_lines(verdicts: ConfoundedPart) -> list[str]:
-    """Factors whose parameters changed together."""
+    """Return sentences about factors whose parameters changed together."""
     return [_confounded(row) for row in verdicts.get("confounded", [])]
 
 
 def handshake_lines(verdicts: HandshakesPart) -> list[str]:
-    """The handshakes that processor time includes."""
+    """Return sentences about handshakes within processor time."""
     return _handshakes(verdicts.get("handshakes", []))
 
 
 def tail_lines(verdicts: TailsPart) -> list[str]:
-    """How precisely high quantiles are known."""
+    """Return sentences on how precisely high quantiles are known."""
     tails = verdicts.get("tails", [])
     names = dict.fromkeys(row["metric"] for row in tails)
     return [_tail(name, [row for row in tails if row["metric"] == name]) for name in names]
@@ -49,7 +49,7 @@ def _confounded(row: ConfoundedRow) -> str:
 
 
 def _handshakes(rows: Sequence[HandshakesRow]) -> list[str]:
-    """Where their shares differ most. Empty if they do not."""
+    """Say where the shares of handshakes differ most. Empty if they do not differ."""
     cells: dict[str, list[HandshakesRow]] = {}
     for row in rows:
         cells.setdefault(cell_name(row["cell"]), []).append(row)
@@ -96,7 +96,7 @@ def _tail(name: str, rows: Sequence[TailRow]) -> str:
 
 
 def tail_row(row: TailRow) -> tuple[str, str, str, str]:
-    """Cell and level, value, interval, and the interval in per cent of the value."""
+    """Return cell and level, value, interval, and the interval in per cent of the value."""
     wording = metric(row["metric"])
     interval = " – ".join(wording.format(row[end]) for end in ("low", "high"))
     value, ends = row["value"], (row["low"], row["high"])

@@ -14,7 +14,7 @@ from h123.report.text.words import level, percent
 
 
 def count_lines(verdicts: Verdicts) -> list[str]:
-    """Trials and blocks."""
+    """Return sentences about trials and blocks."""
     trials, blocks, imported = verdicts["trials"], verdicts["blocks"], verdicts.get("origin")
     complete = f"{blocks['complete']} of {blocks['planned']} blocks complete"
     if imported and not imported["blocks"]:
@@ -24,7 +24,7 @@ def count_lines(verdicts: Verdicts) -> list[str]:
 
 
 def twin_lines(verdicts: TwinsPart) -> list[str]:
-    """How often a treatment differs from itself."""
+    """Say how often a treatment differs from itself."""
     twins = verdicts["twins"]
     if not twins["comparisons"] or twins["expected"] is None:
         return []
@@ -35,7 +35,7 @@ def twin_lines(verdicts: TwinsPart) -> list[str]:
 
 
 def seal_lines(verdicts: UnsealedPart) -> list[str]:
-    """Attempts whose files may have changed without notice."""
+    """Return sentences about attempts whose files may have changed without being noticed."""
     if not verdicts.get("unsealed"):
         return []
     return [
@@ -45,20 +45,20 @@ def seal_lines(verdicts: UnsealedPart) -> list[str]:
 
 
 def import_lines(verdicts: OriginPart) -> list[str]:
-    """Facts that are unknown because samples were imported."""
+    """Return sentences about facts that are unknown because samples were imported."""
     imported = verdicts.get("origin")
     return [*imported["costs"]] if imported else []
 
 
 def audit_lines(verdicts: AuditsPart) -> list[str]:
-    """The audits that failed, and how many passed."""
+    """Return sentences about audits: which failed, and how many passed."""
     failed = [row for row in verdicts["audit_summary"] if row["failed"]]
     lines = [f"audit {row['audit']} failed: {row['failure']}" for row in failed]
     return [*lines, _audits_passed(verdicts["audit_summary"])]
 
 
 def _audits_passed(summary: Collection[AuditCount]) -> str:
-    """How many audits passed. Audits that had nothing to check do not count."""
+    """Say how many audits passed. Audits that had nothing to check do not count."""
     counts = Counter(row["result"] for row in summary)
     if set(counts) == {"nothing to check"}:
         return f"no audit was made: all {len(summary)} had nothing to check"
@@ -71,7 +71,7 @@ def _audits_passed(summary: Collection[AuditCount]) -> str:
 
 
 def discarded_lines(verdicts: DiscardedPart) -> list[str]:
-    """A sentence for each server, for the summary."""
+    """Return a sentence about discarded files for each server, for the summary."""
     return [
         f"files that were written in {row['trials']} {'trial' if row['trials'] == 1 else 'trials'} with "
         f"{level(row['server'])} went with the lab, so that nothing changed on this machine: {row['files']}"

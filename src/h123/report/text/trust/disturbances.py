@@ -1,4 +1,4 @@
-"""Sentences about disturbed trials: how many, how much, the answers without them, and what to do."""
+"""Sentences about disturbed trials: how many there were, the effect on the answers, and what to do."""
 
 from collections.abc import Sequence
 
@@ -9,11 +9,11 @@ from h123.report.text.words import percent, place, unbroken
 
 _UNCHANGED = "without the disturbed trials: no answer changes"
 _FEW = 6
-"""Up to this many answers are named one by one; of more, only those that change."""
+"""Up to this many answers are named one by one. Of more, only those that change are named."""
 
 
 def disturbed_lines(verdicts: Verdicts) -> list[str]:
-    """Sentences for the summary. Empty if the machine disturbed no trial, or disturbances were not recorded."""
+    """Return sentences for the summary. Empty if the machine disturbed no trial, or disturbances were not recorded."""
     disturbances = verdicts.get("disturbances")
     if not disturbances or disturbances["typical"] is None:
         return []

@@ -1,4 +1,4 @@
-"""Sentences about attempts that a treatment's server or client failed, and that were repeated."""
+"""Sentences about attempts that failed because of a treatment's server or client, and were repeated."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,8 @@ _OTHERS, _NONE = "Every figure here is of the others.", "So there is no figure o
 
 
 def often_failed_lines(verdicts: Verdicts) -> list[str]:
-    """Sentences before any answer: a server that sometimes hangs has good figures in its other trials."""
+    """Return sentences to show before any answer, because a server that sometimes hangs may have good figures
+    otherwise."""
     return [
         f"{_sentence(row, verdicts['factor'])}. {_NONE if never_succeeds(row) else _OTHERS}"
         for row in _rows(verdicts)
@@ -20,7 +21,7 @@ def often_failed_lines(verdicts: Verdicts) -> list[str]:
 
 
 def failed_attempt_lines(verdicts: Verdicts) -> list[str]:
-    """Sentences for the summary, about treatments that failed seldom."""
+    """Return sentences for the summary, about treatments that failed rarely."""
     return [_sentence(row, verdicts["factor"]) for row in _rows(verdicts) if not fails_often(row)]
 
 
@@ -30,7 +31,8 @@ def _rows(verdicts: Verdicts) -> Sequence[FailedAttemptsRow]:
 
 
 def _sentence(row: FailedAttemptsRow, factor: str) -> str:
-    """`On lan, HTTP/3 failed in 4 of 16 attempts (the client did not finish in time)`."""
+    """Describe one treatment's failures: `On lan, HTTP/3 failed in 4 of 16 attempts (the client did not finish in
+    time)`."""
     elsewhere = {name: value for name, value in row["cell"].items() if name != factor}
     who = level(row["cell"][factor]) if factor in row["cell"] else "the server or its client"
     why = listed([_reason(code, row) for code in row["reasons"]], "or")

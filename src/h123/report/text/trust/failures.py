@@ -14,7 +14,7 @@ _SAID = {
 
 
 def failure_lines(verdicts: FailuresPart) -> list[str]:
-    """Sentences for the summary: each difference, and the number of comparisons without one."""
+    """Return sentences for the summary: each difference, and the number of comparisons without one."""
     rows = verdicts["failures"]
     apart = [row for row in rows if row["verdict"] in ("fails more", "fails less")]
     lines = [sentence(row) for row in apart[:_FEW]]
@@ -30,7 +30,8 @@ def failure_lines(verdicts: FailuresPart) -> list[str]:
 
 
 def sentence(row: FailuresRow) -> str:
-    """`On poor, HTTP/3 fails more often than HTTP/2: 45 % of its requests against 0 % (30 to 60 points).`"""
+    """Describe a row: `On poor, HTTP/3 fails more often than HTTP/2: 45 % of its requests against 0 % (30 to 60
+    points).`"""
     a, b = level(row["a"]), level(row["b"])
     shares = f"{_percent(row['a_share'])} of its requests against {_percent(row['b_share'])}"
     ends = sorted((abs(row["low"]), abs(row["high"])))

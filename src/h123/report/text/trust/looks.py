@@ -1,4 +1,4 @@
-"""Sentences about when a campaign ended: its looks, if there was more than one, and its width."""
+"""Sentences about when a campaign ended: its looks, if there was more than one, and its required width."""
 
 from h123.analysis.provenance.looks import early_look
 from h123.analysis.sections import Verdicts
@@ -14,7 +14,8 @@ _SAID = {
 
 
 def width_lines(verdicts: Verdicts) -> list[str]:
-    """A sentence for the summary about the required width of the answer's intervals; none without `--precision`."""
+    """Return a sentence for the summary about the required width of the answer's intervals. Empty without
+    `--precision`."""
     width = verdicts["width"]
     if width is None:
         return []
@@ -45,7 +46,7 @@ def early_look_lines(verdicts: Verdicts) -> list[str]:
 
 
 def look_lines(verdicts: Verdicts) -> list[str]:
-    """The same for the looks; none if there was only one."""
+    """Return a sentence for the summary about the looks. Empty if there was only one."""
     looks = verdicts["looks"]
     if len(looks["blocks"]) < 2 and looks["rule"] != "planned":
         return []

@@ -1,4 +1,4 @@
-"""The machines of a campaign that differ, and how much ratios vary between machines, in words."""
+"""Sentences about machines of a campaign that differ, and about how much ratios vary between machines."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from h123.study import metric
 
 
 def machine_lines(verdicts: MachinesPart) -> list[str]:
-    """Sentences for the summary. Empty if one machine ran all trials, or if machines cannot differ."""
+    """Return sentences for the summary. Empty if one machine ran all trials, or if machines cannot differ."""
     row = verdicts.get("machines")
     if not row:
         return []
@@ -44,7 +44,7 @@ def _difference(row: MachineDifference) -> str:
 
 
 def _ratio(row: Mapping[str, object]) -> str:
-    """The comparison in words: `the ratio HTTP/3 / HTTP/2 of latency on poor`."""
+    """Describe the comparison: `the ratio HTTP/3 / HTTP/2 of latency on poor`."""
     name = metric(str(row["metric"])).title.lower()
     return f"the ratio {level(str(row['a']))} / {level(str(row['b']))} of {name}{_where(row['cell'])}"
 

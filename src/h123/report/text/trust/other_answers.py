@@ -1,4 +1,4 @@
-"""Sentences before any answer, about servers that answer the same request differently."""
+"""Sentences about servers that answer the same request differently, shown before any answer."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ _NAMED = 3
 
 
 def other_answers_lines(verdicts: Verdicts) -> list[str]:
-    """A sentence for each pair that differs, with the cells."""
+    """Return a sentence for each pair that differs, with the cells."""
     rows: Sequence[AnswersRow] = verdicts.get("answers", [])
     cells: dict[str, list[AnswersRow]] = {}
     for row in rows:

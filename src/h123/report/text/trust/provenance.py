@@ -9,14 +9,14 @@ from h123.documents.campaign_file import PRIVILEGES, MachineFacts
 
 
 def machine(facts: MachineFacts) -> str:
-    """Processor and memory of a machine."""
+    """Return the processor and memory of a machine."""
     cores = f"{facts.get('cpus_usable')} of {facts.get('cpus')} processors"
     virtual = ", virtual" if facts.get("virtual") else ""
     return f"{facts.get('cpu')}{virtual}; {cores}; {format_bytes(facts.get('memory_bytes') or 0)}"
 
 
 def place_lines(verdicts: PlacesPart) -> list[str]:
-    """Facts that a reader must know if trials ran without root, or on more than one machine."""
+    """Return facts that readers must know if trials ran without root, or on more than one machine."""
     had = [PRIVILEGES[name] for name in verdicts.get("privileges", []) if name != "root"]
     unprivileged = [f"trials ran {' and '.join(had)} (docs/without-root.md)"] if had else []
     if compared := verdicts.get("second_runs"):
@@ -30,7 +30,7 @@ def place_lines(verdicts: PlacesPart) -> list[str]:
 
 
 def place_rows(verdicts: PlacesPart) -> list[tuple[str, str]]:
-    """The facts of each machine."""
+    """Return rows with the facts of each machine."""
     return [
         (f"place {row['name']}", f"{_blocks(row['blocks'])}; {machine(row['machine'])}")
         for row in verdicts.get("places", [])
@@ -42,7 +42,7 @@ def _blocks(numbers: Sequence[int]) -> str:
 
 
 def remote_server_lines(verdicts: RemoteServersPart) -> list[str]:
-    """Sentences for the summary."""
+    """Return sentences for the summary about servers on other machines."""
     rows: Sequence[RemoteServerRow] = verdicts.get("elsewhere", [])
     return [sentence for row in rows for sentence in (_way(row), _gateway_limits(row))]
 

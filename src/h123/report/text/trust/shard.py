@@ -1,11 +1,11 @@
-"""Facts that a reader of a single shard must know first."""
+"""The facts that a reader of a single shard must know first."""
 
 from h123.analysis.provenance.shard import ShardPart
 from h123.documents.shard import ranges
 
 
 def shard_lines(verdicts: ShardPart) -> list[str]:
-    """The note about a shard. None if the folder is for all blocks."""
+    """Return the note about a shard. Empty if the folder is for all blocks."""
     if not (row := verdicts.get("shard")):
         return []
     named = f"block{'s' * (len(row['blocks']) > 1)} {ranges(row['blocks']).replace(',', ', ')} of {row['planned']}"

@@ -10,12 +10,12 @@ _SAID = {"changed": "changed since it was verified", "none": "never verified"}
 
 
 def failed_lines(verdicts: UnprovedPart) -> list[str]:
-    """Sentences before any answer: subjects that were measured although their verification failed."""
+    """Return sentences to show before any answer: subjects that were measured although their verification failed."""
     return [_failed(row) for row in _rows(verdicts) if row["outcome"] == "failed"]
 
 
 def unproved_lines(verdicts: UnprovedPart) -> list[str]:
-    """Sentences for the summary, about subjects whose files were not verified."""
+    """Return sentences for the summary about subjects whose files were not verified."""
     sentences = []
     for outcome, words in _SAID.items():
         if names := [f"{row['subject']} as a {row['role']}" for row in _rows(verdicts) if row["outcome"] == outcome]:
