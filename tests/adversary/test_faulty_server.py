@@ -96,7 +96,7 @@ def _declaring(folder: Path, name: str, line: str) -> Subject:
     return read_subject(folder)
 
 
-@pytest.mark.parametrize(("declared", "fault"), [(50, ""), (49, "50 were in flight at once, so 49 is no limit")])
+@pytest.mark.parametrize(("declared", "fault"), [(50, ""), (49, "50 were in flight at once, so 49 is not a limit")])
 def test_a_declared_limit_is_what_is_found(
     declared: int, fault: str, tmp_path: Path, pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,7 +109,7 @@ def test_a_declared_limit_is_what_is_found(
 
 
 @pytest.mark.skipif(installed_kernel() is None, reason="the virtual kernel is not installed")
-@pytest.mark.parametrize(("declared", "fault"), [(20, ""), (5, "the connection was there after 10 s")])
+@pytest.mark.parametrize(("declared", "fault"), [(20, ""), (5, "the connection was still open after 10 s")])
 def test_a_declared_idleness_is_what_is_found(
     declared: int, fault: str, tmp_path: Path, pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

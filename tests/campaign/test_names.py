@@ -47,13 +47,13 @@ def test_so_does_its_analysis(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("name", [b"a\nb", b"\x1b", b"t\tb", b"\xff", b"d/\xff/e", b"del\x7f", b"c[1]", b"*", b"a?"])
 def test_names_that_are_not_text_or_are_patterns_are_refused(tmp_path: Path, name: bytes) -> None:
     out = tmp_path / os.fsdecode(name)
-    with pytest.raises(UserError, match="cannot hold results") as refused:
+    with pytest.raises(UserError, match="cannot be used for results") as refused:
         start(tmp_path, SMALL, out)
     assert refused.value.message.isascii()
     assert refused.value.message.isprintable()
     assert not out.exists()
     moved = start(tmp_path, SMALL).folder.path.rename(tmp_path / os.fsdecode(name.replace(b"/", b"")))
-    with pytest.raises(UserError, match="cannot hold results"):
+    with pytest.raises(UserError, match="cannot be used for results"):
         CampaignFolder.open(moved)
 
 

@@ -176,7 +176,7 @@ def test_trials_that_the_journal_has_lost_are_put_into_it_again(tmp_path: Path, 
 def test_a_journal_that_is_gone_costs_no_sample(tmp_path: Path) -> None:
     run_scripted(start(tmp_path), ScriptedEngine(), Silent())
     (tmp_path / "out/journal.jsonl").unlink()
-    with pytest.raises(UserError, match=r"journal\.jsonl is gone, and 16 finished trials are there"):
+    with pytest.raises(UserError, match=r"journal\.jsonl is missing, but there are 16 finished trials"):
         load_attempts(CampaignFolder.open(tmp_path / "out"))
     engine = ScriptedEngine()
     assert go_on(tmp_path, engine).valid == 16

@@ -27,10 +27,10 @@ def places(h123: Tool) -> Path:
     [
         ("file", "file is a file"),
         ("file/below", "file is a file"),
-        ("occupied", "occupied is not empty (letter is in it)"),
+        ("occupied", "occupied is not empty: it contains letter"),
         ("/proc/x", "/proc cannot be written to: No such file or directory"),
         ("/sys/x", "/sys cannot be written to"),
-        ("a?", "cannot hold results"),
+        ("a?", "cannot be used for results"),
     ],
 )
 def test_compare_refuses_a_folder_before_it_starts_the_server(h123: Tool, places: Path, place: str, said: str) -> None:

@@ -57,7 +57,7 @@ def test_more_blocks_are_remembered(tmp_path: Path) -> None:
 
 def test_a_campaign_is_not_created_over_another_nor_among_foreign_files(tmp_path: Path) -> None:
     create(tmp_path / "c")
-    with pytest.raises(UserError, match="already holds a campaign"):
+    with pytest.raises(UserError, match="already contains a campaign"):
         create(tmp_path / "c")
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / "letter.txt").touch()
@@ -108,7 +108,7 @@ def test_finished_trials_without_a_campaign_are_not_taken_for_an_empty_folder(tm
     folder = create(tmp_path / "c")
     folder.seal(folder.partial("b01-t01", 1), EVENT)
     (folder.path / "campaign.json").unlink()
-    with pytest.raises(UserError, match=r"1 finished trials, and no campaign\.json"):
+    with pytest.raises(UserError, match=r"1 finished trials, but not their campaign\.json"):
         create(tmp_path / "c")
     assert len(folder.sealed()) == 1
 

@@ -165,7 +165,7 @@ def test_redirects_are_left_out_of_k6_s_points(tmp_path: Path) -> None:
 def test_answers_that_are_nothing_but_redirects(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="there are no requests in it") as refused:
         import_samples(k6(tmp_path, ["301"]), load_schema("k6"), tmp_path / "out")
-    assert refused.value.remedy == "all 20 answers are redirects: measure the address that they lead to"
+    assert refused.value.remedy == "all 20 answers are redirects: measure the address that they point to"
 
 
 def test_what_k6_did_not_expect_is_a_failure(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_a_failed_request_of_k6_has_the_protocol_of_its_file(tmp_path: Path) -> 
     folder = import_samples(files, load_schema("k6"), tmp_path / "out")
     assert [row for row in rows_of(folder, "protocol, error") if row[1]] == [(None, "other: dial: i/o timeout")]
     files[0].write_text(f"{files[1].read_text()}\n{files[0].read_text()}")
-    with pytest.raises(UserError, match="a request that failed does not say its protocol, and the file has h1 and h2"):
+    with pytest.raises(UserError, match="a failed request does not give its protocol, and the file contains h1 and h2"):
         import_samples(files, load_schema("k6"), tmp_path / "again")
 
 
@@ -211,7 +211,7 @@ def test_packed_files(tmp_path: Path) -> None:
     files = [packed, Path(shutil.copy(FOREIGN / "h2-1.log", tmp_path))]
     assert len(rows_of(import_samples(files, load_schema("h2load"), tmp_path / "out"), "status")) == 80
     packed.write_bytes(packed.read_bytes()[:-20])
-    with pytest.raises(UserError, match="not a whole file of gzip"):
+    with pytest.raises(UserError, match="not a complete gzip file"):
         import_samples(files, load_schema("h2load"), tmp_path / "again")
     packed.rename(tmp_path / "h1-1.log")
     with pytest.raises(UserError, match=r"a file packed with gzip must be named \.gz"):

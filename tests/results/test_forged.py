@@ -127,7 +127,7 @@ def test_a_trial_stands_in_the_journal_once(path: Path) -> None:
     lines = (path / "journal.jsonl").read_text().splitlines()
     again = next(line for line in lines if '"cell"' in line)
     (path / "journal.jsonl").write_text("\n".join([*lines, again, ""]))
-    _refused(path, f"journal.jsonl, line {len(lines) + 1}", "it is there twice")
+    _refused(path, f"journal.jsonl, line {len(lines) + 1}", "it occurs twice")
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_samples_of_another_shape_are_refused_by_their_column(
     forged = pa.concat_arrays([made] * table.num_rows)
     pq.write_table(table.set_column(table.column_names.index(column), column, forged), file)
     folder = CampaignFolder.open(path)
-    if (lost := folder.damaged_trials()) and "other columns than samples" in "".join(lost.values()):
+    if (lost := folder.damaged_trials()) and "does not have the columns of samples" in "".join(lost.values()):
         return  # its end alone shows it: the trial is left out, and named
     with pytest.raises(UserError) as refusal:
         load_attempts(folder)

@@ -205,7 +205,7 @@ def test_a_column_whose_name_is_not_utf8_is_a_sentence_that_names_the_file(tmp_p
     assert ingest(write(tmp_path, HEADER, WARM, FAILED), ASKED) == []
     file = tmp_path / "samples.parquet"
     file.write_bytes(file.read_bytes().replace(b"protocol", b"\xf4rotocol"))
-    with pytest.raises(UserError, match=r"samples\.parquet is not whole"):
+    with pytest.raises(UserError, match=r"samples\.parquet is not complete"):
         summarise(Rows.read(file), workload_of(ASKED))
 
 

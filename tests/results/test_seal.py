@@ -53,7 +53,7 @@ def test_every_flip_of_a_bit_in_any_file_of_a_trial_is_seen(path: Path) -> None:
     [
         (shutil.rmtree, "its folder is gone"),
         (lambda place: (place / "samples.parquet").unlink(), "samples.parquet is gone"),
-        (lambda place: (place / "seal.json").unlink(), "seal.json is not the one that the journal knows"),
+        (lambda place: (place / "seal.json").unlink(), "seal.json is not the one in the journal"),
         (lambda place: (place / "report.json").write_text("{"), "report.json has changed since the trial ended"),
         (lambda place: (place / "samples.parquet").write_bytes(b""), "samples.parquet has changed"),
     ],
@@ -119,7 +119,7 @@ def test_unsealed_samples_that_are_not_whole_are_named(path: Path, kept: slice) 
     file.write_bytes(file.read_bytes()[kept])
     folder = CampaignFolder.open(path)
     assert len(load_attempts(folder)) == 11
-    assert list(folder.damaged_trials().values()) == [f"{first(path).name}: samples.parquet is not whole"]
+    assert list(folder.damaged_trials().values()) == [f"{first(path).name}: samples.parquet is not complete"]
 
 
 @pytest.mark.parametrize("name", ["journal.jsonl", "campaign.json"])

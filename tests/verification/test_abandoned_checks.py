@@ -57,7 +57,13 @@ def test_requests_are_abandoned_and_all_else_goes_on(go: Subject, protocol: str)
 
 _SOON: Any = {"sent_ns": None, "first_byte_ns": None}
 LEFT_WRONG: list[tuple[str, str, Edit, dict[str, Any], str]] = [
-    ("answered", "h2", lambda rows: _first_left(rows).update(error=""), {}, "to be abandoned ended with status 200"),
+    (
+        "answered",
+        "h2",
+        lambda rows: _first_left(rows).update(error=""),
+        {},
+        "have been abandoned ended with status 200",
+    ),
     ("timed out", "h2", lambda rows: _first_left(rows).update(error="timeout"), {}, "error 'timeout'"),
     ("whole", "h2", lambda rows: _first_left(rows).update(bytes_down=1_500_000), {}, "1500000 bytes down"),
     (
@@ -65,13 +71,13 @@ LEFT_WRONG: list[tuple[str, str, Edit, dict[str, Any], str]] = [
         "h2",
         lambda rows: _first_left(rows).update(_SOON, end_ns=_first_left(rows)["start_ns"] + 100 * MS),
         {},
-        "was after 0.100 s",
+        "was abandoned after 0.100 s",
     ),
-    ("not told", "h2", lambda _: None, {"given_up": 3}, "learned of 3 of"),
+    ("not told", "h2", lambda _: None, {"given_up": 3}, "learned that 3 of"),
     ("sent on", "h2", lambda _: None, {"bytes_down": 25_000_000}, "did not stop sending"),
     ("unseen", "h2", lambda _: None, {"bytes_down": None}, "nothing shows whether the server stopped"),
-    ("another connection", "h2", lambda rows: rows[-1].update(connection=1, reused=0), {}, "where 1 were asked for"),
-    ("not closed", "h1", lambda rows: rows[3].update(connection=0, reused=1), {}, "of which one had been abandoned"),
+    ("another connection", "h2", lambda rows: rows[-1].update(connection=1, reused=0), {}, "instead of 1, counted"),
+    ("not closed", "h1", lambda rows: rows[3].update(connection=0, reused=1), {}, "on which one had been abandoned"),
     ("other ones", "h2", lambda rows: rows[-1].update(phase="warm"), {}, "rows of phase warm instead of 6"),
 ]
 
@@ -140,13 +146,13 @@ def _too_soon(rows: list[Sample]) -> None:
 
 
 INSISTED_WRONG: list[tuple[str, str, Edit, dict[str, Any], str]] = [
-    ("too often", "h2", lambda rows: _of(0, rows).update(tries=2), {}, "took 0.500 s has 2 for its tries instead of 1"),
-    ("too seldom", "h2", lambda rows: _of(1, rows).update(tries=1), {}, "has 1 for its tries instead of 3"),
-    ("the cold one", "h2", lambda rows: rows[0].update(tries=2), {}, "a cold request has 2 for its tries"),
-    ("too soon", "h2", _too_soon, {}, "for the last time 1.000 s before it was to be"),
+    ("too often", "h2", lambda rows: _of(0, rows).update(tries=2), {}, "took 0.500 s has `tries` 2 instead of 1"),
+    ("too seldom", "h2", lambda rows: _of(1, rows).update(tries=1), {}, "has `tries` 1 instead of 3"),
+    ("the cold one", "h2", lambda rows: rows[0].update(tries=2), {}, "a cold request has `tries` 2"),
+    ("too soon", "h2", _too_soon, {}, "the last try of a request was made 1.000 s too early"),
     ("one connection", "h1", lambda _: None, {"connections": 3}, "the server saw 3 connections, and"),
-    ("not made", "h3", lambda _: None, {"requests": 13}, "13 requests, and the rows have"),
-    ("not told", "h3", lambda _: None, {"given_up": 1}, "learned of 1 of"),
+    ("not made", "h3", lambda _: None, {"requests": 13}, "13 requests, but the rows contain"),
+    ("not told", "h3", lambda _: None, {"given_up": 1}, "learned that 1 of"),
     ("nothing came", "h2", lambda _: None, {"bytes_down": 10_000_000}, "10000000 bytes came down"),
     ("sent on", "h2", lambda _: None, {"bytes_down": 40_000_000}, "40000000 bytes came down"),
     ("unseen", "h2", lambda _: None, {"bytes_down": None}, "nothing shows what became of the abandoned attempts"),

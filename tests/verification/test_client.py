@@ -119,7 +119,12 @@ ALL_RESUMED = (
 @pytest.mark.parametrize(
     ("protocol", "check", "change", "said"),
     [
-        ("h2", "resumed", "del asked['sessions']", "2 connections came to the server where 2 and one that earns a"),
+        (
+            "h2",
+            "resumed",
+            "del asked['sessions']",
+            "2 connections reached the server instead of 2 and one that earns a",
+        ),
         ("h2", "resumed", "del asked['sessions']", "1 of 1 connections that should resume a session made a full"),
         ("h3", "resumed", "del asked['sessions']", "1 of 1 connections that should resume a session made a full"),
         ("h3", "early", "asked['sessions'] = 'resumed'", "the server got no early data on 2 of 2 connections"),

@@ -31,19 +31,19 @@ WRONG: list[tuple[str, Edit, str]] = [
     ("a row short", lambda rows: rows.pop(), "11 rows of phase warm instead of 12"),
     ("no warm-up", lambda rows: [row.update(phase="warm") for row in rows], "0 rows of phase warmup instead of 4"),
     ("user counted from 1", lambda rows: [row.update(user=row["user"] + 1) for row in rows], "user 4, of 4 users"),
-    ("uneven users", lambda rows: rows[-1].update(user=2), "user 2 has not as many rows as user 0"),
+    ("uneven users", lambda rows: rows[-1].update(user=2), "user 2 does not have as many rows as user 0"),
     ("a failure", lambda rows: rows[7].update(error="reset", status=0), "status 0, error 'reset'"),
     ("another status", lambda rows: rows[7].update(status=500), "status 500"),
     ("bytes short", lambda rows: rows[7].update(bytes_down=999), "999 down instead of 0 and 1000"),
     ("another protocol", lambda rows: rows[7].update(protocol="h1"), "protocol 'h1' instead of 'h2'"),
     ("end first", lambda rows: rows[7].update(end_ns=rows[7]["start_ns"]), "end_ns is before sent_ns"),
     ("answer first", lambda rows: rows[7].update(first_byte_ns=rows[7]["sent_ns"] - 1), "first_byte_ns is before sent"),
-    ("another clock", lambda rows: rows[7].update(end_ns=10**13), "not of this machine's monotonic clock"),
+    ("another clock", lambda rows: rows[7].update(end_ns=10**13), "not from this machine's monotonic clock"),
     ("connected when warm", lambda rows: rows[9].update(connected_ns=rows[9]["start_ns"]), "that is not cold"),
     ("no first byte", lambda rows: rows[7].update(first_byte_ns=None), "empty in 1 of 20 rows"),
     ("cold not connected", lambda rows: rows[0].update(connected_ns=None), "connected_ns is empty in a cold row"),
     ("holes", lambda rows: rows[7].update(connection=None), "connection is empty in some rows"),
-    ("too many", lambda rows: rows[7].update(connection=4, reused=0), "where 4 were asked for"),
+    ("too many", lambda rows: rows[7].update(connection=4, reused=0), "instead of 4, counted"),
     ("wandering", lambda rows: rows[-1].update(connection=0), "user 3 used 2 connections"),
     ("nothing reused", lambda rows: rows[7].update(reused=0), "2 rows with reused 0 instead of 1"),
     ("cold reused", lambda rows: (rows[0].update(reused=1), rows[4].update(reused=0)), "a cold row says"),
@@ -68,9 +68,9 @@ def test_users_on_one_connection_where_each_has_its_own(go: Subject) -> None:
 @pytest.mark.parametrize(
     ("way", "seen", "said"),
     [
-        ("per-user", 1, "1 connections came to the server where 4 were asked for"),
-        ("shared", 4, "4 connections came to the server where 1 were asked for"),
-        ("number", 4, "4 connections came to the server where 2 were asked for"),
+        ("per-user", 1, "1 connections reached the server instead of 4"),
+        ("shared", 4, "4 connections reached the server instead of 1"),
+        ("number", 4, "4 connections reached the server instead of 2"),
         ("per-user", None, "nothing shows how many"),
     ],
 )
@@ -86,7 +86,7 @@ def test_a_browser_opens_as_many_connections_for_a_page_as_it_needs(seen: int, a
     """Each of 2 users' 7 visits has 1 to 6, and clients of HTTP/1.1 may dial once before."""
     browser = catalogue()["chromium"]
     asked = assigned(browser, "a workload of kind page", "h1")
-    assert ("came to the server" not in faults_in(browser, asked, [], seen=Witness(WINDOW, seen))) == alike
+    assert ("reached the server" not in faults_in(browser, asked, [], seen=Witness(WINDOW, seen))) == alike
 
 
 def test_a_client_that_reopens_connections_may_have_more_of_them_over_h1(go: Subject) -> None:
@@ -98,8 +98,8 @@ def test_a_client_that_reopens_connections_may_have_more_of_them_over_h1(go: Sub
             {**row, "connection": None, "reused": None, "protocol": protocol} for row in dealt_rows(asked.connections())
         ]
         more = Witness(WINDOW, asked.connections() + 2)
-        assert ("came to the server" not in faults_in(go, asked, silent, client=able, seen=more)) == fits
-        assert "came to the server" in faults_in(go, asked, silent, seen=more)
+        assert ("reached the server" not in faults_in(go, asked, silent, client=able, seen=more)) == fits
+        assert "reached the server" in faults_in(go, asked, silent, seen=more)
 
 
 @pytest.mark.parametrize(("swapped", "said"), [(False, False), (True, True)])
@@ -147,8 +147,8 @@ def test_first_bytes_that_were_not_declared(go: Subject) -> None:
         ({"h123": "client/2"}, "not of the format client/1"),
         ({"tls": [{"version": "1.3", "alpn": "h3", "connections": 4}]}, "ALPN 'h3' instead of 'h2'"),
         ({"tls": [{"version": "TLS13", "alpn": "h2", "connections": 4}]}, "TLS version 'TLS13'"),
-        ({"tls": ["1.3"]}, "each element of tls has names and values"),
-        ({"tls": [{"version": "1.3", "alpn": "h2", "connections": "4"}]}, "connections is a whole number"),
+        ({"tls": ["1.3"]}, "each element of tls must be an object"),
+        ({"tls": [{"version": "1.3", "alpn": "h2", "connections": "4"}]}, "whose `connections` is a whole number"),
         ({"tls": [{"version": "1.3", "alpn": "h2", "connections": 3}]}, "3 TLS connections, the samples of 4"),
     ],
 )
@@ -257,7 +257,7 @@ def test_a_closed_loop_with_the_times_of_an_open_one(go: Subject) -> None:
     for number, row in enumerate(rows[1:]):  # 4 at a time
         row["sent_ns"] = max(row["start_ns"], rows[1]["start_ns"] + 200 * (number // 4) * MS)
         row["first_byte_ns"] = row["end_ns"] = row["sent_ns"] + 200 * MS
-    assert "requests ended more than 0.500 s after they were due: they have waited" in faults_in(go, asked, rows)
+    assert "requests ended more than 0.500 s after they were due: they waited" in faults_in(go, asked, rows)
 
 
 def test_a_controller_is_told_from_what_the_server_got(go: Subject) -> None:

@@ -66,7 +66,7 @@ def test_small_packets_count_in_the_first_flight() -> None:
     [
         ([160] * 6, "a fixed limit"),
         ([168, 176, 186, 195, 205, 215], "slower growth"),
-        ([120, 130, 125, 140, 120, 130], "not known, as less is sent"),
+        ([120, 130, 125, 140, 120, 130], "not known, because less is sent"),
         ([160], "not known"),
     ],
 )

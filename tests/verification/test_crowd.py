@@ -63,7 +63,7 @@ def test_a_limit_is_found_or_said_to_be_none() -> None:
     others = [seen("TLS"), seen("limits")]
     nine = "9 downloads at once"
     assert crowd.limit_fault([*others, seen(nine, "only 8 of 9 had begun: late (within 10s)")], 8) == ""
-    assert "9 were in flight at once, so 8 is no limit" in crowd.limit_fault([*others, seen(nine)], 8)
+    assert "9 were in flight at once, so 8 is not a limit" in crowd.limit_fault([*others, seen(nine)], 8)
     fewer = "only 5 of 9 had begun: late (within 10s)"
     assert crowd.limit_fault([*others, seen(nine, fewer)], 8) == f"{nine}: {fewer}"
     assert crowd.limit_fault([seen("connection", "refused")], 8) == "connection: refused"

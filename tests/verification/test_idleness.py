@@ -63,7 +63,7 @@ def test_less_than_a_minute_fails_with_the_line_to_declare(result: Result, line:
 def test_another_time_than_the_declared_one_fails(span: str) -> None:
     (told,) = idleness.judge_idleness(server(h3="30s"), [announced(span)])
     assert told.verdict == "failed"
-    assert "not for 30 s as is declared" in told.detail
+    assert "not for 30 s as declared" in told.detail
 
 
 def test_over_tcp_so_much_is_asked_for_and_twice_as_much() -> None:
@@ -77,6 +77,8 @@ def test_a_limit_is_found_or_said_to_be_none() -> None:
         return [Result(role="server", protocol="h2", check=check, verdict=verdict, detail="EOF")]
 
     assert idleness.limit_fault(seen("failed"), 40 * 10**9) == ""
-    assert "was there after 40 s, so half of that is no limit" in idleness.limit_fault(seen("passed"), 40 * 10**9)
+    assert "was still open after 40 s, so half of that is not a limit" in idleness.limit_fault(
+        seen("passed"), 40 * 10**9
+    )
     assert idleness.limit_fault(seen("failed", "connection"), 40 * 10**9) == "connection: EOF"
     assert idleness.limit_fault([], 40 * 10**9)

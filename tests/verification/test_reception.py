@@ -115,11 +115,11 @@ def test_what_is_declared_must_be_seen() -> None:
     assert [*reception_faults(streams, right, found), *reception_faults(windows, right, found)] == []
     assert list(reception_faults(streams, Reach(), found)) == []
     [fault] = reception_faults(streams, wrong, found)
-    assert "100 requests were open at once, and 128 are declared" in fault
+    assert "100 requests were open at once, but 128 are declared" in fault
     [fault] = reception_faults(windows, wrong, found)
-    assert "1.31 MB at most, and 6.29 MB is declared" in fault
+    assert "1.31 MB at most, but 6.29 MB is declared" in fault
     [fault] = reception_faults(windows, right, None)
-    assert "log has nothing" in fault
+    assert "log does not contain" in fault
     assert reception_words(streams, found) == "100 of 300 requests"
     assert reception_words(windows, found) == (
         "131 kB at first, 1.31 MB at most per stream; 262 kB at first, 2.62 MB at most per connection"

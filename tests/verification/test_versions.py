@@ -56,8 +56,8 @@ def test_a_server_names_its_versions(unheard: int) -> None:
 @pytest.mark.parametrize(
     ("says", "why"),
     [
-        (lambda asked: answer(asked, TWO), "versions 0x6b3343cf: 0x1 is wanted"),
-        (lambda asked: answer(asked, ONE + asked[1:5]), "not 0x1a2a3a4a, which no version is"),
+        (lambda asked: answer(asked, TWO), "versions 0x6b3343cf: expected 0x1"),
+        (lambda asked: answer(asked, ONE + asked[1:5]), "not 0x1a2a3a4a, which does not exist"),
         (lambda asked: answer(asked, b""), "0 bytes of versions"),
         (lambda asked: answer(asked, ONE + b"\0"), "5 bytes of versions"),
         (lambda asked: asked, "not a Version Negotiation packet"),

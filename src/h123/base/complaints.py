@@ -1,4 +1,4 @@
-"""The parts that complaints share: quotes of the user's text, and lists of possible replacements."""
+"""Builds the common parts of error messages: excerpts of the user's text, and lists of allowed words."""
 
 import datetime as dt
 import difflib
@@ -6,11 +6,11 @@ import reprlib
 from collections.abc import Iterable
 
 MOST_CHOICES = 100
-"""A complaint lists at most this many choices."""
+"""The largest number of choices that a message lists."""
 
 
 class _Short(reprlib.Repr):
-    """A value as people write it, shortened to one line."""
+    """A representation of values as people write them, shortened to one line."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -22,7 +22,7 @@ class _Short(reprlib.Repr):
     repr_datetime = repr_date
 
     def repr_int(self, value: int, level: int) -> str:
-        # Python refuses to write those with thousands of digits.
+        # Python refuses to print integers with thousands of digits.
         return super().repr_int(value, level) if value.bit_length() < 1000 else "a huge number"
 
 
@@ -30,12 +30,12 @@ _SHORT = _Short()
 
 
 def excerpt(value: object) -> str:
-    """A value as a complaint quotes it, however long or deep it is."""
+    """Return the value as an error message quotes it, shortened if it is long or deeply nested."""
     return _SHORT.repr(value)
 
 
 def choose(word: object, allowed: Iterable[object]) -> str:
-    """Suggest what may replace `word`: a near miss if there is one, and the list of allowed words."""
+    """Suggest what may replace `word`: a similar allowed word, if there is one, and the list of allowed words."""
     names = [str(name) for name in allowed]
     close = difflib.get_close_matches(str(word)[:100], names, n=1)
     if len(names) > MOST_CHOICES:

@@ -1,7 +1,7 @@
-"""The distributions that tests and intervals need: binomial, normal, Student's t and the noncentral t.
+"""Implements the distributions that tests and intervals need: binomial, normal, Student's t and the noncentral t.
 
-SciPy has them all, and takes more room than the rest of h123 does. tests/base/test_distributions.py holds these against
-SciPy's.
+SciPy offers all of them, but is larger than the rest of h123. tests/base/test_distributions.py compares these functions
+with SciPy's.
 """
 
 import math
@@ -15,15 +15,15 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 _NOTHING = 745
 """exp(-_NOTHING) is too small for a float."""
 _NEGLIGIBLE = 40
-"""The same for terms too small to change a float."""
+"""exp(-_NEGLIGIBLE) is too small to change a float near 1."""
 _LARGE = 32.0
-"""From here on, the series of `_half_step` is exact to the last digit."""
+"""For values of at least this, the series of `_half_step` is exact to the last digit."""
 _TINY = 1e-300
 _STEPS = 10_000
 
 
 def binomial_cdf(n: int, share: float) -> Floats:
-    """P(B <= k) for k from 0 to n, B binomial (n, share), 0 < share < 1."""
+    """Return P(B <= k) for k from 0 to n, where B is binomial (n, share) and 0 < share < 1."""
     low, some = _binomial(n, share)
     whole = np.ones(n + 1)
     whole[:low] = 0.0
@@ -32,20 +32,20 @@ def binomial_cdf(n: int, share: float) -> Floats:
 
 
 def binomial_quantile(level: float, n: int, share: float) -> int:
-    """The smallest k with P(B <= k) >= level."""
+    """Return the smallest k with P(B <= k) >= level, where B is binomial (n, share)."""
     low, some = _binomial(n, share)
     return low + int(np.searchsorted(some, level))
 
 
 def _binomial(n: int, share: float) -> tuple[int, Floats]:
-    """P(B <= k) for k around the mode, and the lowest such k.
+    """Return the lowest k near the mode, and P(B <= k) for all k from there on.
 
-    From the mode on each probability is the neighbour's times a ratio of whole numbers and the odds (Johnson, Kemp,
-    Kotz, Univariate Discrete Distributions (2005), section 3.4). All of them together are 1, so the mode's need not be
-    known.
+    Starting at the mode, each probability is its neighbour's times a ratio of whole numbers and the odds (Johnson,
+    Kemp, Kotz, Univariate Discrete Distributions (2005), section 3.4). The sum is scaled to 1, so the probability of
+    the mode need not be known.
     """
     mode, odds = min(n, int((n + 1) * share)), share / (1 - share)
-    # Bernstein's inequality: less probability is beyond than a float can say.
+    # Bernstein's inequality: the probability beyond is too small for a float.
     reach = math.ceil(_NOTHING / 3 + math.sqrt((_NOTHING / 3) ** 2 + 2 * _NOTHING * n * share * (1 - share)))
     low, high = max(0, mode - reach), min(n, mode + reach)
     up, down = np.arange(mode, high, dtype=np.float64), np.arange(mode, low, -1, dtype=np.float64)
@@ -56,14 +56,14 @@ def _binomial(n: int, share: float) -> tuple[int, Floats]:
 
 
 def normal_cdf(z: float) -> float:
-    """P(Z <= z), Z standard normal."""
+    """Return P(Z <= z), where Z is standard normal."""
     return math.erfc(-z / math.sqrt(2)) / 2
 
 
 def student_cdf(freedom: float, t: float) -> float:
     """Return P(T <= t) for Student's t with `freedom` > 0 degrees of freedom.
 
-    It uses the incomplete beta function. Source: Johnson, Kotz, Balakrishnan, Continuous Univariate Distributions 2
+    Uses the incomplete beta function. Source: Johnson, Kotz, Balakrishnan, Continuous Univariate Distributions 2
     (1995), section 28.2.
     """
     tail = _student_tail(freedom, abs(t))
@@ -71,32 +71,32 @@ def student_cdf(freedom: float, t: float) -> float:
 
 
 def student_quantile(freedom: float, p: float) -> float:
-    """The t with P(T <= t) = p, 0 < p < 1.
+    """Return the t with P(T <= t) = p for Student's t, where 0 < p < 1.
 
-    By Newton's method for the logarithm of the tail as a function of that of t: that falls ever faster, so that the
-    second step and all further ones come from above.
+    Uses Newton's method for the logarithm of the tail as a function of log t. This function falls ever faster, so the
+    result is approached from above from the second step on.
     """
     if p == 0.5:
         return 0.0
     tail = min(p, 1 - p)
-    # The normal distribution's, which is nearer to 0.
+    # Start at the quantile of the normal distribution, which is closer to 0.
     log = math.log(-NormalDist().inv_cdf(tail))
     for _ in range(_STEPS):
         t = math.exp(log)
         tail_at_t = _student_tail(freedom, t)
         step = (math.log(tail_at_t) - math.log(tail)) * tail_at_t / (t * _student_density(freedom, t))
         log += step
-        if abs(step) < 1e-9:  # what is left is the square of it
+        if abs(step) < 1e-9:  # the remaining error is about its square
             break
     return math.copysign(math.exp(log), p - 0.5)
 
 
 def noncentral_student_cdf(freedom: float, noncentrality: float, t: float) -> float:
-    """P(T <= t), T = (Z + noncentrality) / S, S the root of a chi-squared over its degrees of freedom: the mean of
-    P(Z <= t s - noncentrality) over s.
+    """Return P(T <= t) for T = (Z + noncentrality) / S, where S is the root of a chi-squared variable over its degrees
+    of freedom. This is the mean of P(Z <= t s - noncentrality) over s.
 
-    By the trapezoid rule over log s. For functions like these, which are analytic and end on both sides, its error
-    falls exponentially (Trefethen, Weideman, SIAM Review 56, 2014, section 5). Absolute error below 1e-13.
+    Uses the trapezoid rule over log s, whose error falls exponentially for analytic functions that vanish on both sides
+    (Trefethen, Weideman, SIAM Review 56, 2014, section 5). The absolute error is below 1e-13.
     """
     width = 1 / math.sqrt(2 * freedom + noncentrality**2 + 25)
     step = width / 2
@@ -123,7 +123,7 @@ def _student_density(freedom: float, t: float) -> float:
 
 
 def _student_tail(freedom: float, t: float) -> float:
-    """P(T > t), t >= 0."""
+    """Return P(T > t) for Student's t, where t >= 0."""
     if t == 0:
         return 0.5
     ratio = t * t / freedom
@@ -136,11 +136,11 @@ def _student_tail(freedom: float, t: float) -> float:
 
 
 def _beta_fraction(a: float, b: float, x: float) -> float:
-    """The regularized incomplete beta function I_x(a, b) times a B(a, b) / (x ** a * (1 - x) ** b); quick for
-    x < (a + 1) / (a + b + 2).
+    """Return the regularized incomplete beta function I_x(a, b) times a B(a, b) / (x ** a * (1 - x) ** b). Converges
+    quickly for x < (a + 1) / (a + b + 2).
 
-    By its continued fraction: NIST Digital Library of Mathematical Functions, 8.17.22, with Lentz's method (ibid.,
-    3.10(iii)).
+    Uses the continued fraction of the NIST Digital Library of Mathematical Functions, 8.17.22, with Lentz's method
+    (ibid., 3.10(iii)).
     """
     c, d = 1.0, 1 / _nonzero(1 - (a + b) * x / (a + 1))
     fraction = d
@@ -156,15 +156,15 @@ def _beta_fraction(a: float, b: float, x: float) -> float:
 
 
 def _nonzero(value: float) -> float:
-    """Off zero."""
+    """Return the value, or a tiny number instead of 0."""
     return value if abs(value) > _TINY else _TINY
 
 
 def _half_step(a: float) -> float:
-    """Gamma(a + 1/2) / Gamma(a), for a > 0.
+    """Return Gamma(a + 1/2) / Gamma(a), for a > 0.
 
-    For large a by the asymptotic series (NIST Digital Library of Mathematical Functions, 5.11.13); Gamma(a + 1) =
-    a Gamma(a) leads there.
+    Uses Gamma(a + 1) = a Gamma(a) until a is large, and then the asymptotic series (NIST Digital Library of
+    Mathematical Functions, 5.11.13).
     """
     product = 1.0
     while a < _LARGE:
@@ -172,6 +172,6 @@ def _half_step(a: float) -> float:
         a += 1
     by = 1 / a
     series = 1 + by * (-1 / 8 + by * (1 / 128 + by * (5 / 1024 + by * (-21 / 32768 + by * (-399 / 262144)))))
-    # The next terms are too small from _LARGE on but for two.
+    # From _LARGE on, only two more terms are large enough to matter.
     series += by**6 * (869 / 4194304 + by * 39325 / 33554432)
     return product * math.sqrt(a) * series

@@ -1,4 +1,4 @@
-"""The exceptions that end a command with a message instead of a traceback."""
+"""Defines the exceptions that end a command with a message instead of a traceback."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 class UserError(Exception):
     """An error that the user can fix.
 
-    `message` describes the problem and its place; `remedy`, if any, the solution. `status` is the exit status
+    `message` describes the problem and its place, `remedy` the solution, if there is one. `status` is the exit status
     of the process: 2 for bad input, 3 for a machine that lacks something, 1 for everything else.
     """
 
@@ -27,13 +27,13 @@ _DUCKDB_WORDS = {
     "InterruptException": "interrupted",
     "InvalidInputException": "KeyboardInterrupt",
 }
-"""DuckDB takes Ctrl-C for itself and raises one of these errors with these words; the last while it reads a table of
-ours. They are named, so that no command loads DuckDB only to catch them."""
+"""DuckDB handles Ctrl-C itself and raises one of these errors with these words; the last one occurs while it reads one
+of h123's tables. Errors are matched by name, so that commands need not load DuckDB to catch them."""
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Ctrl-C while DuckDB computes becomes KeyboardInterrupt, as anywhere else."""
+    """Turn the errors that DuckDB raises on Ctrl-C into KeyboardInterrupt."""
     try:
         yield
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Extras: packages that one part of h123 needs, and that an installation may lack."""
+"""Handles extras: packages that one part of h123 needs, and that an installation may lack."""
 
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -19,8 +19,8 @@ class Extra:
         return f"pip install 'h123[{self.name}]'"
 
     def lacking(self, what: str) -> str | None:
-        """A sentence saying that `what` (plural) needs packages that are not installed. None if all are installed. No
-        package is loaded."""
+        """Return a sentence saying that `what` (plural) needs packages that are not installed, or None if all are
+        installed. Loads no package."""
         missing = [package for package in self.packages if find_spec(package) is None]
         if not missing:
             return None
@@ -28,19 +28,19 @@ class Extra:
         return f"{what} need {' and '.join(missing)}, which {verb} not installed"
 
     def note(self, what: str) -> str | None:
-        """The same sentence, with the command that installs them."""
+        """Return the sentence of `lacking` with the command that installs the packages, or None."""
         lacking = self.lacking(what)
         return f"{lacking}: `{self.command}`." if lacking else None
 
     def require(self, what: str) -> None:
-        """Raise a UserError if `what` is not possible."""
+        """Raise a UserError if packages for `what` are not installed."""
         if lacking := self.lacking(what):
             raise UserError(lacking, self.command, status=3)
 
 
 NOTEBOOK = Extra("notebook", ("pyarrow",))
-"""Packages that give notebooks campaigns as Arrow tables and data frames."""
+"""Packages for campaigns as Arrow tables and data frames in notebooks."""
 PUBLISHED = Extra("published", ("scipy",))
-"""The tests of studies that are also analysed as they were published."""
+"""Packages for tests that repeat published analyses."""
 REPORT = Extra("report", ("altair", "vl_convert"))
-"""Figures."""
+"""Packages for figures."""

@@ -1,12 +1,12 @@
-"""Sets how often Python looks for cycles among its objects."""
+"""Sets how often Python looks for reference cycles."""
 
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 _ALLOCATIONS = 100_000
-"""A collection begins after this many allocations. Python's default of 700 costs an analysis a twentieth of its time.
-"""
+"""The number of allocations after which a collection begins. Python's default of 700 costs an analysis 5 % of its
+time."""
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """Loads the names of a package when they are first used, because no command needs all of them.
 
-Such a package imports what it offers below `if TYPE_CHECKING:`, where type checkers see it, and then calls
+Such a package imports its public names below `if TYPE_CHECKING:`, where type checkers see them, and then calls
 `load_late(__name__)`.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 
 def load_late(package: str) -> None:
-    """Give the package, whose `__init__.py` is being executed, what its imports for types name."""
+    """Let the package load its names on first use. Call this in its `__init__.py`."""
     module = sys.modules[package]
     assert module.__file__
     vars(module)["_origins"] = _origins(ast.parse(Path(module.__file__).read_text("utf-8")))
@@ -21,7 +21,7 @@ def load_late(package: str) -> None:
 
 
 def _origins(tree: ast.Module) -> dict[str, str]:
-    """Map each name to the module that defines it."""
+    """Return a map from each name to the module that defines it."""
     below = [statement for node in tree.body if isinstance(node, ast.If) for statement in node.body]
     imports = [statement for statement in below if isinstance(statement, ast.ImportFrom) and statement.module]
     return {each.name: str(statement.module) for statement in imports for each in statement.names}
@@ -37,7 +37,7 @@ class _LatePackage(ModuleType):
         return vars(self)[name]
 
     def __setattr__(self, name: str, value: object) -> None:
-        # The import system puts every module here once it is loaded. Where an object that is offered has the name of
-        # its module, the object goes first, as it would if it had been imported here.
+        # The import system assigns every loaded module to its package. If a public object has the name of its module,
+        # the object takes precedence, as it would if it had been imported here.
         if not (isinstance(value, ModuleType) and name in self._origins):
             super().__setattr__(name, value)

@@ -1,6 +1,6 @@
-"""Limits of the process. h123 checks them before a campaign begins, not in the middle of one.
+"""Checks limits of the process before a campaign begins, so that they do not stop it in the middle.
 
-This module imports only the standard library, because importing others is what would fail.
+This module imports only the standard library, because other imports may fail under such limits.
 """
 
 import errno
@@ -12,21 +12,22 @@ from h123.base.errors import UserError
 
 _GIB = 1 << 30
 ADDRESS_SPACE = 96 * _GIB
-"""V8, which draws the figures, reserves 64 GiB, uses little of it, and aborts the process if the limit is lower."""
+"""The smallest address space. V8, which draws the figures, reserves 64 GiB but uses little of it, and aborts if the
+limit is lower."""
 DESCRIPTORS = 64
 THREADS = 20
-"""A command uses at most this many threads. Libraries start them for columns, files and pictures, and some libraries
-wait forever for a thread that they cannot start."""
+"""The largest number of threads of a command. Libraries start threads for columns, files and pictures, and some
+libraries wait forever for a thread that they cannot start."""
 FULL = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",
     errno.EFBIG: "files may not grow any larger (`ulimit -f`)",
 }
-"""Errors that free space mends, in words."""
+"""Errors that more free space solves, in words."""
 
 
 def check_limits() -> None:
-    """Raises UserError if this process may have too little for any command."""
+    """Raise UserError if this process has too few resources for any command."""
     space, _ = resource.getrlimit(resource.RLIMIT_AS)
     if 0 <= space < ADDRESS_SPACE:
         raise UserError(
@@ -45,7 +46,7 @@ def check_limits() -> None:
 
 
 def check_folder() -> None:
-    """Raises UserError if the working directory has been removed: no path can be found from there."""
+    """Raise UserError if the working directory has been removed, because no relative path works then."""
     try:
         os.getcwd()  # noqa: PTH109
     except OSError as error:
@@ -55,10 +56,10 @@ def check_folder() -> None:
 
 
 def check_threads() -> None:
-    """Raise UserError if this process may start too few threads for a command that reads a campaign.
+    """Raise UserError if this process cannot start enough threads for a command that reads a campaign.
 
-    It starts the threads and ends them again, because several things can limit them (`ulimit -u`, a control group, a
-    PID namespace).
+    The function starts the threads and ends them again, because several things can limit them (`ulimit -u`, a control
+    group, a PID namespace).
     """
     finished, started = threading.Event(), list[threading.Thread]()
     try:
@@ -79,9 +80,9 @@ def check_threads() -> None:
 
 
 def exhausted(error: Exception) -> UserError | None:
-    """Explain an error that no check foresees because some resource ran out; None for other errors.
+    """Return a UserError that explains an error if a resource ran out, or None for other errors.
 
-    Libraries have no common error for this, so it looks for the system's words in their messages.
+    Libraries have no common error for this, so the function looks for the system's words in their messages.
     """
     if isinstance(error, MemoryError):
         return _lacking(*_RUN_OUT[os.strerror(errno.ENOMEM)])

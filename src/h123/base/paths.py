@@ -1,7 +1,7 @@
-"""The locations of the project's own files, and how the command line writes a path.
+"""Locates the project's own files, and quotes paths for the command line.
 
-h123 runs from a checkout, or installed as a package. In a checkout the data files (studies, networks, subjects, ...)
-are those of the checkout. A package carries copies of them in `h123/data`.
+h123 runs from a checkout or as an installed package. In a checkout, the data files (studies, networks, subjects, ...)
+are those of the checkout. A package contains copies of them in `h123/data`.
 """
 
 import os
@@ -16,9 +16,9 @@ _PACKAGED = _PACKAGE / "data"
 
 
 def checkout() -> Path | None:
-    """The checkout that this package runs from (H123_ROOT, set by the launcher, or found from this file).
+    """Return the checkout that this package runs from (H123_ROOT, set by the launcher, or found from this file).
 
-    None if h123 is installed as a package.
+    Return None if h123 is installed as a package.
     """
     if folder_name := os.environ.get("H123_ROOT"):
         return Path(folder_name)
@@ -26,12 +26,13 @@ def checkout() -> Path | None:
 
 
 def project_root() -> Path:
-    """The folder with the data files that come with h123: the checkout, or the package's copy."""
+    """Return the folder with the data files that come with h123: the checkout, or the package's copy."""
     return checkout() or _PACKAGED
 
 
 def require_checkout(what: str) -> Path:
-    """The checkout, for maintainers' commands that write into it. Raises UserError if h123 is installed."""
+    """Return the checkout, for maintainers' commands that write into it. Raises UserError if h123 is installed as a
+    package."""
     if root := checkout():
         return root
     raise UserError(
@@ -41,10 +42,11 @@ def require_checkout(what: str) -> Path:
 
 
 def data_folders(kind: str) -> Iterator[Path]:
-    """The folders that may hold files of a kind (such as `networks`), in the order in which names are looked up.
+    """Yield the folders that may contain files of a kind (such as `networks`), in the order in which names are looked
+    up.
 
-    What comes with h123 is first, so that a name such as `lan` means the same on every machine. Then come the working
-    directory and the user's configuration folder.
+    Files that come with h123 come first, so that a name such as `lan` means the same on every machine. Then come the
+    working directory and the user's configuration folder.
     """
     real_folders = set[Path]()
     for root in (project_root(), Path(), config_folder()):
@@ -55,14 +57,15 @@ def data_folders(kind: str) -> Iterator[Path]:
 
 
 def config_folder() -> Path:
-    """The user's own studies, networks, sites and subjects (XDG_CONFIG_HOME/h123, by default ~/.config/h123)."""
+    """Return the folder of the user's own studies, networks, sites and subjects (XDG_CONFIG_HOME/h123, by default
+    ~/.config/h123)."""
     return _user_folder("XDG_CONFIG_HOME", ".config")
 
 
 def cache_folder() -> Path:
-    """Installed subjects and other things that can be made again.
+    """Return the folder of installed subjects and other things that can be made again.
 
-    H123_CACHE overrides the default: `.cache` in a checkout, else XDG_CACHE_HOME/h123, by default ~/.cache/h123.
+    H123_CACHE overrides the default: `.cache` in a checkout, otherwise XDG_CACHE_HOME/h123, by default ~/.cache/h123.
     """
     if folder_name := os.environ.get("H123_CACHE"):
         return Path(folder_name)
@@ -77,12 +80,12 @@ def _user_folder(variable: str, default: str) -> Path:
 
 
 def prebuilt(*below: str) -> Path:
-    """A program that was built when the package was made. In a checkout there is none."""
+    """Return the path of a program that is built into the package. A checkout contains no such programs."""
     return _PACKAGED.joinpath("prebuilt", *below)
 
 
 def lab_binary() -> Path:
-    """The lab's program: the package's own, or the one that a checkout builds. H123_LAB overrides both."""
+    """Return the lab's program: the package's own, or the one that a checkout builds. H123_LAB overrides both."""
     if program_name := os.environ.get("H123_LAB"):
         return Path(program_name)
     root = checkout()
@@ -93,12 +96,12 @@ _REINSTALL = "install the package again: pip install --force-reinstall h123"
 
 
 def lab_remedy() -> str:
-    """Explain how to repair a lab that is missing, too old, or does not start."""
+    """Return how to repair a lab that is missing, too old, or does not start."""
     return "run `make setup`" if checkout() else _REINSTALL
 
 
 def data_remedy() -> str:
-    """Explain how to repair a damaged file that came with h123."""
+    """Return how to repair a damaged file that came with h123."""
     return "restore the file, for instance with `git checkout`" if checkout() else _REINSTALL
 
 
@@ -114,7 +117,7 @@ def real(path: Path) -> Path:
 
 
 def is_mine(path: Path) -> bool:
-    """Whether the file or folder belongs to the user, and the folder that contains it to the user or root.
+    """Return whether the file or folder belongs to the user, and its parent folder to the user or root.
 
     Under sudo, the user who called it counts too.
     """

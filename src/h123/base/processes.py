@@ -1,5 +1,5 @@
-"""Spreads the same work on many things over one process per processor: threads would take turns at one interpreter,
-which is what is busy while thousands of small files are read."""
+"""Spreads equal work over one process per processor. Threads would not help, because they take turns at one
+interpreter, which is the bottleneck when thousands of small files are read."""
 
 import ctypes
 import math
@@ -16,20 +16,20 @@ Result = TypeVar("Result")
 
 _SET_DEATH_SIGNAL = 1
 _WORTH_A_PROCESS = 100
-"""Things to work on: with fewer for each, starting processes would take longer than they save."""
+"""The smallest number of things per process. With fewer, starting the process takes longer than it saves."""
 _AT_ONCE = 30
-"""Things that a process is given at a time: few enough that all end together."""
+"""The number of things that a process gets at a time, few enough that all processes end at about the same time."""
 
 
 def usable_processors() -> list[int]:
-    """The processors that this process may use, by the kernel's numbers."""
+    """Return the processors that this process may use, by the kernel's numbers."""
     return sorted(os.sched_getaffinity(0))
 
 
 def each(work: Callable[[Thing], Result], things: Sequence[Thing]) -> list[Result]:
-    """Apply `work` to each thing in worker processes; results come in the order of the things.
+    """Apply `work` to each thing in worker processes, and return the results in the order of the things.
 
-    `work`, the things and the results must be picklable. Raises what `work` raises.
+    `work`, the things and the results must be picklable. Raises whatever `work` raises.
     """
     with beginning(work, things) as results:
         return list(results)
@@ -37,21 +37,22 @@ def each(work: Callable[[Thing], Result], things: Sequence[Thing]) -> list[Resul
 
 @contextmanager
 def beginning(work: Callable[[Thing], Result], things: Sequence[Thing]) -> Iterator[Iterator[Result]]:
-    """Like `each`, but returns at once, so that the caller can do other work before it reads the results."""
+    """Start `each` in the background and yield an iterator of its results, so that the caller can do other work
+    first."""
     processes = min(os.cpu_count() or 1, math.ceil(len(things) / _WORTH_A_PROCESS))
     if processes <= 1:
         yield map(work, things)
         return
-    # Forked, since a new interpreter imports for a second what this one has.
+    # Forked, because a new interpreter would take a second to import what this one has loaded.
     with ProcessPoolExecutor(processes, get_context("fork"), _begin, (os.getpid(),)) as pool:
         yield pool.map(work, things, chunksize=_AT_ONCE)
 
 
 def _begin(parent: int) -> None:
-    """An interruption is for the process that waits for this one, and the end of that one is this one's, too."""
+    """Set up a worker: it ignores interruptions, which its parent handles, and dies with its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
-    # It may have ended before the signal was asked for.
+    # The parent may have ended before the signal was requested.
     if os.getppid() != parent:
         os._exit(1)

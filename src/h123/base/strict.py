@@ -11,12 +11,12 @@ from h123.base.complaints import choose, excerpt
 
 
 def fault_at(keys: Sequence[str | int], message: str) -> PydanticCustomError:
-    """Build the error that a validator raises about the part at `keys`."""
+    """Return the error for a validator to raise about the part at `keys`."""
     return PydanticCustomError("fault_at", "{message}", {"message": message, "keys": keys})
 
 
 class Strict(BaseModel):
-    """A model that refuses unknown keys and lists the ones it knows."""
+    """A model that refuses unknown keys and lists the allowed ones."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
@@ -32,12 +32,12 @@ class Strict(BaseModel):
 
 
 def place(fault: ErrorDetails) -> list[str | int]:
-    """Format the location of a fault: keys and indices from the top of the file."""
+    """Return the location of a fault as keys and indices from the top of the file."""
     return [*fault["loc"], *fault.get("ctx", {}).get("keys", [])]
 
 
 def describe(fault: ErrorDetails, key: str) -> str:
-    """Describe one fault that pydantic found, in words for the author of the file."""
+    """Describe a fault that pydantic found, in words for the author of the file."""
     value, context = fault.get("input"), fault.get("ctx", {})
     at = f"{key}: " if key else ""
     match fault["type"]:
@@ -64,15 +64,15 @@ class Changed:
     """A value of a document that its model changed while reading it."""
 
     at: tuple[str, ...]
-    """Keys and indices from the top."""
+    """The value's location, as keys and indices from the top."""
     value: object
     """The value as the file gives it."""
 
 
 def changed_value(document: object, read: object, at: tuple[str, ...] = ()) -> Changed | None:
-    """The first value in `given`, which a program wrote, that differs in `read`, what a model made of it; None if none
-    differs. Values that the model adds, or leaves out because they are empty, do not count. Text that stands for a
-    number counts as different, and so does 1 for true."""
+    """Return the first value of `document`, written by a program, that differs in `read`, the model's version of it, or
+    None. Values that the model adds, or leaves out because they are empty, do not count. Text that represents a number
+    counts as different, and so does 1 for true."""
     if isinstance(document, Mapping) and isinstance(read, Mapping):
         relevant = {key: value for key, value in document.items() if key in read or value not in ([], {})}
         parts = [changed_value(value, read.get(key), (*at, str(key))) for key, value in relevant.items()]
@@ -84,5 +84,5 @@ def changed_value(document: object, read: object, at: tuple[str, ...] = ()) -> C
 
 
 def _kind(value: object) -> type:
-    """JSON has one kind of number."""
+    """Return the type of a value in JSON, which has only one type of number."""
     return float if type(value) is int else type(value)

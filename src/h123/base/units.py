@@ -1,6 +1,7 @@
-"""Quantities as people write them (15ms, 20Mbit/s, 100kB, 0.5%) and as machines keep them (ns, bit/s, bytes, shares).
+"""Converts quantities between the form that people write (15ms, 20Mbit/s, 100kB, 0.5%) and the stored form (ns, bit/s,
+bytes, shares).
 
-Decimal prefixes throughout: 1 kB = 1000 bytes, 1 Mbit/s = 10^6 bits a second; KiB, MiB, GiB are binary. Each kind has
+Prefixes are decimal: 1 kB = 1000 bytes, 1 Mbit/s = 10^6 bits a second. KiB, MiB and GiB are binary. Each kind has
 limits (docs/contracts/study.md), so that no computation with a quantity can overflow or run forever.
 """
 
@@ -15,12 +16,12 @@ from h123.base.complaints import excerpt
 
 _NUMBER = re.compile(r"([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(\S*)", re.ASCII)
 _LONGEST = 60
-"""Letters of a quantity: more than any number with a unit needs."""
+"""The largest length of a quantity in characters, longer than any number with a unit."""
 
 
 @dataclass(frozen=True)
 class _Kind:
-    """Quantities that have their units and limits in common."""
+    """A kind of quantity, with its units and limits."""
 
     units: dict[str, int]
     example: str
@@ -39,7 +40,7 @@ class _Kind:
             raise ValueError(f"{excerpt(text)} does not start with a number") from None
         if value < 0:
             raise ValueError(f"{excerpt(text)} is negative; it must be 0 or more")
-        # Compared before it is scaled: what has a huge exponent must never be written out.
+        # Compare before scaling, because a number with a huge exponent must never be written out.
         if value > self._limit(self.most) / self.units[unit]:
             raise ValueError(f"{excerpt(text)} is too large; the largest that makes sense here is {self.most}")
         if self.least and value < self._limit(self.least) / self.units[unit]:
@@ -79,34 +80,35 @@ _RATE = _Kind(
 
 
 def _split(text: object) -> tuple[str, str | None]:
-    """Number and unit as they are written; no unit where this is no quantity at all."""
+    """Return number and unit as written. The unit is None if the text is not a quantity."""
     stripped = str(text).strip()
     match = _NUMBER.fullmatch(stripped) if len(stripped) <= _LONGEST else None
     return (match[1], match[2]) if match else ("", None)
 
 
 def parse_duration(text: object) -> int:
-    """Nanoseconds of a duration such as `15ms` or `1.5s`. Raises ValueError."""
+    """Return the nanoseconds of a duration such as `15ms` or `1.5s`. Raises ValueError."""
     return 0 if text == 0 else _DURATION.parse(text)
 
 
 def parse_delay(text: object) -> int:
-    """Nanoseconds of a delay such as `15ms`: no more than connections can be made over. Raises ValueError."""
+    """Return the nanoseconds of a delay such as `15ms`, limited to delays over which connections work. Raises
+    ValueError."""
     return 0 if text == 0 else _DELAY.parse(text)
 
 
 def parse_size(text: object) -> int:
-    """Bytes of a size such as `100kB`; a bare number is bytes. Raises ValueError."""
+    """Return the bytes of a size such as `100kB`. A number without a unit is bytes. Raises ValueError."""
     return _SIZE.parse(text)
 
 
 def parse_rate(text: object) -> int:
-    """Bits per second of a rate such as `20Mbit/s`. Raises ValueError."""
+    """Return the bits per second of a rate such as `20Mbit/s`. Raises ValueError."""
     return _RATE.parse(text)
 
 
 def parse_share(text: object) -> float:
-    """A share in [0, 1] of `0.5%` or `0.005`. Raises ValueError."""
+    """Return the share in [0, 1] written as `0.5%` or `0.005`. Raises ValueError."""
     value = _part(text, "a share; write 0.5% or 0.005")
     if not 0 <= value <= 1:
         raise ValueError(f"{excerpt(text)} is outside 0 to 1 (0% to 100%)")
@@ -114,7 +116,7 @@ def parse_share(text: object) -> float:
 
 
 def parse_change(text: object) -> float:
-    """A relative change above -1 of `-31.2 %` or `-0.312`. Raises ValueError."""
+    """Return the relative change above -1 written as `-31.2 %` or `-0.312`. Raises ValueError."""
     value = _part(text, "a change; write -31.2 % or -0.312")
     if not -1 < value < math.inf or value == 0:
         raise ValueError(f"{excerpt(text)} is not a change: it must be above -100 %, and not 0")
@@ -122,7 +124,7 @@ def parse_change(text: object) -> float:
 
 
 def _part(text: object, kind: str) -> float:
-    """A number, or one in per cent. Raises ValueError."""
+    """Parse a number, or a number in per cent. Raises ValueError."""
     number, unit = _split(text)
     try:
         if unit not in ("", "%"):
@@ -133,11 +135,11 @@ def _part(text: object, kind: str) -> float:
 
 
 Unit = Literal["s", "bit/s", "B", "B/s", "/s", "round trips", "packets", "connections", "%", ""]
-"""The units that measured values are stored in."""
+"""The units in which measured values are stored."""
 _BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1, "B"))
 _STEPS: dict[Unit, Sequence[tuple[float, str]]] = {
     "s": ((1, "s"), (1e-3, "ms"), (1e-6, "µs")),
-    "bit/s": tuple((8 * factor, f"{name}/s") for factor, name in _BYTES),  # what links have is in bits: format_rate
+    "bit/s": tuple((8 * factor, f"{name}/s") for factor, name in _BYTES),  # rates of links are in bits: format_rate
     "B": _BYTES,
     "B/s": tuple((factor, f"{name}/s") for factor, name in _BYTES),
     "/s": ((1e3, "k/s"), (1, "/s")),
@@ -147,58 +149,58 @@ _STEPS: dict[Unit, Sequence[tuple[float, str]]] = {
     "%": ((1, "%"),),
     "": ((1, ""),),
 }
-"""The units that people read values in, largest first."""
+"""The units in which people read values, largest first."""
 
 
 def _scaled(value: float, steps: Sequence[tuple[float, str]]) -> str:
-    # Rounded first: 999.7 kB are 1 MB.
+    # Round first, so that 999.7 kB become 1 MB.
     rounded = abs(float(f"{value:.3g}"))
     factor, unit = next((step for step in steps if rounded >= step[0]), steps[-1])
     return f"{figures(value / factor)} {unit}".rstrip()
 
 
 def figures(value: float, digits: int = 3) -> str:
-    """Format a number with `digits` significant digits but keep all of its whole ones: `0.0123`, `71.3`, `2740`, not
-    `2.74e+03`."""
+    """Format a number with `digits` significant digits, but keep all digits before the point: `0.0123`, `71.3`, `2740`,
+    not `2.74e+03`."""
     if not math.isfinite(value):
         return str(value)
     return f"{value:.0f}" if abs(value) >= 10**digits else f"{Decimal(f'{value:.{digits}g}'):f}"
 
 
 def format_value(value: float, unit: Unit) -> str:
-    """A measured value for a table: `71.3 ms`, `2.4 MB/s` of one in bit/s."""
+    """Format a measured value for a table: `71.3 ms`, or `2.4 MB/s` for a value in bit/s."""
     return _scaled(value, _STEPS[unit])
 
 
 def common_unit(values: Iterable[float], unit: Unit) -> tuple[float, str]:
-    """The factor and name of the unit in which the middle one of `values` reads best, for an axis."""
+    """Return factor and name of the unit in which the median of `values` reads best, for an axis."""
     ordered, steps = sorted(values), _STEPS[unit]
     middle = ordered[len(ordered) // 2] if ordered else 1.0
     return next((step for step in steps if middle >= step[0]), steps[-1])
 
 
 def format_seconds(seconds: float) -> str:
-    """A measured time for a table: `71.3 ms`, `1.24 s`."""
+    """Format a measured time for a table: `71.3 ms`, `1.24 s`."""
     return format_value(seconds, "s")
 
 
 def format_bytes(size: float) -> str:
-    """A size for a table: `100 kB`."""
+    """Format a size for a table: `100 kB`."""
     return format_value(size, "B")
 
 
 def format_rate(bps: float) -> str:
-    """A rate for a table: `19.1 Mbit/s`."""
+    """Format a rate for a table: `19.1 Mbit/s`."""
     return _scaled(bps, ((1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1, "bit/s")))
 
 
 def format_share(share: float) -> str:
-    """An estimated share with two digits, which is as much as it deserves: `5 %`, `0.74 %`."""
+    """Format an estimated share with two digits, which is its precision: `5 %`, `0.74 %`."""
     return f"{float(f'{100 * share:.2g}'):g} %"
 
 
 def format_span(seconds: float) -> str:
-    """A duration of work for a person: `42 s`, `3 min 20 s`, `29 h 5 min`."""
+    """Format the duration of work: `42 s`, `3 min 20 s`, `29 h 5 min`."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

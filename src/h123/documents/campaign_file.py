@@ -1,4 +1,4 @@
-"""campaign.json: the study as resolved, its seed, and what it runs on; and seal.json."""
+"""Defines campaign.json (the resolved study, its seed, and what it runs on) and seal.json."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal, NotRequired
@@ -26,7 +26,7 @@ class SampleFile(TypedDict):
 
 @with_config(STRICT)
 class Redirects(TypedDict):
-    """Answers that sent the client elsewhere."""
+    """Answers that redirected the client."""
 
     answers: Count
     left_out: bool
@@ -44,9 +44,9 @@ class ImportFacts(TypedDict):
     blocks: bool
     """Whether the files show which runs were measured together."""
     runs: Count
-    """Number of trials, before several runs of a cell were combined."""
+    """The number of trials before several runs of a cell were combined."""
     timed: bool
-    """Whether the starts of requests are known."""
+    """Whether the start times of requests are known."""
     ordered: bool
     """Whether the order of the runs is known."""
     unknown: list[str]
@@ -59,16 +59,16 @@ class Proof(TypedDict):
     """The verification of a subject's current files in one role."""
 
     outcome: Literal["passed", "failed", "changed", "none", "own"]
-    """changed: it passed or failed with other files; none: it was never verified in that role; own: the study's own
-    server, which declares nothing to verify."""
+    """changed: it passed or failed with different files. none: it was never verified in this role. own: a server that
+    the study defines, with no declarations to verify."""
     upstream: bool
     """Whether the project published this verification (docs/verified). If not, it ran on this machine."""
     time: str | None
-    """Time of the verification, ISO 8601."""
+    """The time of the verification in ISO 8601."""
     failed: list[str]
     """The checks that failed."""
     first_flight: int | None
-    """Packets that it begins with over HTTP/3, if they were counted with these files."""
+    """The number of packets in its first flight over HTTP/3, if counted with these files."""
 
 
 @with_config(STRICT)
@@ -81,22 +81,22 @@ class SubjectFacts(TypedDict):
     congestion: NotRequired[Mapping[str, str | list[str]]]
     """The controllers, as in subject.toml."""
     initial_window: NotRequired[Takes]
-    """Roles in which it accepts the setting."""
+    """The roles in which it accepts an initial window."""
     pacing: NotRequired[Takes]
-    """The same for this setting."""
+    """The roles in which it accepts pacing."""
     max_datagram: NotRequired[Takes]
-    """The same for this setting."""
+    """The roles in which it accepts a packet size."""
     false_start: NotRequired[bool]
     """The value in subject.toml, for a client."""
     proofs: NotRequired[Mapping[VerifiedRole, Proof]]
-    """The verification in each role that the subject has in the campaign."""
+    """The verification in each role of the subject in the campaign."""
     fingerprint: NotRequired[Digest]
-    """The digest of its files. Earlier versions recorded none, and a server of your own has none."""
+    """The digest of the subject's files. Earlier versions recorded none, and a server of your own has none."""
 
 
 Privileges = Literal["root", "user-namespace", "virtual-clock"]
-"""The privileges that a lab can run with, best first. The last one has none, which is enough under the virtual clock.
-"""
+"""The privileges that a lab can run with, best first. The last one means none, which is enough under the virtual
+clock."""
 PRIVILEGES: Mapping[Privileges, str] = {
     "root": "as root",
     "user-namespace": "without root, in a user namespace",
@@ -107,7 +107,7 @@ PRIVILEGES: Mapping[Privileges, str] = {
 
 @with_config(STRICT)
 class MachineFacts(TypedDict, total=False):
-    """Empty if samples were imported; a fact is null if the machine does not provide it."""
+    """Facts about a machine. Empty if samples were imported; a fact is null if the machine does not provide it."""
 
     kernel: str | None
     architecture: str | None
@@ -126,11 +126,11 @@ class MachineFacts(TypedDict, total=False):
     virtual_kernel: bool | None
     """Whether the kernel of the virtual clock is installed."""
     privileges: Privileges | None
-    """The privileges that trials ran with. Earlier versions always ran as root."""
+    """The privileges of trials. Earlier versions always ran as root."""
     lab_build: str | None
     """The first digits of the SHA-256 of the lab's program. Earlier versions did not record it."""
     virtual_kernel_build: str | None
-    """The same for the virtual clock's kernel; null if there is none."""
+    """The first digits of the SHA-256 of the virtual clock's kernel. Null if there is none."""
 
 
 @with_config(STRICT)
@@ -140,7 +140,7 @@ class Precision(TypedDict):
     wanted: Annotated[float, Field(gt=0, le=1)]
     """Half of an interval's relative width."""
     at_most: NotRequired[Blocks | None]
-    """The most blocks, from `--max-blocks`."""
+    """The largest number of blocks, from `--max-blocks`."""
 
 
 class CampaignFile(Document):
@@ -148,23 +148,23 @@ class CampaignFile(Document):
 
     h123: Literal["campaign/1"]
     study: Resolved
-    """The study as resolved."""
+    """The resolved study."""
     networks: dict[str, NetworkPath]
     """The resolved profiles, by name."""
     seed: Annotated[int, Field(ge=0, lt=2**53)]
     blocks: Blocks
     filter: dict[str, list[str]]
-    """The levels that `--filter` left, by factor."""
+    """For each factor, the levels that `--filter` kept."""
     looks: list[Blocks] = Field(default=[])
     """Planned looks, with `--until-decided`."""
     precision: Precision | None = None
     """The required width, with `--precision`."""
     shard: Annotated[str, Field(pattern=PATTERN)] | None = None
-    """The blocks that this folder is for, of all that are planned; null: all."""
+    """The blocks of the campaign that this folder runs. Null: all."""
     version: str
     """The version of h123."""
     created: str
-    """ISO 8601."""
+    """The time in ISO 8601."""
     machine: MachineFacts
     subjects: dict[str, SubjectFacts]
     origin: ImportFacts | None = None
@@ -174,7 +174,7 @@ class CampaignFile(Document):
 
 
 class Seal(Document):
-    """seal.json."""
+    """seal.json: the digests of an attempt's files."""
 
     h123: Literal["seal/1"]
     files: dict[str, Digest]

@@ -1,4 +1,4 @@
-"""The events of the journal. This checks the shape of an event about a trial before other code relies on it."""
+"""Defines the events of the journal, and checks the shape of events about trials before other code relies on it."""
 
 import datetime as dt
 from collections.abc import Container, Iterable, Mapping
@@ -22,25 +22,26 @@ TrialName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_l
 """The trial's name, which is also the name of a folder."""
 PlaceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=40)]
 MOVED = "moved"
-"""The reason of an attempt whose block was run again on another machine."""
+"""The reason code of an attempt whose block ran again on a different machine."""
 Values = dict[str, Any]
 """Values of parameters, as JSON. Null means that imported samples do not give the value."""
 
 
 @with_config(STRICT)
 class DisturbanceFacts(TypedDict, total=False):
-    """How the machine disturbed an attempt. Journals of earlier versions, and of imported samples, lack it."""
+    """The machine's disturbance of an attempt. Absent from journals of earlier versions and of imported samples."""
 
     disturbed: bool
-    """`disturbance` is more than half the margin. Of an invalid attempt: the machine can have caused the failure."""
+    """Whether `disturbance` is more than half the margin; for an invalid attempt, whether the machine may have caused
+    the failure."""
     disturbance: Share | None
-    """The largest share of the metrics of the study's first family."""
+    """The largest share among the metrics of the study's first family."""
     shares: dict[str, Share]
-    """For each of the study's metrics, the share of it that the machine may have caused, 0 to 1."""
+    """For each of the study's metrics, the share of its value that the machine may have caused, 0 to 1."""
     crowded: bool
     """Whether waiting for processors that other programs used is enough for `disturbed`."""
     noise: Annotated[float, Field(ge=0, le=1e6)]
-    """Share of the processors' time that was not available to the trial."""
+    """The share of the processors' time that was not available to the trial."""
 
 
 @with_config(STRICT)
@@ -52,18 +53,18 @@ class AttemptFacts(DisturbanceFacts):
     attempt: Annotated[int, Field(ge=1, le=10**6)]
     block: Annotated[int, Field(ge=1, le=10**6)]
     position: Annotated[int, Field(ge=1, le=10**6)] | None
-    """The attempt's place, from 1, in the order in which its block's attempts started; the planned place is in the id.
-    Null for imported samples."""
+    """The attempt's place, from 1, in the order in which its block's attempts started. The trial's ID contains the
+    planned place. Null for imported samples."""
     place: NotRequired[PlaceName]
-    """The machine that executed it. Journals of earlier versions lack it, because they had one machine."""
+    """The machine that ran the attempt. Absent from journals of earlier versions, which used a single machine."""
     lane: NotRequired[int]
-    """The slot, from 1, that it had among simultaneous trials."""
+    """The attempt's slot, from 1, among simultaneous trials."""
     alone: NotRequired[bool]
     """Whether no other trial ran at the same time."""
     cell: dict[str, str]
     """Levels by factor."""
     twin: bool
-    """Whether it is the second run of the twin level."""
+    """Whether this is the second run of the twin level."""
     run: NotRequired[object]
     """The run that the schema gives for imported samples."""
     parameters: Values
@@ -73,16 +74,16 @@ class AttemptFacts(DisturbanceFacts):
     reasons: list[Reason]
     seconds: Seconds | None
     seal: NotRequired[Digest | None]
-    """SHA-256 of its seal.json."""
+    """SHA-256 of the attempt's seal.json."""
 
 
 class TrialEvent(AttemptFacts):
     time: str
-    """ISO 8601."""
+    """The time in ISO 8601."""
 
 
 class EventFile(Document):
-    """event.json: the journal's record of the attempt in whose folder it is, without the seal."""
+    """event.json: the journal's record of the attempt in this folder, without the seal."""
 
     h123: Literal["event/1"]
     event: TrialEvent
@@ -106,7 +107,7 @@ class SampleImport(TypedDict):
 
 @with_config(STRICT)
 class BlockMove(TypedDict):
-    """A block is run again completely on another machine; its earlier attempts do not count."""
+    """A block runs again completely on a different machine; its earlier attempts do not count."""
 
     event: Literal["moved"]
     block: int
@@ -131,15 +132,15 @@ class SecondRun(TypedDict):
 
 @with_config(STRICT)
 class CampaignStep(TypedDict):
-    """A step of a campaign: it began, resumed, got another machine, was interrupted, ended, or repeats failed
-    trials."""
+    """A step of a campaign: it began, resumed, got an additional machine, repeats failed trials, was interrupted, or
+    ended."""
 
     event: Literal["campaign", "resume", "joined", "retry", "interrupted", "finished"]
     version: NotRequired[str]
     """The version of h123."""
     trials: NotRequired[int]
     places: NotRequired[dict[PlaceName, MachineFacts]]
-    """The machines that it could use from then on."""
+    """The machines available from then on."""
     valid: NotRequired[int]
     failed: NotRequired[int]
 
@@ -154,7 +155,7 @@ class ShardJoined(TypedDict):
     folder: str
     """The name of the folder that the blocks came from."""
     blocks: list[int]
-    """The blocks that were added by this join."""
+    """The blocks that this join added."""
     places: dict[PlaceName, MachineFacts]
     """The machines that ran the blocks, with their facts at that time."""
 
@@ -167,28 +168,28 @@ _HELD: dict[str, TypeAdapter[Any]] = {"trial": TypeAdapter(TrialEvent), "moved":
 _HELD["second-run"] = TypeAdapter(SecondRun)
 _HELD |= {"look": TypeAdapter(InterimLook), "import": TypeAdapter(SampleImport), "shard": TypeAdapter(ShardJoined)}
 _HELD |= dict.fromkeys(get_args(CampaignStep.__annotations__["event"]), TypeAdapter(CampaignStep))
-"""The shape of each event. What a later version adds has none, and is passed over."""
+"""The shape of each event. Events of later versions have no entry and are not checked."""
 
 _ANYTHING = {"protocol": "h1", "server": "", "client": "", "network": ""}
 _NEEDED = {"protocol", "network", "congestion", "clock", "users", "requests", "rate", "connections", "warmup", "cold"}
 """Parameters that the analysis reads for every kind of workload. Null means that imported samples do not give them."""
 _LATER = {"sessions", "fallback", "announced", "visit"}
-"""Parameters among these that earlier versions did not write."""
+"""Parameters of the workload that earlier versions did not write."""
 
 
 @dataclass(frozen=True)
 class EventRange:
-    """The range of events that a campaign can have."""
+    """The events that are possible in a campaign."""
 
     factors: Mapping[str, Mapping[str, object]]
     """Factors and their levels."""
     networks: Container[str]
     unknown: Container[str] | None
-    """Parameters that imported samples do not give; None: h123 itself measured."""
+    """Parameters that imported samples do not give. None: h123 itself measured."""
 
 
 def check_trials(lines: list[Line], path: Path, possible: EventRange) -> list[Event]:
-    """The journal in `path`. Raises UserError for an event that no such campaign can have."""
+    """Return the events of the journal in `path`. Raises UserError for an event that is impossible in the campaign."""
     attempts: set[tuple[str, int]] = set()
     for number, line in enumerate(lines, start=1):
         name = line["event"]
@@ -198,7 +199,7 @@ def check_trials(lines: list[Line], path: Path, possible: EventRange) -> list[Ev
             trial = cast(TrialEvent, line)
             trial["parameters"] = respelled_parameters(trial["parameters"])
             attempt = trial["trial"], trial["attempt"]
-            if fault := "it is there twice" if attempt in attempts else _odd(trial, possible):
+            if fault := "it occurs twice" if attempt in attempts else _odd(trial, possible):
                 raise damaged_line(path, number, f"not an event about a trial: {fault}")
             attempts.add(attempt)
     events = cast(list[Event], lines)
@@ -209,8 +210,8 @@ def check_trials(lines: list[Line], path: Path, possible: EventRange) -> list[Ev
 
 
 def supersede(attempts: Iterable[AttemptFacts], move: BlockMove) -> None:
-    """Make all attempts of the moved block count for nothing."""
-    detail = f"block {move['block']} was done again in {move['place']}, because of {move['before']}: {move['why']}"
+    """Mark all attempts of the moved block as invalid."""
+    detail = f"block {move['block']} ran again in {move['place']}, because of {move['before']}: {move['why']}"
     for event in attempts:
         if event["block"] == move["block"] and not superseded(event):
             event["valid"], event["disturbed"] = False, False
@@ -218,7 +219,7 @@ def supersede(attempts: Iterable[AttemptFacts], move: BlockMove) -> None:
 
 
 def superseded(event: AttemptFacts) -> bool:
-    """Whether the attempt's block has since moved to another machine."""
+    """Return whether the attempt's block has since moved to a different machine."""
     return any(reason["code"] == MOVED for reason in event["reasons"])
 
 
@@ -231,10 +232,10 @@ def _misshapen(line: Line) -> str | None:
 
 
 def _odd(event: TrialEvent, possible: EventRange) -> str | None:
-    """Describe the error in the event's cell, time or parameters; None if there is none."""
+    """Describe the error in the event's cell, time or parameters. Return None if there is none."""
     cell, factors, parameters = event["cell"], possible.factors, event["parameters"]
     if cell.keys() != factors.keys() or any(level not in factors[factor] for factor, level in cell.items()):
-        return f"{' '.join(cell.values())[:60]!r} is no cell of this study"
+        return f"{' '.join(cell.values())[:60]!r} is not a cell of this study"
     if event["position"] is None and possible.unknown is None:
         return "`position` is null, which only imported samples have"
     try:
@@ -259,7 +260,7 @@ def _odd(event: TrialEvent, possible: EventRange) -> str | None:
 
 
 def machines(events: Iterable[Event]) -> dict[str, MachineFacts]:
-    """The journal's latest facts about each place."""
+    """Return the journal's latest facts about each machine."""
     facts = dict[str, MachineFacts]()
     for event in events:
         if event["event"] in ("campaign", "resume", "joined", "shard"):

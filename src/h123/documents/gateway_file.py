@@ -1,4 +1,4 @@
-"""gateway.json: what the path to a server that runs elsewhere adds to the link's own delay
+"""Defines gateway.json: the delay that the path to a server elsewhere adds to the link's own delay
 (docs/contracts/gateway.md)."""
 
 from pathlib import Path
@@ -11,14 +11,14 @@ NAME = "gateway.json"
 
 
 class AddedDelay(Shape):
-    """The median round trip to an echo server next to the gateway, ns."""
+    """The median round trip to an echo server next to the gateway, through the gateway and without it, in ns."""
 
     through_ns: Count
     without_ns: Count
 
     @property
     def ns(self) -> int:
-        """The delay that the gateway adds, ns."""
+        """The delay that the gateway adds, in ns."""
         return self.through_ns - self.without_ns
 
 
@@ -30,10 +30,10 @@ class GatewayFacts(Document):
     tcp: AddedDelay
     udp: AddedDelay
     beyond_ns: Count | None
-    """How long this machine takes to open a TCP connection to the server, ns. None if the server accepts none."""
+    """How long this machine takes to open a TCP connection to the server, in ns. None if the server accepts none."""
 
 
 def read_gateway(trial: Path) -> GatewayFacts | None:
-    """Read what a trial's gateway measured. None if the server was in the lab."""
+    """Return what a trial's gateway measured, or None if the server was in the lab."""
     path = trial / NAME
     return read_document(path, GatewayFacts) if path.is_file() else None

@@ -1,4 +1,4 @@
-"""report.json: what the lab reports about a trial that it has run."""
+"""Defines report.json: the lab's report about a trial that it has run."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
@@ -23,14 +23,15 @@ class Cpu(Shape):
     system_ns: Count | None = None
     """Time in the kernel over the role's whole life."""
     main_ns: Count
-    """Time of all processes that descend from the role's, during the main role's run."""
+    """Time of the role's processes and all their descendants, during the main role's run."""
     main_wait_ns: Count | None = None
     """How long its threads were ready but waited for a processor. Null under the virtual clock, and if the trial ended
     before the main role did."""
     main_turns: Count | None = None
     """How often a thread got a processor. Null in the same cases as `main_wait_ns`."""
     main_over_time: list[NumberPair] = Field(default=[])
-    """`[when, main_ns so far]`, every 5 ms at first, then less often; under the virtual clock only at the end."""
+    """Pairs `[time, main_ns until then]`, every 5 ms at first, then less often. Under the virtual clock only at the
+    end."""
 
 
 class RoleReport(Shape):
@@ -41,18 +42,18 @@ class RoleReport(Shape):
     cpu: Cpu | None = None
     max_rss_bytes: Count | None = None
     log: str | None = None
-    """Path of the log, in the trial's folder."""
+    """The path of the log in the trial's folder."""
 
 
 class Counters(Shape):
-    """The kernel's counters of a host. It leaves out those that are zero."""
+    """The kernel's counters of a host that are not zero."""
 
     before: dict[str, Whole]
     """The counters before the main role ran, including the link check's packets."""
     after: dict[str, Whole] | None
 
     def grown(self, name: str) -> int:
-        """How much each counter grew while the main role ran."""
+        """Return how much the counter grew while the main role ran."""
         return max((self.after or {}).get(name, 0) - self.before.get(name, 0), 0)
 
 
@@ -68,7 +69,7 @@ class HostReport(Shape):
     name: str
     congestion: str | None = None
     tcp: TcpReport | None = None
-    """The settings in use. Null: the kernel's own, 10 packets and 200 ms."""
+    """The settings in use. Null: the kernel's defaults, 10 packets and 200 ms."""
     counters: Counters
 
 
@@ -78,21 +79,21 @@ class Lateness(Shape):
     p999: Whole | None = None
     max: Whole | None = None
     histogram: list[NumberPair] = Field(default=[])
-    """`[upper bound, count]`, powers of two."""
+    """Pairs `[upper bound, count]`. The bounds are powers of two."""
 
 
 class QueueWaits(Shape):
-    """Times that packets waited for the link's rate, behind other packets in the queue, ns."""
+    """The time in ns that packets waited for the link's rate, behind other packets in the queue."""
 
     mean: Count
     max: Count
 
 
 class DirectionReport(Shape):
-    """A direction of a link."""
+    """One direction of a link."""
 
     packets_in: Count | None = None
-    """delivered + lost + queue_dropped + blocked + in_flight."""
+    """The sum of delivered, lost, queue_dropped, blocked and in_flight."""
     bytes_in: Count | None = None
     delivered: Count | None = None
     """Packets that left the link."""
@@ -109,14 +110,14 @@ class DirectionReport(Shape):
     drop_set: str | None = None
     """SHA-256 of the lost packets' indices."""
     queue_ns: QueueWaits | None = None
-    """Waits for the link's rate, cross traffic included, of packets that the queue let through. Null in early
+    """Waits for the link's rate, including cross traffic, of packets that were not dropped by the queue. Null in early
     reports."""
     lateness_ns: Lateness
-    """How late packets left."""
+    """How late packets left the link."""
 
 
 class CrossTrafficReport(Shape):
-    """The cross traffic that went one way."""
+    """The cross traffic in one direction."""
 
     packets_in: Count
     bytes_in: Count
@@ -151,7 +152,7 @@ class LossCheck(Shape):
     lost: Count
     expected_lost: Annotated[int | float, Field(ge=0, le=1e18)]
     low: Count | None = None
-    """The fewest losses that chance allows."""
+    """The smallest number of losses that chance allows."""
     high: Count | None = None
 
 
@@ -166,7 +167,7 @@ Side = Literal["up", "down"]
 
 class LinkCheck(Shape):
     delay: dict[Side, DelayCheck | None] | None = None
-    """Probes and their errors, by side."""
+    """Probes and their errors, by direction."""
     rate: dict[Side, LinkRateCheck | None] | None = None
     loss: dict[Side, LossCheck | None] | None = None
     burst: dict[Side, BurstCheck | None] | None = None
@@ -177,7 +178,7 @@ class LinkCheck(Shape):
 
 
 class UnreadFrames(Shape):
-    """Connections whose frames could not be read, for the same reason."""
+    """Connections whose frames could not be read for one reason."""
 
     why: Literal["no-keys", "cipher", "beginning", "damaged"]
     connections: Count
@@ -191,17 +192,17 @@ class LinkReport(Shape):
     realtime: bool | None = None
     """Whether the link's thread had real-time priority."""
     stamps: bool | None = None
-    """Whether the kernel stamps packets as they arrive; if not, a packet arrives when it is read."""
+    """Whether the kernel stamps arriving packets. If not, a packet arrives when it is read."""
     draws: int | None = None
-    """The version of the random draws that decided the packets' fates; reports without it are of the first."""
+    """The version of the random draws that decided the packets' fates. Null: version 1."""
     check: LinkCheck | None = None
-    """Null if the trial did not ask for one, as is each part with nothing to check. A veth has none."""
+    """Null if the trial did not request a check, or the link is a veth. Parts with nothing to check are null."""
     directions: Mapping[Side, DirectionReport | None] | None = None
-    """Counts of the trial's own packets. A veth has none."""
+    """Counts of the trial's own packets. Null for a veth."""
     cross: Mapping[Side, CrossTrafficReport] | None = None
     """Counts of cross traffic alone."""
     stalls: Spans | None = None
-    """Spans `[from, to]` in which packets were overdue, on the clock of the samples; null for a veth."""
+    """Spans `[from, to]` in which packets were overdue, on the clock of the samples. Null for a veth."""
     packets_left_out: Count | None = None
     """Packets that the record had no room for. None if there is no record."""
     frames_left_out: Count | None = None
@@ -210,32 +211,32 @@ class LinkReport(Shape):
     frames_unread: list[UnreadFrames] | None = None
 
     def ways(self) -> list[DirectionReport]:
-        """The reports of the directions that the link has."""
+        """Return the reports of the link's directions."""
         return [way for way in (self.directions or {}).values() if way]
 
 
 class MachineLoad(Shape):
-    """Empty if the lab ended before it could report it."""
+    """The load of the machine. Empty if the lab ended before it could report it."""
 
     cpus: Annotated[int, Field(ge=0, le=10**6)] = 0
     wall_ns: Count = 0
     busy_ns: Count = 0
-    """Non-idle time of all processors while the main role ran."""
+    """The non-idle time of all processors while the main role ran."""
     steal_ns: Count = 0
-    """Time that the host took."""
+    """The time that the hypervisor took."""
     lab_ns: Count | None = None
-    """The lab's own part of `busy_ns`. Null in early reports."""
+    """The lab's part of `busy_ns`. Null in early reports."""
     cpu_pressure_ns: Count | None = None
     stalls: list[Spans] | None = None
-    """For each processor, spans in which it was not available; null without real-time priority, and under the virtual
+    """For each processor, spans in which it was not available. Null without real-time priority, and under the virtual
     clock."""
 
 
 class UserNamespace(Shape):
-    """The rights of root that the system granted to a lab that was not root."""
+    """The rights of root that the system granted to a lab that did not run as root."""
 
     realtime: bool
-    """Real-time priority for links and their checks."""
+    """Whether links and their checks had real-time priority."""
     memory_locked: bool
     """Whether the system kept the links' memory from being swapped out."""
     probe_buffer_bytes: Count
@@ -253,17 +254,17 @@ class Report(Document):
     warnings: list[Reason] = Field(default=[])
     started_unix_ns: Count
     phases_ns: dict[str, Count]
-    """Durations of `setup`, `check`, `ready`, `main` and `teardown`, ns."""
+    """Durations of `setup`, `check`, `ready`, `main` and `teardown`, in ns."""
     main_began_ns: Count = 0
     """When the main role began, on the clock of the samples."""
     links: Sequence[LinkReport]
     roles: Sequence[RoleReport]
     hosts: list[HostReport]
     tcp_left_out: Count | None = None
-    """Rows that TCP's account had no room for; None if there is no account."""
+    """Rows that did not fit into TCP's account of connections. None if there is no account."""
     machine: MachineLoad
     user_namespace: UserNamespace | None = None
-    """Absent if the lab was root, and under the virtual clock."""
+    """Absent if the lab ran as root, and under the virtual clock."""
 
 
 class FinishedDirection(DirectionReport):
@@ -279,7 +280,7 @@ class FinishedLink(LinkReport):
     directions: Mapping[Side, FinishedDirection | None] | None = None
 
     def counted(self) -> dict[str, FinishedDirection]:
-        """The counters of each direction; none for a veth."""
+        """Return the counters of each direction. There are none for a veth."""
         return {name: way for name, way in (self.directions or {}).items() if way}
 
 
@@ -311,4 +312,4 @@ NO_REPORT = FinishedReport(
     hosts=[],
     machine=FinishedMachineLoad(cpus=0, wall_ns=0, busy_ns=0),
 )
-"""The report of an attempt that was not executed by a lab."""
+"""The report of an attempt that no lab ran."""

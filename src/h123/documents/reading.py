@@ -1,4 +1,4 @@
-"""JSON files with a format line, read as untrusted input: a wrong format or shape is refused in words."""
+"""Reads and writes JSON files with a format line. Files are untrusted: a wrong format or shape is refused in words."""
 
 import json
 from pathlib import Path
@@ -17,13 +17,13 @@ Model = TypeVar("Model", bound=Document)
 
 
 def read_document(path: Path, model: type[Model]) -> Model:
-    """The document in `path`. Raises UserError if it has another format or does not fit its model."""
+    """Return the document in `path`. Raises UserError if it has a different format or does not fit its model."""
     return parsed(path, model) or validated(read_content(path, model.form()), model, path)
 
 
 def parsed(path: Path, model: type[Model]) -> Model | None:
-    """Parse the document in `path` in one step. None if something is wrong with it; `read_content` and `held` are
-    slower and say what."""
+    """Parse the document in `path` in one step. Return None if something is wrong with it; `read_content` and
+    `validated` are slower and report the fault."""
     try:
         return model.model_validate_json(path.read_bytes(), strict=True)
     except (OSError, ValueError):
@@ -31,7 +31,7 @@ def parsed(path: Path, model: type[Model]) -> Model | None:
 
 
 def validated(content: object, model: type[Model], path: Path) -> Model:
-    """The content of `path` as its model. Raises UserError if it does not fit."""
+    """Return the content of `path` as its model. Raises UserError if it does not fit."""
     try:
         return model.model_validate(content, strict=True)
     except ValidationError as invalid:
@@ -40,7 +40,7 @@ def validated(content: object, model: type[Model], path: Path) -> Model:
 
 
 def read_content(path: Path, form: str) -> dict[str, Any]:
-    """The JSON object in `path`, whose `h123` line must be `form`. Raises UserError otherwise."""
+    """Return the JSON object in `path`. Raises UserError unless its `h123` key is `form`."""
     try:
         content = parse_json(path.read_bytes())
     except OSError as error:
@@ -64,7 +64,7 @@ def write_document(path: Path, document: BaseModel) -> None:
 
 
 def misshapen(content: object, model: type[BaseModel]) -> str | None:
-    """Describe how the content differs in shape from the model; None if it fits."""
+    """Describe how the content differs in shape from the model. Return None if it fits."""
     try:
         model.model_validate(content, strict=True)
     except ValidationError as invalid:
@@ -73,6 +73,6 @@ def misshapen(content: object, model: type[BaseModel]) -> str | None:
 
 
 def fault_of(invalid: ValidationError) -> str:
-    """The first fault, in words."""
+    """Return the first fault, in words."""
     fault = invalid.errors()[0]
     return describe(fault, ".".join(map(str, fault["loc"])))[:300]

@@ -1,7 +1,7 @@
-"""docs/results/data/NAME.json.xz: three compressed lines of JSON, namely the head, the verdicts, and the data of the
-page.
+"""Reads and writes docs/results/data/NAME.json.xz: three compressed lines of JSON, which are the head, the verdicts,
+and the data of the page.
 
-The head comes first, so that commands that need nothing else stop reading there. Its digest shows whether it is
+The head comes first, so that commands that only need the head can stop reading there. Its digest shows whether it is
 complete.
 """
 
@@ -26,7 +26,7 @@ FORMAT = "result/1"
 RESULTS = project_root() / "docs/results/data"
 SUFFIX = ".json.xz"
 DIGITS = 5
-"""Significant digits of a fraction; fewer if there are very many fractions (`rounded`)."""
+"""Significant digits of a fraction. `rounded` uses fewer if there are very many fractions."""
 _MOST_BYTES = 2**26
 _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 2**23, "lc": 4, "lp": 0, "pb": 0}]
 
@@ -39,12 +39,12 @@ class PublishedResult:
 
     @property
     def name(self) -> str:
-        """The file's name."""
+        """The result's name."""
         return self.path.name.removesuffix(SUFFIX)
 
     @cached_property
     def head(self) -> Mapping[str, Any]:
-        """The head of the result. Raises UserError if the file is damaged, or has another format."""
+        """The head of the result. Raises UserError if the file is damaged or has a different format."""
         (line,) = self._lines(1)
         head = self._parsed(line)
         if head.get("h123") != FORMAT:
@@ -59,11 +59,11 @@ class PublishedResult:
 
     @cached_property
     def campaign(self) -> Mapping[str, Any]:
-        """Its campaign.json, in the spelling of this version."""
+        """The result's campaign.json, in the spelling of this version."""
         return respelled_campaign(self.head["campaign"])
 
     def parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The verdicts and the data of the page. Raises UserError as `head` does."""
+        """Return the verdicts and the data of the page. Raises UserError as `head` does."""
         _, *rest = self._lines(3)
         if _sha256(b"".join(rest)) != self.head["rest"]:
             raise self._damaged("it has changed since h123 wrote it")
@@ -71,7 +71,7 @@ class PublishedResult:
         return {**verdicts, "claims": self.head["claims"]}, page
 
     def _lines(self, count: int) -> list[bytes]:
-        """Read the first `count` lines. For three, check that the file ends there."""
+        """Read the first `count` lines. For three lines, check that the file ends there."""
         try:
             with lzma.open(self.path) as file:
                 lines = [file.readline(_MOST_BYTES) for _ in range(count)]
@@ -83,7 +83,7 @@ class PublishedResult:
         except OSError as error:
             raise UserError(f"{self.path} cannot be read: {error.strerror or error}") from None
         if more or not all(line.endswith(b"\n") for line in lines):
-            raise self._damaged("it has not the three lines of a result")
+            raise self._damaged("it does not consist of the three lines of a result")
         return lines
 
     def _parsed(self, line: bytes) -> dict[str, Any]:
@@ -92,7 +92,7 @@ class PublishedResult:
         except ValueError as error:
             raise self._damaged(str(error)) from None
         if not isinstance(content, dict):
-            raise self._damaged("a line of it is no JSON object")
+            raise self._damaged("a line is not a JSON object")
         return content
 
     def _damaged(self, why: str) -> UserError:
@@ -100,14 +100,14 @@ class PublishedResult:
 
 
 def results() -> list[PublishedResult]:
-    """All published results by name."""
+    """Return all published results, sorted by name."""
     return [PublishedResult(path) for path in sorted(RESULTS.glob(f"*{SUFFIX}"))]
 
 
 def write_result(
     path: Path, head: Mapping[str, Any], verdicts: Mapping[str, Any], page: Mapping[str, Any]
 ) -> PublishedResult:
-    """Replace the file; the same content gives the same bytes."""
+    """Replace the file and return the result. Equal content gives equal bytes."""
     rest = canonical(rounded(verdicts)) + canonical(rounded(page))
     content = {**rounded(head), "rest": _sha256(rest)}
     first = canonical({**content, "digest": _sha256(canonical(content))})
@@ -118,7 +118,7 @@ def write_result(
 
 
 def canonical(content: object) -> bytes:
-    """A line of JSON that is the same for the same content."""
+    """Return the content as a line of JSON. Equal content gives equal lines."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
     return text.encode() + b"\n"
 

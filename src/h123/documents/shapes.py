@@ -1,8 +1,8 @@
 """Base classes for the documents of a campaign. Each document has its own module.
 
-h123 reads a document into its model and writes it from the model. Anybody may have written it: types are strict,
-bounds keep arithmetic on numbers from overflowing, fields that earlier versions did not write are optional, and
-fields of later versions are ignored.
+h123 reads a document into its model and writes it from the model. Anyone may have written it, so types are strict,
+bounds keep arithmetic on numbers from overflowing, fields that earlier versions did not write are optional, and fields
+of later versions are ignored.
 """
 
 from typing import Annotated, get_args
@@ -34,7 +34,7 @@ class Document(Shape):
 
     @classmethod
     def form(cls) -> str:
-        """The name of this document's format, such as `report/1`."""
+        """Return the name of this document's format, such as `report/1`."""
         return str(get_args(cls.model_fields["h123"].annotation)[0])
 
 
@@ -43,5 +43,5 @@ class Reason(TypedDict):
     """A reason why an attempt is invalid, or a warning about a valid one."""
 
     code: str
-    """`h123 explain CODE` explains it."""
+    """The code, which `h123 explain CODE` explains."""
     detail: str

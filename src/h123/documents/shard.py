@@ -1,6 +1,6 @@
-"""A shard: some blocks of a campaign, which one machine runs by itself (docs/cluster.md).
+"""Defines a shard: some blocks of a campaign, which one machine runs on its own (docs/cluster.md).
 
-`3/40` is every fortieth block from the third on, so a campaign with more blocks only adds blocks to each shard.
+`3/40` is every fortieth block, starting with the third, so a campaign with more blocks only adds blocks to each shard.
 `blocks:5,9-12` names the blocks.
 """
 
@@ -16,7 +16,7 @@ _RANGE = f"{_NUMBER}(-{_NUMBER})?"
 PATTERN = f"^({_NUMBER}/{_NUMBER}|blocks:{_RANGE}(,{_RANGE})*)$"
 _FORMS = "write a shard's number and how many there are, such as --shard 3/40, or blocks, such as --shard blocks:5,9-12"
 _FEWEST = 3
-"""Blocks in a row that are written as a range."""
+"""The smallest number of consecutive blocks that are written as a range."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Shard:
         """Parse the value of `--shard`. Raises UserError."""
         words = text.replace(" ", "")
         if not re.match(PATTERN, words):
-            raise UserError(f"--shard {text}: this is no shard", remedy=_FORMS)
+            raise UserError(f"--shard {text}: this is not a shard", remedy=_FORMS)
         if "/" in words:
             number, of = map(int, words.split("/"))
             if number > of:
@@ -42,12 +42,12 @@ class Shard:
 
     @classmethod
     def of(cls, blocks: Iterable[int]) -> Self:
-        """The shard of these blocks."""
+        """Return the shard of these blocks."""
         return cls(f"blocks:{ranges(blocks)}")
 
     def blocks(self, planned: int) -> list[int]:
-        """The shard's blocks in a campaign with this many. Raises UserError if it has none of them, or names a block
-        that does not exist."""
+        """Return the shard's blocks in a campaign with `planned` blocks. Raises UserError if there are none, or if the
+        shard names a block that does not exist."""
         if "/" in self.text:
             number, of = map(int, self.text.split("/"))
             if number > planned:
@@ -66,13 +66,13 @@ class Shard:
 
 
 def _ranges(text: str) -> list[tuple[int, int]]:
-    """First and last block of each part of `blocks:5,9-12`."""
+    """Return the first and last block of each part of `blocks:5,9-12`."""
     parts = (part.partition("-") for part in text.removeprefix("blocks:").split(","))
     return [(int(first), int(last or first)) for first, _, last in parts]
 
 
 def ranges(blocks: Iterable[int]) -> str:
-    """Numbers of blocks in a few words: `5,9-12`."""
+    """Format the numbers of blocks: `5,9-12`."""
     runs = list[list[int]]()
     for number in sorted(set(blocks)):
         if runs and runs[-1][-1] == number - 1:

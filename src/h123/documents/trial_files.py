@@ -1,5 +1,5 @@
-"""trial.json and client.json: what a lab must run, and what a client reports about itself. Its task is in
-study/workload."""
+"""Defines trial.json and client.json: what a lab must run, and what a client reports about itself. The client's task is
+defined in study/workload."""
 
 from typing import Annotated, Literal
 
@@ -15,12 +15,12 @@ def _sane(way: Direction) -> Direction:
     delays += [way.jitter.spread_ns] if way.jitter else []
     delays += [way.reorder.ahead_ns] if way.reorder else []
     if any(abs(delay or 0) >= 2**62 for delay in delays):
-        raise ValueError("a delay that no link has")
+        raise ValueError("a delay that no link can have")
     losses = [loss.mean for loss in (way.loss, *(change.loss for change in changes)) if loss]
     if not all(0 <= share <= 1 for share in losses):
-        raise ValueError("a loss that no link has")
+        raise ValueError("a loss that no link can have")
     if not all(_possible(rate) for rate in (way.rate, *(change.rate for change in changes)) if rate):
-        raise ValueError("a rate that no link has")
+        raise ValueError("a rate that no link can have")
     return way
 
 
@@ -44,15 +44,15 @@ class NetworkPath(Shape):
 class LinkEnd(Shape):
     host: str
     address: str | None = None
-    """Chosen by the writer, as /30 pairs."""
+    """The address, from a /30 pair that the writer chose."""
 
 
 class Link(Shape):
     name: str | None = None
     a: LinkEnd | None = None
-    """The side whose packets go up."""
+    """The host whose packets go up."""
     b: LinkEnd | None = None
-    """The side whose packets go down."""
+    """The host whose packets go down."""
     kind: Literal["emulated", "veth"] | None = None
     """`emulated`: a TUN pair through the userspace link. `veth`: a plain pair, without `up` and `down`."""
     up: Way | None = None
@@ -60,16 +60,16 @@ class Link(Shape):
     moves: list[Move] = Field(default=[])
     cross: Cross | None = None
     packets: Count = 0
-    """Record at most this many packets, up to 4 million."""
+    """The largest number of packets to record, at most 4 million."""
     capture: bool = False
-    """Whether to keep the recorded packets completely."""
+    """Whether to keep the recorded packets in full."""
     frames: bool = False
     """Whether to read the frames in the recorded packets."""
 
 
 class Readiness(Shape):
     tcp: list[int] = Field(default=[])
-    """Ports that must listen, read from /proc/net."""
+    """TCP ports that must listen, read from /proc/net."""
     udp: list[int] = Field(default=[])
     address: str | None = None
     """The address where the ports must be open. None: anywhere on the host."""
@@ -78,15 +78,14 @@ class Readiness(Shape):
     line: str | None = None
     """A part of a line that the role must have printed."""
     besides: list[int] = Field(default=[])
-    """Further TCP ports, open anywhere on the host."""
+    """Additional TCP ports that must be open anywhere on the host."""
     elsewhere_ns: int | None = None
-    """How long the program may listen only elsewhere before the lab gives up, ns. None: as long as everything else may
-    take."""
+    """How long the program may listen only elsewhere before the lab gives up, in ns. None: `timeout_ns`."""
     timeout_ns: int
 
 
 SECOND_SERVER = "server-h2"
-"""The role with HTTP/2 at the server's address and port, for clients that may fall back to it."""
+"""The role that offers HTTP/2 at the server's address and port, for clients that may fall back to it."""
 
 
 class Role(Shape):
@@ -95,24 +94,25 @@ class Role(Shape):
     name: str
     host: str
     kind: Literal["service", "main"]
-    """The trial ends when its one main role ends."""
+    """The trial ends when its single main role ends."""
     command: list[str]
     """The command line. Programs that h123 installs have paths below a root."""
     env: dict[str, str] = Field(default={})
     ready: Readiness | None = None
     stop_timeout_ns: int | None = None
-    """Time from SIGTERM to SIGKILL. Services have both timeouts."""
+    """The time from SIGTERM to SIGKILL. Only services have it."""
     timeout_ns: int | None = None
-    """Time limit of the main role."""
+    """The time limit of the main role."""
     outside: bool = False
-    """The role may open sockets in the network that the lab was started in; `H123_OUTSIDE` is its descriptor's number.
-    Wall clock only."""
+    """Whether the role may open sockets in the network that the lab was started in. `H123_OUTSIDE` is the number of
+    that network's descriptor. Wall clock only."""
     resolver: bool = False
-    """The role finds its host's 127.0.0.1 in /etc/resolv.conf."""
+    """Whether /etc/resolv.conf points the role to its host's 127.0.0.1."""
     processors: list[int] = Field(default=[])
-    """The processors that it may run on, by the kernel's numbers. Empty: any."""
+    """The processors that the role may use, by the kernel's numbers. Empty: any."""
     inherits: bool = False
-    """The role is the user's own program, and gets the variables and the /tmp that the lab was started with."""
+    """Whether the role is the user's own program, which gets the variables and the /tmp that the lab was started
+    with."""
     writes: list[str] = Field(default=[], exclude_if=lambda folders: not folders)
     """Folders of the machine (absolute paths) in which changes are kept. All other changes outside the trial's folder
     are discarded."""
@@ -120,19 +120,19 @@ class Role(Shape):
 
 class Tcp(Shape):
     initial_window: int | None = None
-    """Packets, 1 to 1000, for every route."""
+    """The initial window of every route, 1 to 1000 packets."""
     min_rto_ns: int | None = None
-    """1 ms to 60 s in whole milliseconds, for every route."""
+    """The minimum retransmission timeout of every route, in whole milliseconds from 1 ms to 60 s."""
     max_payload: int | None = None
-    """Bytes of a segment."""
+    """The largest payload of a segment in bytes."""
     keep_idle_window: bool = False
     """Whether to keep the window after a pause."""
     fast_open: bool = False
-    """RFC 7413."""
+    """Whether to use TCP Fast Open (RFC 7413)."""
 
 
 class TrialFile(Document):
-    """trial.json. For imported samples it describes the path, and h123 ran nothing of it."""
+    """trial.json. For imported samples it only describes the path, because h123 ran nothing."""
 
     h123: Literal["trial/1"]
     id: str | None = None
@@ -140,11 +140,11 @@ class TrialFile(Document):
     seed: int | None = None
     clock: Literal["wall", "virtual"] = "wall"
     start_unix_ns: int | None = None
-    """The time of day at the boot of the virtual kernel. Null: the time outside."""
+    """The time of day when the virtual kernel boots. Null: the time outside."""
     hosts: list[str] = Field(default=[])
-    """Each has a route to every host that it is linked with."""
+    """The hosts. Each has a route to every host that it is linked with."""
     links: Annotated[list[Link], Field(min_length=1)]
-    """The links. The first one, between client and server, is what the analysis reads."""
+    """The links. The analysis reads the first one, between client and server."""
     congestion: str | None = None
     """TCP's controller in every host, set by a route attribute. QUIC's is on the subject's command line."""
     tcp: Tcp | None = None
@@ -156,7 +156,7 @@ class TrialFile(Document):
 
 
 class Tls(Shape):
-    """TLS connections that are alike. A client leaves out what its library does not report."""
+    """A group of similar TLS connections. A client leaves out what its library does not report."""
 
     version: str | None = None
     cipher: str | None = None
@@ -164,25 +164,24 @@ class Tls(Shape):
     alpn: str | None = None
     connections: Count = 0
     resumed: bool = False
-    """Whether the connections resumed the session of an earlier one. A connection that only earned a session does not
-    count."""
+    """Whether the connections resumed an earlier session. A connection that only obtained a session does not count."""
     early: bool = False
     """Whether the server accepted early data (0-RTT)."""
     requests: Count = 0
-    """Requests over these connections, for imported samples."""
+    """The number of requests over these connections, for imported samples."""
 
 
 class Process(Shape):
     """A run of the program that made the requests, if that is not the client itself."""
 
     began_ns: Count
-    """On the clock of the samples."""
+    """The start, on the clock of the samples."""
     ended_ns: Count
-    """On the clock of the samples."""
+    """The end, on the clock of the samples."""
 
 
 class Spread(Shape):
-    """Quantiles over a trial's warm requests, ns."""
+    """Quantiles over a trial's warm requests, in ns."""
 
     p50: Count
     p99: Count
@@ -193,15 +192,16 @@ class OwnDelay(Shape):
     """The part of the recorded times that the client itself caused."""
 
     late_ns: Spread
-    """From when a request was due until the client's loop took it up, ns."""
+    """The time in ns from when a request was due until the client's loop handled it."""
     held_ns: Spread
-    """Time from when the kernel had an answer's last packet until the client read its end, ns."""
+    """The time in ns from when the kernel had an answer's last packet until the client read its end."""
     both_ns: Spread
-    """The sum of both for each request, ns."""
+    """The sum of `late_ns` and `held_ns` for each request, in ns."""
 
 
 class VisitEvents(Shape):
-    """When a browser reported that a page had loaded, on the clock of the samples. None if it never did."""
+    """The times at which a browser reported that a page had loaded, on the clock of the samples, or None if it never
+    did."""
 
     user: Count
     group: Count
@@ -211,15 +211,15 @@ class VisitEvents(Shape):
 
 
 class ClientFile(Document):
-    """client.json."""
+    """client.json: what a client reports about itself."""
 
     h123: Literal["client/1"]
     tls: list[Tls] = Field(default=[])
-    """Connections that are alike share one element."""
+    """TLS connections. Similar connections share an element."""
     congestion: str | None = None
     process: Process | None = None
     delay: OwnDelay | None = None
     """None for a client that does not report it."""
     visits: list[VisitEvents] = Field(default=[])
-    """The visits of a page, warm-up included. None for a client without such events."""
+    """The visits of a page, including warm-up. Empty for a client without such events."""
     notes: object = None

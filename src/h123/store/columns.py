@@ -1,4 +1,4 @@
-"""The columns of samples: their names, which of them are texts, and which may be empty."""
+"""Defines the columns of samples: their names, which contain text, and which may be empty."""
 
 from typing import NotRequired, TypedDict
 
@@ -15,13 +15,13 @@ COLUMNS = [*EARLIER_COLUMNS, "group", "resource"]
 RETRIED_COLUMNS = [*COLUMNS, "tries"]
 """Columns for workloads whose requests are repeated."""
 FORMS = (COLUMNS, RETRIED_COLUMNS, EARLIER_COLUMNS)
-"""All columns that files of samples may have."""
+"""The sets of columns that files of samples may have."""
 REQUIRED = {"user", "start_ns", "end_ns", "status", "bytes_up", "bytes_down", "tries"}
-"""Numbers that a measured sample always has, if its file has the column."""
+"""Numbers that a measured sample always contains, if its file has the column."""
 IMPORTED = {"phase", "start_ns", "status", "error", "tries"}
-"""Columns that even an imported sample always has."""
+"""Columns that are never empty, even in imported samples."""
 MEASURED = {*REQUIRED, *TEXT_COLUMNS}
-"""Columns that a measured sample always has."""
+"""Columns that are never empty in measured samples."""
 PHASES = ("cold", "warmup", "warm", LEAVING)
 SUCCESS_SQL = f"({{status}} >= {OK} AND {{status}} < {BEYOND_OK})"
 
@@ -44,13 +44,13 @@ class Sample(TypedDict):
     reused: int | None
     error: str
     group: int | None
-    """The visit, page or journey of its user to which it belongs; None if there are none."""
+    """The user's visit, page or journey that the request belongs to. None if there are none."""
     resource: int | None
-    """The requested resource, as the workload numbers them; None: the only one."""
+    """The requested resource, as the workload numbers them. None if there is only one."""
     tries: NotRequired[int]
-    """How often the request was made; only for workloads whose requests are repeated."""
+    """How often the request was made. Only for workloads whose requests are repeated."""
 
 
 def sql_type(column: str) -> str:
-    """The type of a column in DuckDB's terms."""
+    """Return the type of a column in DuckDB."""
     return "VARCHAR" if column in TEXT_COLUMNS else "BIGINT"

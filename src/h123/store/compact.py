@@ -1,4 +1,4 @@
-"""The lab's tables: from files of fixed-size records, as the lab writes them, to compact Parquet."""
+"""Converts the lab's tables from files of fixed-size records to compact Parquet, and reads them."""
 
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ from h123.base.errors import UserError
 from h123.store.parquet import DAMAGED, Column, Columns, read_columns, write_columns
 
 LIMIT = 2**61
-"""The largest number in a trial, so that arithmetic on two of them still fits into 64 bits."""
+"""The largest number in a trial. Arithmetic on two such numbers still fits into 64 bits."""
 Records = NDArray[Any]
 """An array of one of the lab's records."""
 Types = Mapping[str, np.dtype[Any]]
@@ -19,11 +19,12 @@ Types = Mapping[str, np.dtype[Any]]
 TEXT = np.dtype(object)
 """The type of a column of texts."""
 _TYPE_NAMES = {"str": "text", "ndarray": "list", "dict": "structure", "bytes": "binary", "bytearray": "binary"}
-"""Names for people, by the types of the objects that DuckDB returns."""
+"""Names for people, keyed by the types of the objects that DuckDB returns."""
 
 
 def read_records(source: Path, record: np.dtype[Any]) -> Records | None:
-    """Read a file of records; None if it has no whole number of records, so that it is not the lab's."""
+    """Read a file of records. Return None if its size is not a whole number of records, because then the lab did not
+    write it."""
     whole = source.stat().st_size % record.itemsize == 0
     return np.fromfile(source, dtype=record) if whole else None
 
@@ -41,22 +42,22 @@ def read_compact(
     later: Container[str] = (),
     unknown: str | None = None,
 ) -> dict[str, Column]:
-    """Read a table. Raises UserError if there is none, or its columns are not of these `types`; `what` is what a trial
-    then lacks. `columns`: those to read; None: all. Those in `later` may be missing. `unknown` is the column whose rows
-    may be empty."""
+    """Read a table. Raises UserError if it does not exist or its columns do not have these `types`; the message names
+    `what` the trial lacks. Only `columns` are read, or all if None. Columns in `later` may be missing. Rows of the
+    column `unknown` may be empty."""
     if not path.is_file():
         raise UserError(
-            f"there is no {path}: its trial did not ask for {what}, is of an earlier version or did not begin"
+            f"there is no {path}: its trial did not request {what}, is from an earlier version, or did not begin"
         )
     names = list(types) if columns is None else list(columns)
     try:
-        # A pattern leaves out, and does not complain of, columns that are not there; one that is always there is for
-        # the number of rows.
+        # A pattern skips columns that are missing, without an error. The number of rows comes from a column that is
+        # always present.
         table = read_columns(path, f"COLUMNS('^({'|'.join(names)})$')")
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
     except DAMAGED:
-        raise UserError(f"{path} cannot be read: it is no whole Parquet file", "restore the file from a copy") from None
+        raise UserError(f"{path} cannot be read: not a complete Parquet file", "restore the file from a copy") from None
     names = [name for name in names if name in table or name not in later]
     faults = (column_fault(name, table.get(name), types[name], nullable=name == unknown) for name in names)
     if fault := next(filter(None, faults), None):
@@ -65,7 +66,7 @@ def read_compact(
 
 
 def column_fault(name: str, column: Column | None, kind: np.dtype[Any], *, nullable: bool) -> str | None:
-    """The fault in a column of an untrusted table, in words; None if there is none."""
+    """Return the fault in a column of an untrusted table, in words, or None."""
     if column is None:
         return f"it has no column {name}"
     if column.dtype != kind or (kind == TEXT and not _all_texts(column)):
@@ -73,14 +74,14 @@ def column_fault(name: str, column: Column | None, kind: np.dtype[Any], *, nulla
     empty = np.count_nonzero(column.mask) if isinstance(column, np.ma.MaskedArray) else 0
     if empty and not nullable:
         return f"column {name} is empty in {empty} rows"
-    # A rate that nothing limits is as large as can be.
+    # A rate without a limit is written as the largest number.
     if kind == np.int64 and not name.endswith("_rate") and (large := beyond(column)) is not None:
         return f"column {name} has the number {large}, which no trial can have"
     return None
 
 
 def _all_texts(column: Column) -> bool:
-    """Whether a column of objects has only texts; lists and others are objects too."""
+    """Return whether a column of objects contains only texts, since lists and others are objects too."""
     try:
         "".join(_known(column).tolist())
     except TypeError:
@@ -95,12 +96,12 @@ def _type_name(column: Column) -> str:
 
 
 def _known(column: Column) -> Column:
-    """The values of the rows that have one."""
+    """Return the values of the rows that have one."""
     return column.data[~np.ma.getmaskarray(column)] if isinstance(column, np.ma.MaskedArray) else column
 
 
 def beyond(column: Column) -> int | None:
-    """A number that is too large for arithmetic; None if there is none."""
+    """Return a number of the column that is too large for arithmetic, or None."""
     known = _known(column)
     bounds = (int(known.min()), int(known.max())) if len(known) else ()
     return next((bound for bound in bounds if abs(bound) >= LIMIT), None)

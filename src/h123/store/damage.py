@@ -6,8 +6,8 @@ from h123.store.folder import CampaignFolder
 
 
 def damage_warning(folder: CampaignFolder) -> UserError | None:
-    """The warning about trials that are left out, because their files are changed or missing, or because the journal
-    lacks them. None if there are none."""
+    """Return a warning about trials that are left out because their files have changed or are missing, or because the
+    journal lacks them. Return None if there are none."""
     faults, lacking = list(folder.damaged_trials().values()), len(folder.unjournalled())
     why, cures = list[str](), list[str]()
     if faults:

@@ -1,4 +1,4 @@
-"""The campaign folder: its content, and the order of writes that lets it be stopped at any moment and resumed."""
+"""Manages the campaign folder. The order of writes allows a campaign to stop at any moment and to be resumed."""
 
 import hashlib
 import json
@@ -36,7 +36,7 @@ class CampaignFolder:
     def __init__(self, path: Path, content: Resolved) -> None:
         self.path = path
         self._content = content
-        """The content in this version's spelling, with anything that another version may have added."""
+        """The content in this version's spelling, including anything that a different version may have added."""
         self._damage: dict[tuple[str, int], str | None] = {}
         self._events: tuple[tuple[int, int], list[Event]] | None = None
 
@@ -61,9 +61,9 @@ class CampaignFolder:
         created: str | None = None,
     ) -> Self:
         """Create a new, empty campaign in `path`, with copies of the files that its requests upload, under their names
-        there. `created`: when it began (None: now).
+        there. `created` is the start of the campaign; None means now.
 
-        Raises UserError as `check_new` does, or if another process is faster.
+        Raises UserError as `check_new` does, or if a different process creates the folder first.
         """
         check_new(path)
         private = holds_secrets(study)
@@ -86,7 +86,7 @@ class CampaignFolder:
         }
         folder = cls(path, content)
         with sole_user(path, f"a campaign in {path}"):
-            refuse_occupied(path)  # by who was faster
+            refuse_occupied(path)  # by another process since the check
             make_folder(folder.trials, private=private)
             if private:
                 (path / "journal.jsonl").touch(PRIVATE)
@@ -95,13 +95,13 @@ class CampaignFolder:
             if uploads:
                 copy_uploads(uploads, folder.uploads)
             write_atomically(path / "study.yaml", study_text, folder._mode)
-            # Last: a folder without this file is no campaign, so a crash before here leaves nothing half begun.
+            # Written last: a folder without this file is not a campaign, so a crash before this leaves no half of one.
             folder._save()
         return cls.open(path)
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Open the campaign in `path`. Raises UserError if there is none, or if its format's version differs."""
+        """Open the campaign in `path`. Raises UserError if there is none, or if its format has a different version."""
         check_name(path)
         file = path / "campaign.json"
         if os.path.lexists(file):
@@ -133,7 +133,7 @@ class CampaignFolder:
 
     @property
     def study(self) -> Resolved:
-        """The study as resolved."""
+        """The resolved study."""
         return dict(self._content["study"])
 
     @property
@@ -159,32 +159,33 @@ class CampaignFolder:
 
     @property
     def level_filter(self) -> dict[str, list[str]]:
-        """Levels that the campaign was restricted to, by factor."""
+        """For each filtered factor, the levels that run."""
         return dict(self._content["filter"])
 
     @property
     def seed(self) -> int:
-        """Seed of order and links."""
+        """The seed of the order and of the links."""
         return int(self._content["seed"])
 
     @property
     def blocks(self) -> int:
-        """Blocks planned."""
+        """The number of planned blocks."""
         return int(self._content["blocks"])
 
     @property
     def looks(self) -> list[int]:
-        """The numbers of blocks of its planned looks. Empty without `--until-decided`."""
+        """The numbers of blocks at which looks are planned. Empty without `--until-decided`."""
         return list(self._content.get("looks", []))
 
     @property
     def precision(self) -> Precision | None:
-        """The width that its intervals must reach (`wanted`), and the blocks `at_most`. None without `--precision`."""
+        """The width that intervals must reach (`wanted`), and the largest number of blocks (`at_most`). None without
+        `--precision`."""
         return self._content.get("precision")
 
     @property
     def shard(self) -> Shard | None:
-        """The blocks that the folder is for; None: all."""
+        """The blocks that this folder runs. None: all."""
         named: str | None = self._content.get("shard")
         return Shard(named) if named else None
 
@@ -195,13 +196,13 @@ class CampaignFolder:
 
     @property
     def created(self) -> str:
-        """When it began, ISO 8601."""
+        """The time at which the campaign began, in ISO 8601."""
         return str(self._content["created"])
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Lock the folder for adding to it. Raises UserError if another process has the lock, or has changed its plan
-        since it was opened."""
+        """Lock the folder for adding to it. Raises UserError if another process holds the lock or has changed the plan
+        since the folder was opened."""
         with sole_user(self.path, f"the campaign in {self.path}"):
             if self.open(self.path)._content != self._content:
                 raise UserError(
@@ -212,33 +213,33 @@ class CampaignFolder:
             yield
 
     def set_blocks(self, blocks: int) -> None:
-        """Plan for this many blocks from now on."""
+        """Change the number of planned blocks."""
         self._content = {**self._content, "blocks": blocks}
         self._save()
 
     def set_networks(self, networks: dict[str, Resolved]) -> None:
-        """Resolved network profiles by name, from now on."""
+        """Replace the resolved network profiles."""
         self._content = {**self._content, "networks": networks}
         self._save()
 
     @property
     def tls(self) -> Path:
-        """Folder of this campaign's certificate and keys, as an absolute path."""
+        """The folder of this campaign's certificate and keys, as an absolute path."""
         return self.path.absolute() / "tls"
 
     @property
     def uploads(self) -> Path:
-        """Folder of the files that requests upload, as an absolute path; missing if they upload none."""
+        """The folder of the files that requests upload, as an absolute path. Missing if they upload none."""
         return self.path.absolute() / "uploads"
 
     @property
     def roots(self) -> dict[str, Path]:
-        """The folders that its trials' files name by a root and that only this campaign has."""
+        """The campaign's own folders that trial files refer to by root names."""
         return {"tls": self.tls, "uploads": self.uploads}
 
     @property
     def trials(self) -> Path:
-        """The trials' folder. Absolute: readers of Parquet interpret `~` and `:` in relative paths."""
+        """The trials' folder. Absolute, because readers of Parquet interpret `~` and `:` in relative paths."""
         return self.path.absolute() / "trials"
 
     @property
@@ -247,13 +248,13 @@ class CampaignFolder:
         return self.path / "verdicts.json"
 
     def append(self, event: Happening) -> None:
-        """Add `event` and the time to the journal, and for an attempt its seal; it is on the disk when this returns."""
+        """Add `event` and the time to the journal, and for an attempt its seal. It is on the disk when this returns."""
         if event["event"] == "trial" and (sealed := seal.digest_of(self.attempt(event))):
             event = {**event, "seal": sealed}
         append_event(self.path / "journal.jsonl", event)
 
     def events(self) -> list[Event]:
-        """The events in the journal, oldest first. Raises UserError."""
+        """Return the events in the journal, oldest first. Raises UserError."""
         path = self.path / "journal.jsonl"
         stamp = _stamp(path)
         if self._events is None or self._events[0] != stamp:
@@ -265,14 +266,14 @@ class CampaignFolder:
         return EventRange(self.study["factors"], self.networks, unknown)
 
     def attempt(self, event: AttemptFacts) -> Path:
-        """The folder of the attempt that the event is about."""
+        """Return the folder of the attempt that the event describes."""
         return self.trial(event["trial"], event["attempt"])
 
     def damage(self, event: AttemptFacts) -> str | None:
-        """How the attempt's files have changed since it was sealed, in words. None if they have not.
+        """Describe how the attempt's files have changed since it was sealed. Return None if they have not.
 
-        The files are read once, at the first call. For an attempt without a seal (earlier versions made none) this
-        only checks that its files exist.
+        The files are read once, at the first call. If the attempt has no seal (earlier versions made none), this only
+        checks that its files exist.
         """
         attempt = event["trial"], event["attempt"]
         if attempt not in self._damage:
@@ -280,15 +281,14 @@ class CampaignFolder:
         return self._damage[attempt]
 
     def examine(self) -> None:
-        """Check all attempts as `damage` checks one: several processes read their files."""
+        """Check all attempts like `damage`, in several processes."""
         attempts = {(event["trial"], event["attempt"]): event for event in self.events() if event["event"] == "trial"}
         fresh = {attempt: event for attempt, event in attempts.items() if attempt not in self._damage}
         damages = each(_damage_of, [(self.attempt(event), event) for event in fresh.values()])
         self._damage |= zip(fresh, damages, strict=True)
 
     def damaged_trials(self) -> dict[str, str]:
-        """Trials that had a valid attempt and no longer have one with unchanged files, each with the attempt and the
-        damage in words."""
+        """Return trials whose valid attempts all have changed files, each with an attempt and its damage in words."""
         valid = [event for event in self.events() if event["event"] == "trial" and event["valid"]]
         whole = {event["trial"] for event in valid if not self.damage(event)}
         return {
@@ -298,11 +298,11 @@ class CampaignFolder:
         }
 
     def trial(self, trial: str, attempt: int) -> Path:
-        """The folder of the finished attempt."""
+        """Return the folder of the finished attempt."""
         return self.trials / f"{trial}~{attempt}"
 
     def partial(self, trial: str, attempt: int) -> Path:
-        """A new, empty folder for an attempt that is about to run."""
+        """Make a new, empty folder for an attempt that is about to run, and return it."""
         finished = self.trial(trial, attempt)
         partial = finished.with_name(finished.name + PARTIAL)
         shutil.rmtree(partial, ignore_errors=True)
@@ -310,7 +310,7 @@ class CampaignFolder:
         return partial
 
     def seal(self, partial: Path, event: AttemptFacts) -> Path:
-        """Put an attempt's files, and its journal entry, on the disk; return its final path."""
+        """Flush an attempt's files, with its journal entry, to the disk. Return its final path."""
         return seal.seal_attempt(partial, event)
 
     @property
@@ -320,21 +320,22 @@ class CampaignFolder:
         return self.trials / f"orders{PARTIAL}"
 
     def take_in(self, archive: Path, event: AttemptFacts, digest: str) -> Path:
-        """Take an attempt that was sealed outside into the campaign (`seal.accept`); return its final path."""
+        """Move an attempt that was sealed elsewhere into the campaign (`seal.accept`). Return its final path."""
         return seal.accept(archive, self.attempt(event), digest)
 
     def sealed(self) -> list[Path]:
-        """The finished attempts' folders."""
+        """Return the folders of finished attempts."""
         return sorted(p for p in self.trials.iterdir() if p.is_dir() and not p.name.endswith(PARTIAL))
 
     def unjournalled(self) -> list[Path]:
-        """Finished attempts that the journal lacks, because a crash or a person removed its last part or all of it."""
+        """Return finished attempts that are missing from the journal, because a crash or a person removed its end or
+        all of it."""
         journalled = {self.attempt(event) for event in self.events() if event["event"] == "trial"}
         return [attempt for attempt in self.sealed() if attempt not in journalled] if self.trials.is_dir() else []
 
     def rejournal(self, planned: Container[str]) -> None:
-        """Put such attempts into the journal from their own files. Raises UserError, and changes nothing, if one lacks
-        the facts, is incomplete, or is of a trial that is not planned."""
+        """Add finished attempts that the journal lacks, from their own files. Raises UserError, and changes nothing, if
+        one lacks the facts, is incomplete, or belongs to a trial that is not planned."""
         lacking = self.unjournalled()
         entries = sorted((self._entry(attempt, planned) for attempt in lacking), key=lambda event: event["time"])
         for entry in entries:
@@ -351,25 +352,24 @@ class CampaignFolder:
                 return event
             fault = f"{ENTRY} is of {event['trial']}"
         raise UserError(
-            f"the journal of {self.path} lacks the finished trial {attempt.name}, which cannot be put into it again: "
-            f"{fault}",
+            f"the journal of {self.path} lacks the finished trial {attempt.name}, which cannot be added again: {fault}",
             remedy=f"restore journal.jsonl from a copy; or move the trial out of {self.trials} to measure it again",
         )
 
     def require_journal(self) -> None:
-        """Raise UserError if there are finished trials but no journal of them."""
+        """Raise UserError if there are finished trials but no journal."""
         journal = self.path / "journal.jsonl"
         if journal.exists() or not (lacking := self.unjournalled()):
             return
         again = "import the samples again" if self.imported else f"`h123 run --out {typed(self.path)}` makes it again"
         raise UserError(
-            f"{journal} is gone, and {len(lacking)} finished trials are there",
+            f"{journal} is missing, but there are {len(lacking)} finished trials",
             remedy=f"restore it from a copy; {again}",
         )
 
     def discard_partials(self) -> None:
         """Delete what was running when the campaign stopped."""
-        self.trials.mkdir(exist_ok=True)  # somebody may have deleted it with all that was in it
+        self.trials.mkdir(exist_ok=True)  # someone may have deleted it with its content
         for partial in self.trials.glob("*" + PARTIAL):
             shutil.rmtree(partial)
         sync(self.trials)
@@ -386,7 +386,7 @@ class CampaignFolder:
 
 
 def _stamp(path: Path) -> tuple[int, int]:
-    """Another one whenever the file has changed."""
+    """Return a stamp that differs whenever the file has changed."""
     status = path.stat() if path.exists() else None
     return (status.st_size, status.st_mtime_ns) if status else (0, 0)
 

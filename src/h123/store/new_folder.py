@@ -1,4 +1,4 @@
-"""Checks where a new folder for results may be: the characters of its path, and that nothing exists there."""
+"""Checks whether a new folder for results is possible: the characters of its path, and that nothing exists there."""
 
 import os
 import shutil
@@ -12,12 +12,12 @@ from h123.base.files.output import check_place
 from h123.base.files.tree import check_tree
 
 LONGEST_PATH = 3800
-"""The longest path of a folder, in bytes. Linux allows 4096, and the files in it need some."""
+"""The longest path of a folder in bytes. Linux allows 4096, and the files in it need some of them."""
 _OWN_NAMES = {"study.yaml", "study.yaml.tmp", "tls", "uploads", "trials", "campaign.json.tmp"}
 
 
 def check_new(path: Path) -> None:
-    """Raise UserError if no campaign can begin there."""
+    """Raise UserError if no campaign can begin in `path`."""
     check_name(path)
     check_place(path)
     check_tree(path)
@@ -27,14 +27,14 @@ def check_new(path: Path) -> None:
 def check_name(path: Path) -> None:
     """Raise UserError if a folder's path is not suitable for results.
 
-    Readers of JSON and Parquet take text alone, and some characters for patterns, which other campaigns may match; a
-    terminal should get no control characters.
+    Readers of JSON and Parquet need valid text, and treat some characters as patterns that could match other campaigns.
+    A terminal must not get control characters.
     """
     whole = str(path.absolute())
     if any(character in "*?[" or unicodedata.category(character) in ("Cc", "Cs") for character in whole):
         raise UserError(
-            f"{whole!r} cannot hold results: its path has control characters, one of * ? [, or bytes that are not "
-            "UTF-8",
+            f"{whole!r} cannot be used for results: its path contains control characters, one of * ? [, or bytes "
+            "that are not UTF-8",
             remedy="name another folder, or rename this one",
         )
     if len(os.fsencode(whole)) > LONGEST_PATH:
@@ -45,20 +45,20 @@ def refuse_occupied(path: Path) -> None:
     """Raise UserError if the folder contains a campaign, trials of one, or anything else."""
     if not (path / "campaign.json").exists() and (finished := [*path.glob("trials/*/seal.json")]):
         raise UserError(
-            f"{path} holds {len(finished)} finished trials, and no campaign.json that they are of",
+            f"{path} contains {len(finished)} finished trials, but not their campaign.json",
             remedy="restore campaign.json from a copy, or name another folder with --out",
         )
     if (path / "campaign.json").exists():
         raise UserError(
-            f"{path} already holds a campaign", remedy="resume it (`h123 run --out`), or name another folder"
+            f"{path} already contains a campaign", remedy="resume it (`h123 run --out`), or name another folder"
         )
     foreign = sorted(p.name for p in path.iterdir() if p.name not in _OWN_NAMES) if path.exists() else []
     if foreign:
-        raise UserError(f"{path} is not empty ({foreign[0]} is in it)", remedy="name a new folder with --out")
+        raise UserError(f"{path} is not empty: it contains {foreign[0]}", remedy="name a new folder with --out")
 
 
 def make_folder(folder: Path, *, private: bool) -> None:
-    """Make a folder if there is none; a private one is only for its owner."""
+    """Make a folder if it does not exist. A private one is accessible only to its owner."""
     folder.mkdir(0o700 if private else 0o777, parents=True, exist_ok=True)
 
 

@@ -1,4 +1,4 @@
-"""Parquet files, read and written by DuckDB as columns of arrays. The same columns always become the same bytes."""
+"""Reads and writes Parquet files with DuckDB, as columns of arrays. Equal columns always become equal bytes."""
 
 import errno
 import os
@@ -15,33 +15,33 @@ from h123.base.errors import interruptible
 from h123.base.files.durable import replacement
 
 Column = NDArray[Any]
-"""One value per row; a masked array if some rows have none. Texts are objects."""
+"""One value per row; a masked array if values are missing. Texts are objects."""
 Columns = Mapping[str, Column]
 """Columns by name, in the order of the file."""
 DAMAGED = (duckdb.Error, ValueError)
-"""Errors from reading a damaged file; ValueError: a name or a text in it is not UTF-8."""
+"""Errors from reading a damaged file. ValueError means that a name or a text in it is not UTF-8."""
 _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "threads": 1,
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
 }
-"""One thread keeps the order of rows. A file never makes DuckDB load anything, whatever it says of itself."""
+"""One thread keeps the order of rows. No file can make DuckDB load extensions."""
 _FORM = "FORMAT parquet, PARQUET_VERSION v2, WRITE_BLOOM_FILTER false, USE_TMP_FILE false"
-"""Version 2 stores numbers as differences from row to row where few values repeat: times mostly ascend."""
+"""Version 2 stores numbers as differences between rows if few values repeat, which suits ascending times."""
 
 
 class _Connections(threading.local):
-    """A connection for each thread of a process. A forked process makes its own, and leaves the one that it has from
-    the other process alone: to close that would wait for threads that are only in the other process."""
+    """A connection for each thread of a process. A forked process makes its own connections and does not close
+    inherited ones, because that would wait for threads that exist only in the parent."""
 
     def __init__(self) -> None:
         self._of_process: dict[int, duckdb.DuckDBPyConnection] = {}
 
     def get(self) -> duckdb.DuckDBPyConnection:
-        """This thread's connection."""
+        """Return this thread's connection."""
         if not (connection := self._of_process.get(os.getpid())):
             connection = self._of_process[os.getpid()] = duckdb.connect(":memory:", config=_CONFIGURATION)
-            # Files are named by descriptors, which are used again for other files.
+            # Files are named by descriptors, which are reused for other files.
             connection.execute("SET enable_external_file_cache = false")
             connection.execute("SET enable_progress_bar = false")
         return connection
@@ -58,14 +58,14 @@ def read_columns(path: Path, selection: str = "*") -> dict[str, Column]:
 
 
 def read_types(path: Path) -> dict[str, str]:
-    """The type of each column in DuckDB's terms, from the end of the file alone. Raises as `read_columns` does."""
+    """Return the type of each column in DuckDB, reading only the end of the file. Raises as `read_columns` does."""
     with path.open("rb") as file:
         described = _fetched(f"DESCRIBE FROM {_source(file.fileno())}")
     return dict(zip(described["column_name"].tolist(), described["column_type"].tolist(), strict=True))
 
 
 def _source(descriptor: int) -> str:
-    """A path could be taken for a pattern or for an address; a descriptor is neither."""
+    """Return SQL for the file. A path could be mistaken for a pattern or an address, but a descriptor cannot."""
     return f"read_parquet('/proc/self/fd/{descriptor}')"
 
 
@@ -80,7 +80,7 @@ def _fetched(query: str) -> dict[str, Column]:
 
 def write_columns(columns: Columns, target: Path, compression: str) -> None:
     """Write columns in one step. Raises OSError."""
-    # A column of texts that are all missing, or of no rows, does not show that it is one of texts.
+    # A column of texts that are all missing, or that has no rows, needs an explicit type.
     types = {name: "::VARCHAR" if column.dtype == object else "" for name, column in columns.items()}
     listed = ", ".join(f'"{name}"{kind} AS "{name}"' for name, kind in types.items())
     connection = _CONNECTIONS.get()
@@ -99,14 +99,14 @@ def write_columns(columns: Columns, target: Path, compression: str) -> None:
 
 
 def _system_error(error: duckdb.IOException) -> OSError:
-    """The same as Python would raise it: DuckDB gives the error number only in words."""
+    """Return the error that Python would raise. DuckDB gives the error number only in words."""
     message = str(error)
     number = next((code for code in errno.errorcode if os.strerror(code) in message), errno.EIO)
     return OSError(number, os.strerror(number))
 
 
 def text_column(values: Sequence[str | None]) -> Column:
-    """A column of texts; None if it is missing."""
+    """Return a column of texts. None marks a missing text."""
     missing = np.array([value is None for value in values], np.bool_)
     texts = np.empty(len(values), object)
     texts[:] = ["" if value is None else value for value in values]
@@ -114,7 +114,8 @@ def text_column(values: Sequence[str | None]) -> Column:
 
 
 def number_column(values: Sequence[int | None]) -> Column:
-    """A column of numbers; None if it is missing. Raises OverflowError for a number of more than 64 bits."""
+    """Return a column of numbers. None marks a missing number. Raises OverflowError for a number of more than 64
+    bits."""
     missing = np.array([value is None for value in values], np.bool_)
     numbers = np.array([0 if value is None else value for value in values], np.int64)
     return np.ma.masked_array(numbers, missing) if missing.any() else numbers

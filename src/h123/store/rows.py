@@ -1,4 +1,4 @@
-"""The samples of one attempt as arrays: numbers with masks of which are known, and texts as codes."""
+"""Represents the samples of one attempt as arrays: numbers with masks of known values, and texts as codes."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,12 +18,13 @@ from h123.study.workload import ABANDONED, BEYOND_OK, OK
 Mask = NDArray[np.bool_]
 Integers = NDArray[np.int64]
 _WORDS = ["", *PHASES, "h1", "h2", "h3", ABANDONED]
-"""Texts that nearly all samples have: DuckDB gives their positions here, because texts take long to become objects."""
+"""Texts that nearly all samples contain. DuckDB returns their positions here, because making text objects is slow."""
 _WORD = f"ENUM({', '.join(map(repr, _WORDS))})"
 _CODES = (f"enum_code(TRY_CAST({name} AS {_WORD})) AS {name}" for name in TEXT_COLUMNS)
 _CODED = f"* REPLACE ({', '.join(_CODES)})"
 _WORTH_CODING = 30_000
-"""Bytes of a file: of a smaller one the texts are objects sooner than DuckDB has prepared to code them."""
+"""The size in bytes from which coding is worthwhile. In smaller files, making text objects takes less time than
+preparing DuckDB."""
 _RESTORE = "restore the file from a copy"
 
 
@@ -32,33 +33,33 @@ class Texts:
     """A column of texts."""
 
     words: Sequence[str]
-    """All texts that occur, perhaps with others."""
+    """All texts that occur, and possibly others."""
     codes: Integers
-    """For each row the position of its text in `words`; -1 if it has none."""
+    """For each row, the position of its text in `words`, or -1 if it has none."""
 
     @classmethod
     def of(cls, values: Iterable[str | None]) -> Self:
-        """The texts of a column."""
+        """Encode the texts of a column."""
         places: dict[str, int] = {}
         codes = [-1 if value is None else places.setdefault(value, len(places)) for value in values]
         return cls(list(places), np.array(codes, np.int64))
 
     def column(self) -> Column:
-        """The column in the form of a file."""
+        """Return the column in the form of a file."""
         texts = np.array([*self.words, ""], object)[self.codes]
         return np.ma.masked_array(texts, self.codes < 0) if (self.codes < 0).any() else texts
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """A column, or a result computed from two. If it is not known, the value is meaningless."""
+    """A column, or a result computed from two columns. Values that are not valid are meaningless."""
 
     values: Integers
     valid: Mask
 
     @classmethod
     def from_column(cls, column: Column) -> Self:
-        """The numbers of a column."""
+        """Return the numbers of a column."""
         if not isinstance(column, np.ma.MaskedArray):
             return cls(column, np.ones(len(column), np.bool_))
         valid = ~np.ma.getmaskarray(column)
@@ -66,37 +67,38 @@ class Numbers:
 
     @classmethod
     def joined(cls, parts: Sequence["Numbers"]) -> Self:
-        """A column of several parts."""
+        """Return the parts joined into one column."""
         return cls(np.concatenate([part.values for part in parts]), np.concatenate([part.valid for part in parts]))
 
     def column(self) -> Column:
-        """The column in the form of a file."""
+        """Return the column in the form of a file."""
         return self.values if self.valid.all() else np.ma.masked_array(self.values, ~self.valid)
 
     def __sub__(self, other: "Numbers") -> "Numbers":
         return Numbers(self.values - other.values, self.valid & other.valid)
 
     def least(self, where: Mask) -> int | None:
-        """The minimum known value `where`; None if none is known."""
+        """Return the smallest known value in the rows `where`, or None if none is known."""
         some = self.of(where)
         return int(some.min()) if len(some) else None
 
     def most(self, where: Mask) -> int | None:
-        """The largest known value in the same way."""
+        """Return the largest known value in the rows `where`, or None if none is known."""
         some = self.of(where)
         return int(some.max()) if len(some) else None
 
     def total(self, where: Mask) -> int | None:
-        """The sum of the known values in the same way; it may need more than 64 bits."""
+        """Return the sum of the known values in the rows `where`, or None if none is known. It may exceed 64 bits."""
         some = self.of(where)
         return (int((some >> 32).sum()) << 32) + int((some & 0xFFFFFFFF).sum()) if len(some) else None
 
     def of(self, where: Mask) -> Integers:
-        """All known values `where`, in the order of the rows."""
+        """Return all known values in the rows `where`, in the order of the rows."""
         return self.values[where & self.valid]
 
     def after(self, other: "Numbers") -> Mask:
-        """Rows where both values are known and `other` is larger, that is, out of order if self should come later."""
+        """Return a mask of rows where both values are known and this one is smaller than `other`, so out of order if it
+        should follow."""
         return self.valid & other.valid & (self.values < other.values)
 
 
@@ -104,7 +106,7 @@ class Rows:
     """All rows of a Parquet file of samples."""
 
     def __init__(self, numbers: Mapping[str, Numbers], texts: Mapping[str, Texts]) -> None:
-        """Rows of some columns of samples, all of equal length."""
+        """Create rows from columns of equal length."""
         self._numbers, self._texts = dict(numbers), dict(texts)
         lengths = [*(len(column.values) for column in numbers.values()), *(len(of.codes) for of in texts.values())]
         self.count = lengths[0]
@@ -112,7 +114,7 @@ class Rows:
 
     @classmethod
     def of(cls, samples: Sequence[Mapping[str, object]]) -> Self:
-        """Rows from a few columns that were read separately; a missing column is empty."""
+        """Build rows from samples that may lack columns. Missing columns are empty."""
         retried = any("tries" in sample for sample in samples)
         values = {name: [sample.get(name) for sample in samples] for name in (RETRIED_COLUMNS if retried else COLUMNS)}
         return cls(
@@ -126,14 +128,14 @@ class Rows:
 
     @classmethod
     def read(cls, file: Path, *, measured: bool = False) -> Self:
-        """Read rows. Raises UserError if the file is damaged; `measured` samples must have everything that a client
+        """Read rows. Raises UserError if the file is damaged. `measured` samples must contain everything that a client
         writes."""
         try:
             columns, coded = _read(file)
         except OSError as fault:
             raise UserError(f"{file} cannot be read: {fault.strerror}", _RESTORE) from None
         except DAMAGED:
-            raise UserError(f"{file} is not whole", _RESTORE) from None
+            raise UserError(f"{file} is not complete", _RESTORE) from None
         if wrong := _misshapen(columns, coded=coded, measured=measured):
             raise UserError(f"{file} {wrong}", _RESTORE)
         numbers = {name: Numbers.from_column(column) for name, column in columns.items() if name not in TEXT_COLUMNS}
@@ -143,7 +145,7 @@ class Rows:
         return cls(numbers, {name: Texts.of(column.tolist()) for name, column in texts.items()})
 
     def write(self, target: Path) -> None:
-        """Write rows in one step, as `read` reads them. Raises OSError."""
+        """Write rows in one step, in the form that `read` accepts. Raises OSError."""
         columns = {name: self._column(name) for name in RETRIED_COLUMNS if name in self.names}
         write_columns(columns, target, "lz4_raw")
 
@@ -156,69 +158,70 @@ class Rows:
         return {*self._numbers, *self._texts}
 
     def taken(self, places: Integers) -> "Rows":
-        """The rows at these places in this order; a row may occur several times."""
+        """Return the rows at these positions, in this order. A row may occur several times."""
         return Rows(
             {name: Numbers(of.values[places], of.valid[places]) for name, of in self._numbers.items()},
             {name: Texts(of.words, of.codes[places]) for name, of in self._texts.items()},
         )
 
     def samples(self) -> list[Sample]:
-        """The rows one by one."""
+        """Return the rows as a list of samples."""
         names = [name for name in RETRIED_COLUMNS if name in self.names]
         columns = [self._column(name).tolist() for name in names]
         return [cast(Sample, dict(zip(names, row, strict=True))) for row in zip(*columns, strict=True)]
 
     def __getitem__(self, name: str) -> Numbers:
-        """A column of numbers; nothing is known of one that the file does not have."""
+        """Return a column of numbers. If the file lacks the column, all values are unknown."""
         if name not in self._numbers:
             self._numbers[name] = Numbers(np.zeros(self.count, np.int64), np.zeros(self.count, np.bool_))
         return self._numbers[name]
 
     def texts(self, name: str, where: Mask) -> list[str]:
-        """The distinct texts of a column in the rows selected by `where`, in alphabetical order."""
+        """Return the distinct texts of a column in the rows selected by `where`, in alphabetical order."""
         column = self._texts[name]
-        # Counted from the rows without a text on, whose code is -1.
+        # Codes are shifted by one, because rows without a text have the code -1.
         present: list[int] = np.flatnonzero(np.bincount(column.codes[where] + 1, minlength=1)[1:]).tolist()
         return sorted(column.words[code] for code in present)
 
     def _is(self, name: str, fits: Callable[[str], bool]) -> Mask:
         column = self._texts[name]
-        # The last place is that of rows without a text.
+        # The last element is for rows without a text.
         fitting: Mask = np.array([*map(fits, column.words), False])
         return fitting[column.codes]
 
     def phase(self, name: str) -> Mask:
-        """Rows of a phase: `cold`, `warmup` or `warm`."""
+        """Return a mask of the rows of a phase, such as `warm`."""
         if name not in self._phases:
             self._phases[name] = self._is("phase", lambda value: value == name)
         return self._phases[name]
 
     def carried_by(self, protocol: str) -> Mask:
-        """Rows with this protocol."""
+        """Return a mask of the rows with this protocol."""
         return self._is("protocol", lambda value: value == protocol)
 
     @cached_property
     def every(self) -> Mask:
-        """All rows."""
+        """A mask of all rows."""
         return np.ones(self.count, np.bool_)
 
     @cached_property
     def faultless(self) -> Mask:
-        """Rows without an error."""
+        """A mask of the rows without an error."""
         return self._is("error", lambda value: value == "")
 
     @cached_property
     def faulty(self) -> Mask:
-        """Rows with an error. Abandoned requests have ended as they should."""
+        """A mask of the rows with an error. Abandoned requests are not errors."""
         return self._is("error", lambda value: value not in ("", ABANDONED))
 
     @cached_property
     def abandoned(self) -> Mask:
-        """Rows of abandoned requests."""
+        """A mask of the rows of abandoned requests."""
         return self._is("error", lambda value: value == ABANDONED)
 
     def ok(self, statuses: Sequence[int]) -> Mask:
-        """Rows without an error and with the required status of their resource; OK means any success."""
+        """Return a mask of the rows without an error and with the required status of their resource. OK means any
+        success."""
         status = self["status"]
         alike = set(statuses) == {OK}
         statuses_by_row = np.int64(OK) if alike else np.array(statuses)[self._resources(len(statuses) - 1)]
@@ -232,12 +235,12 @@ class Rows:
 
 
 def _read(file: Path) -> tuple[dict[str, Column], bool]:
-    """The columns of a file, and whether its texts are positions in _WORDS. Raises OSError and DAMAGED."""
+    """Return the columns of a file, and whether its texts are positions in _WORDS. Raises OSError and DAMAGED."""
     if file.stat().st_size < _WORTH_CODING:
         return read_columns(file), False
     try:
         columns = read_columns(file, _CODED)
-    except DAMAGED:  # or it has no such texts
+    except DAMAGED:  # also if the file lacks such columns
         return read_columns(file), False
     if not any(isinstance(columns[name], np.ma.MaskedArray) for name in TEXT_COLUMNS):
         return columns, True
@@ -245,10 +248,10 @@ def _read(file: Path) -> tuple[dict[str, Column], bool]:
 
 
 def _misshapen(columns: Mapping[str, Column], *, coded: bool, measured: bool) -> str | None:
-    """Why a table cannot be one of samples, in words; None if it can. Texts may be coded. Some values may be missing in
-    imported samples, but not in those that were `measured` here."""
+    """Return the reason why a table cannot be one of samples, in words, or None. Texts may be coded. Some values may be
+    missing in imported samples, but not in samples that were `measured` here."""
     if [*columns] not in FORMS:
-        return "has other columns than samples"
+        return "does not have the columns of samples"
     required = MEASURED if measured else IMPORTED
     for name, column in columns.items():
         kind = np.dtype(np.int64) if name not in TEXT_COLUMNS else column.dtype if coded else TEXT

@@ -1,4 +1,4 @@
-"""Raw samples: from a client's CSV to Parquet; anything that does not fit the contract is refused."""
+"""Converts a client's raw samples from CSV to Parquet, and refuses anything that does not fit the contract."""
 
 import csv
 import re
@@ -29,25 +29,25 @@ from h123.store.rows import Mask, Numbers, Rows, Texts
 from h123.study.workload import OK, Exchange, WorkloadKind, workload_of
 
 _EXAMPLES = 60
-"""Characters of something that should not be there."""
+"""The number of characters of an unexpected value that a message shows."""
 _AT_ONCE = 10_000
-"""Rows that are read at a time: as texts they take far more memory than as numbers."""
+"""The number of rows that are read at a time, because texts take far more memory than numbers."""
 _WHOLE = r"[ \t]*-?[0-9]+[ \t]*"
 _NUMBER, _NUMBERS = re.compile(_WHOLE), re.compile(f"(?:{_WHOLE})?(?:,(?:{_WHOLE})?)*")
 _FIELD = re.compile(r'("(?:[^"]|"")*"[^,]*|[^,]*)(?:,|$)')
-"""A field as it stands in the file, with its quotes."""
+"""A field as the file contains it, with its quotes."""
 
 
 class _Malformed(ValueError):
-    """Some line is not by contract."""
+    """A line does not fit the contract."""
 
 
 def ingest(partial: Path, parameters: Values) -> list[Reason]:
-    """Turn `partial`/samples.csv into samples.parquet; return reasons that make the trial invalid, none if all is well.
+    """Turn `partial`/samples.csv into samples.parquet. Return reasons that make the trial invalid, or none.
 
-    `parameters` are the trial's, of which those of its workload are read. Reasons are `samples-missing`,
+    `parameters` are the trial's parameters; only those of the workload are read. Reasons are `samples-missing`,
     `samples-malformed` (with the line; the CSV then stays for inspection), `wrong-protocol` and `wrong-size`. Raises
-    OSError where the Parquet cannot be written.
+    OSError if the Parquet file cannot be written.
     """
     source, work = partial / "samples.csv", workload_of(parameters)
     columns = RETRIED_COLUMNS if work.retries else COLUMNS
@@ -60,14 +60,14 @@ def ingest(partial: Path, parameters: Values) -> list[Reason]:
     except _Malformed:
         return [_reason("samples-malformed", _first_fault(source, columns) or "samples.csv: it is not CSV")]
     if not rows.count:
-        return [_reason("samples-missing", "samples.csv has a header and no rows")]
+        return [_reason("samples-missing", "samples.csv has a header but no rows")]
     rows.write(partial / "samples.parquet")
     source.unlink()
     return _negotiated(rows, work.protocols()) + _size_reasons(rows, work)
 
 
 def _read(source: Path, columns: Sequence[str]) -> Rows:
-    """All rows, in columns. Raises UnicodeDecodeError and _Malformed."""
+    """Return all rows. Raises UnicodeDecodeError and _Malformed."""
     texts: dict[str, dict[str, int]] = {name: {} for name in TEXT_COLUMNS}
     codes, numbers = {name: [np.empty(0, np.int64)] for name in TEXT_COLUMNS}, dict[str, list[Numbers]]()
     for name in columns:
@@ -90,7 +90,7 @@ def _read(source: Path, columns: Sequence[str]) -> Rows:
 
 
 def _batches(source: Path, columns: Sequence[str]) -> Iterator[list[list[str]]]:
-    """The rows after the header, some at a time, all as long as the header."""
+    """Yield the rows after the header in batches. All must be as long as the header."""
     with source.open(encoding="utf-8", newline="") as file:
         if file.readline().rstrip("\r\n") != ",".join(columns):
             raise _Malformed
@@ -105,7 +105,7 @@ def _batches(source: Path, columns: Sequence[str]) -> Iterator[list[list[str]]]:
 
 
 def _numbers(values: Sequence[str]) -> Numbers:
-    """The numbers in a column of texts. Other texts that int() accepts, such as 1_000, are not numbers here."""
+    """Return the numbers in a column of texts. Other texts that int() accepts, such as 1_000, are refused."""
     if not _NUMBERS.fullmatch(",".join(values)):
         raise _Malformed
     try:
@@ -116,7 +116,7 @@ def _numbers(values: Sequence[str]) -> Numbers:
 
 
 def _suspicious(rows: Rows, phases: set[str]) -> bool:
-    """Whether a row is of the right types but says nothing sensible: an unknown phase, an empty necessary field, a
+    """Return whether a row has the right types but an impossible value: an unknown phase, an empty required field, or a
     number beyond the limit."""
     numbers = {name: rows[name] for name in rows.names if name not in TEXT_COLUMNS}
     return (
@@ -127,13 +127,14 @@ def _suspicious(rows: Rows, phases: set[str]) -> bool:
 
 
 def _has_quotes(source: Path) -> bool:
-    """Whether there is one in the file: an empty field in quotes is no number, and looks like one that is not known."""
+    """Return whether the file contains a quote. An empty field in quotes is not a number, but would be read as an
+    unknown one."""
     with source.open("rb") as file:
         return any(b'"' in part for part in iter(lambda: file.read(2**20), b""))
 
 
 def _first_fault(source: Path, columns: Sequence[str]) -> str | None:
-    """The first line of the CSV that is not by contract, and why."""
+    """Return the first line of the CSV that does not fit the contract, and the reason."""
     with source.open(encoding="utf-8", errors="replace", newline="") as file:
         record: list[str] = []
         rows = csv.reader(_kept(file, record))
@@ -151,7 +152,7 @@ def _first_fault(source: Path, columns: Sequence[str]) -> str | None:
 
 
 def _kept(lines: Iterable[str], record: list[str]) -> Iterator[str]:
-    """The lines, each kept in the record when it is taken."""
+    """Yield the lines and add each to the record."""
     for line in lines:
         record.append(line)
         yield line
@@ -173,7 +174,7 @@ def _fault(row: list[str], record: str, columns: Sequence[str]) -> str | None:
 def _is_whole(value: str) -> bool:
     try:
         return bool(_NUMBER.fullmatch(value)) and -LIMIT < int(value) < LIMIT
-    except ValueError:  # of more digits than int() reads
+    except ValueError:  # more digits than int() accepts
         return False
 
 
@@ -188,7 +189,8 @@ def _negotiated(rows: Rows, allowed: Sequence[str]) -> list[Reason]:
 
 
 def _size_reasons(rows: Rows, work: WorkloadKind) -> list[Reason]:
-    """A client that counts a cut answer as a success is quicker than those that wait for the whole."""
+    """Return reasons if bodies have the wrong size. A client that accepts an incomplete answer is faster than one that
+    waits for all of it."""
     if fault := _stray(rows, len(work.exchanges())):
         return [_reason("samples-malformed", fault)]
     good, resource = rows.ok(work.statuses()), rows["resource"].values
@@ -201,15 +203,15 @@ def _size_reasons(rows: Rows, work: WorkloadKind) -> list[Reason]:
 
 
 def _stray(rows: Rows, resources: int) -> str | None:
-    """Rows with no resource, or with one that the workload does not have."""
+    """Return a fault if rows have no resource, or one that the workload does not define."""
     numbers = rows["resource"]
     listed = (numbers.values >= 0) & (numbers.values < resources) & (numbers.valid | (resources == 1))
     count = np.count_nonzero(~listed)
-    return f"{count} rows do not say which of the workload's {resources} requests they are of" if count else None
+    return f"{count} rows do not name one of the workload's {resources} requests" if count else None
 
 
 def _size_fault(rows: Rows, good: Mask, exchange: Exchange) -> str | None:
-    """Faults in the bodies of successful requests for one resource."""
+    """Return a fault in the bodies of successful requests for one resource, or None."""
     for column, size in (("bytes_up", exchange.up), ("bytes_down", exchange.down)):
         if size is None:
             continue
@@ -223,7 +225,7 @@ def _size_fault(rows: Rows, good: Mask, exchange: Exchange) -> str | None:
 
 
 def read_samples(file: Path, statuses: Sequence[int], *, measured: bool = False) -> list[Sample]:
-    """Samples of a trial whose resources must have these statuses, in the order of their start, or of their sending if
+    """Read the samples of a trial whose resources require these statuses, sorted by their start, or by their sending if
     they are due together. An answer with a different status gets the error `status 404`. Raises UserError if a sample
     lacks a required value."""
     rows = Rows.read(file, measured=measured)
@@ -234,7 +236,7 @@ def read_samples(file: Path, statuses: Sequence[int], *, measured: bool = False)
 
 
 def succeeded_sql(statuses: Sequence[int]) -> str:
-    """Whether a request has no error and the required status of its resource, in SQL; OK means any success."""
+    """Return SQL for whether a request has no error and the required status of its resource. OK means any success."""
     if set(statuses) == {OK}:
         return f"error = '' AND {SUCCESS_SQL.format(status='status')}"
     required = f"{list(statuses)}[coalesce(resource, 0) + 1]"
@@ -242,7 +244,7 @@ def succeeded_sql(statuses: Sequence[int]) -> str:
 
 
 def answered_sql(status: str, required: str) -> str:
-    """Whether one expression is the status that the other one requires, in SQL."""
+    """Return SQL for whether the expression `status` meets the expression `required`."""
     success = SUCCESS_SQL.format(status=status)
     return f"coalesce(CASE WHEN {required} = {OK} THEN {success} ELSE {status} = {required} END, false)"
 
@@ -252,17 +254,17 @@ def _reason(code: str, detail: str) -> Reason:
 
 
 def unreadable(file: Path) -> str | None:
-    """Why a Parquet file cannot contain samples, in words, from its end alone; None if it can."""
+    """Return the reason why a Parquet file cannot contain samples, in words, reading only its end, or None."""
     try:
         types = read_types(file)
     except (OSError, *DAMAGED):
-        return "is not whole"
+        return "is not complete"
     as_written = [*types] in FORMS and all(types[name] == sql_type(name) for name in types)
-    return None if as_written else "has other columns than samples"
+    return None if as_written else "does not have the columns of samples"
 
 
 def complaint(files: Iterable[Path], error: Exception) -> UserError:
-    """The error about samples that cannot be read, naming the first such file."""
+    """Return the error about samples that cannot be read, naming the first such file."""
     for file in files:
         try:
             Rows.read(file)

@@ -1,6 +1,7 @@
-"""The seal of a finished attempt: digests of all its files, in a file whose own digest is in the journal.
+"""Makes and checks the seal of a finished attempt: a file with the digests of all its files, whose own digest is in the
+journal.
 
-It reveals later changes by a disk or a person. It does not stop anybody who can write both folder and journal.
+It reveals later changes by a disk or a person, but cannot stop anyone who can write both folder and journal.
 """
 
 import hashlib
@@ -21,9 +22,9 @@ ENTRY = "event.json"
 PARTIAL = ".partial"
 """The suffix of folders of attempts that are not sealed yet."""
 _PIECE = 2**20
-"""Bytes that are read at once: a file's whole content, mostly."""
+"""The number of bytes that are read at once, enough for most files."""
 ANALYSED = ("trial.json", "report.json", "client.json", "samples.parquet")
-"""If a seal does not name one of these files, the file did not exist."""
+"""If a seal does not list one of these files, the file did not exist."""
 
 
 def make(folder: Path) -> None:
@@ -33,7 +34,7 @@ def make(folder: Path) -> None:
 
 
 def seal_attempt(partial: Path, event: AttemptFacts) -> Path:
-    """Put an attempt's files, and its journal entry, on the disk; return its final path."""
+    """Flush an attempt's files, with its journal entry, to the disk. Return its final path."""
     finished = partial.with_name(partial.name.removesuffix(PARTIAL))
     write_document(partial / ENTRY, EventFile(h123="event/1", event={**event, "time": now()}))
     make(partial)
@@ -49,7 +50,7 @@ def accept(archive: Path, finished: Path, digest: str) -> Path:
     if fault or finished.exists():
         raise UserError(
             f"{finished.name} did not arrive as it was sealed: {fault or 'the campaign has it already'}",
-            remedy="run the same command again: it goes on where it was",
+            remedy="run the same command again: it continues where it stopped",
             status=1,
         )
     archive.rename(finished)
@@ -58,12 +59,13 @@ def accept(archive: Path, finished: Path, digest: str) -> Path:
 
 
 def digest_of(folder: Path) -> str | None:
-    """The seal's own digest, for the journal; None if there is no seal."""
+    """Return the seal's own digest, for the journal, or None if there is no seal."""
     return _digest(folder / NAME) if (folder / NAME).is_file() else None
 
 
 def damage(folder: Path, event: AttemptFacts) -> str | None:
-    """How the attempt in `folder` has changed since it was sealed, by its event in the journal. None if it has not."""
+    """Describe how the attempt in `folder` has changed since its journal event was written. Return None if it has
+    not."""
     if not folder.is_dir():
         return "its folder is gone"
     if sealed := event.get("seal"):
@@ -76,10 +78,11 @@ def damage(folder: Path, event: AttemptFacts) -> str | None:
 
 
 def broken(folder: Path, digest: str) -> str | None:
-    """Which files in `folder` differ from the seal with this digest. None if all are unchanged."""
+    """Describe the first file in `folder` that differs from the seal with this digest. Return None if all are
+    unchanged."""
     files = dict(_files(str(folder)))
     if digest_of(folder) != digest:
-        return f"{NAME} is not the one that the journal knows"
+        return f"{NAME} is not the one in the journal"
     digests = read_document(folder / NAME, Seal).files
     if missing := [name for name in digests if name not in files]:
         return f"{missing[0]} is gone"
@@ -91,9 +94,9 @@ def broken(folder: Path, digest: str) -> str | None:
 
 
 def _files(folder: str, within: str = "") -> Iterator[tuple[str, str]]:
-    """The regular files below, without the seal: their names from there, and their paths. Plain text, since the seals
-    of a long campaign have tens of thousands of them."""
-    with os.scandir(folder) as entries:  # the entries know what they are: no file is asked again
+    """Yield the regular files below `folder`, without the seal: their names relative to it, and their paths. Both are
+    strings, because the seals of a long campaign list tens of thousands of files."""
+    with os.scandir(folder) as entries:  # entries know their type, so no file needs a stat
         for entry in entries:
             name = within + entry.name
             if entry.is_dir(follow_symlinks=False):

@@ -1,4 +1,4 @@
-"""The campaign as tables: DuckDB views over the journal and over all Parquet files."""
+"""Represents the campaign as tables: DuckDB views over the journal and over all Parquet files."""
 
 import json
 import math
@@ -18,9 +18,9 @@ from h123.store.samples import answered_sql, complaint
 from h123.study.workload import workload_of
 
 CELL_PREFIX = "cell_"
-"""`cell_<factor>` is the column with the factor's level: plain names would conflict with the samples' own."""
+"""`cell_<factor>` is the column with the factor's level, because plain names would conflict with columns of samples."""
 Row = dict[str, Any]
-"""A row of `attempts`, by its columns."""
+"""A row of `attempts`, keyed by column."""
 _TYPES = {
     "trial": "VARCHAR",
     "attempt": "BIGINT",
@@ -41,24 +41,24 @@ _TYPES = {
     "file": "VARCHAR",
     "statuses": "BIGINT[]",
 }
-"""The types of the columns of `attempts`; all others are texts."""
+"""The types of the columns of `attempts`. All others are texts."""
 _FILES = "SELECT file, parameters FROM attempts WHERE file IS NOT NULL"
-"""In the order of the journal."""
+"""Files in the order of the journal."""
 
 
 def connect(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDBPyConnection:
-    """A connection with the views
+    """Return a connection with these views:
 
-    * `attempts`: one row each (trial, attempt, block, position, place, cell, twin, parameters, link_seed, valid,
+    * `attempts`: one row per attempt (trial, attempt, block, position, place, cell, twin, parameters, link_seed, valid,
       reasons, disturbed, disturbance, shares, seconds, damage, file, statuses, and `cell_<factor>` for each factor;
-      `cell`, `parameters`, `reasons`, `shares` are JSON; `damage` says what is wrong with its files, null if nothing
-      is; `file` is the attempt's Parquet file, null if it left none or if there is damage; `statuses` are those
-      that its workload's resources must be answered with);
-    * `analysed`: of each trial the attempt that counts (`counting`);
-    * `samples`: all rows of all attempts, with `trial` and `attempt`; and whether each `succeeded`: with the status
-      that its workload asks for. `tries` are null if no request is made again.
+      `cell`, `parameters`, `reasons`, `shares` are JSON; `damage` describes what is wrong with its files, or is null;
+      `file` is the attempt's Parquet file, null if there is none or if there is damage; `statuses` are the required
+      statuses of its workload's resources);
+    * `analysed`: the attempt of each trial that counts (`counting`);
+    * `samples`: all rows of all attempts, with `trial`, `attempt`, and whether they `succeeded`, with the status that
+      the workload requires. `tries` is null if requests are not repeated.
 
-    The folder may be a stranger's: whatever is in it, nothing but its trials can be read, and nothing be written but
+    The folder may come from a stranger. Whatever it contains, the connection can only read its trials, and only write
     into the folder `writes`.
     """
     connection = duckdb.connect(":memory:")
@@ -83,25 +83,26 @@ def connect(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDB
 
 
 def name(text: str) -> str:
-    """A column's name quoted for SQL, whatever it contains."""
+    """Quote a column's name for SQL, whatever it contains."""
     return '"' + text.replace('"', '""') + '"'
 
 
 def literal(text: str) -> str:
-    """The same for a text."""
+    """Quote a text for SQL, whatever it contains."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def counting(folder: CampaignFolder) -> list[Row]:
-    """The attempt of each trial that counts: the last valid one that the machine did not disturb, or, if it disturbed
-    all, the least disturbed one; none with damaged files. Rows of `attempts`, in the order of execution."""
+    """Return the attempt of each trial that counts, as rows of `attempts` in the order of execution. Damaged attempts
+    do not count. Of the others, it is the last valid one that the machine did not disturb or, if it disturbed all, the
+    least disturbed one."""
     return sorted(_counting(_rows(folder)), key=_when)
 
 
 def fill_table(
     connection: duckdb.DuckDBPyConnection, table: str, types: Mapping[str, str], rows: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Create a table with columns of these types and these rows, from which null values may be missing."""
+    """Create a table with columns of these types and these rows. Rows may lack null values."""
     columns = ", ".join(f"unnest(?::{kind}[]) AS {name(column)}" for column, kind in types.items())
     values = [[row.get(column) for row in rows] for column in types]
     connection.execute(f"CREATE TABLE {name(table)} AS SELECT {columns}", values)
@@ -121,20 +122,20 @@ def _counting(rows: Iterable[Row]) -> list[Row]:
 
 
 def _disturbed(row: Row) -> tuple[bool, float, int]:
-    """The smallest key among a trial's attempts belongs to the one that counts."""
+    """Return a sort key. The smallest one among a trial's attempts belongs to the attempt that counts."""
     unknown = row["disturbance"] is None
     share = 0.0 if not row["disturbed"] else math.inf if unknown else row["disturbance"]
     return row["disturbed"], share, -row["attempt"]
 
 
 def _when(row: Row) -> tuple[int, float, str]:
-    """Imported samples have no positions."""
+    """Return a sort key in the order of execution. Imported samples have no positions."""
     return row["block"], math.inf if row["position"] is None else row["position"], row["trial"]
 
 
 def _row(folder: CampaignFolder, event: TrialEvent) -> Row:
     file, damage = folder.attempt(event) / "samples.parquet", folder.damage(event)
-    # Journals of earlier versions say nothing of disturbances.
+    # Journals of earlier versions record no disturbances.
     complete = {"place": None, "disturbed": False, "disturbance": None, "shares": {}, **event}
     texts = {name: json.dumps(complete[name], sort_keys=True) for name in ("cell", "parameters", "reasons", "shares")}
     levels = {CELL_PREFIX + factor: level for factor, level in event["cell"].items()}
@@ -161,13 +162,13 @@ def _retries(parameters: str) -> bool:
 
 
 def _samples(files: Mapping[str, str]) -> str:
-    """SQL for the samples in files, with the parameters of their trials."""
+    """Return SQL for the samples in files, with the parameters of their trials."""
     empty = ", ".join(f"CAST(NULL AS {sql_type(column)}) AS {name(column)}" for column in RETRIED_COLUMNS)
     rows = f"SELECT {empty}, CAST(NULL AS VARCHAR) AS filename WHERE false"
     if names := list(files):
         listed = ", ".join(map(literal, names))
-        # Files of an earlier version have fewer columns, and those of requests that are made again more. The first file
-        # and the last tell whether there are earlier ones among others: not every file must be opened for it.
+        # Files of earlier versions have fewer columns, and those of repeated requests more. The first and the last file
+        # show whether versions are mixed, so not every file must be opened for it.
         unlike = len({_retries(parameters) for parameters in files.values()}) > 1
         unlike = unlike or len({len(read_types(Path(file))) for file in (names[0], names[-1])}) > 1
         options = f"filename = true, union_by_name = {str(unlike).lower()}"

@@ -1,18 +1,17 @@
 """Estimates how long a trial will take and how many bytes it will move, before anything runs.
 
 The estimate is for planning an afternoon, not for predicting results. It adds the time of handshakes and cold requests
-(round trips, slow start) to the time of the warm requests, which is set by the tightest of these limits:
+(round trips, slow start) to that of the warm requests, which is set by the tightest of these limits:
 
 * the rate of the link, and of the link between the server and its storage or origin;
 * the throughput of the subjects' processors;
 * the loss-limited rate of the connections in use (Mathis, Semke, Mahdavi, Ott, The macroscopic behavior of the TCP
-  congestion avoidance algorithm, CCR 27(3), 1997), which applies to a connection after its first loss, on average after
-  1/p packets;
+  congestion avoidance algorithm, CCR 27(3), 1997), from a connection's first loss on, which comes after 1/p packets on
+  average;
 * one round trip and one serialisation for each request of a user, who sends them one after the other (closed loop);
 * the requested rate (open loop).
 
-Cross traffic of a constant rate leaves the rest of the link's rate. Bulk connections leave an equal share for each
-connection.
+Constant cross traffic takes its rate from the link. Bulk cross traffic leaves an equal share for each connection.
 
 The estimate ignores queueing delay, retransmission timeouts, blackouts, timed changes, blocked UDP, and differences
 between congestion controllers, except that bbr ignores random loss.
@@ -96,8 +95,8 @@ def estimate(trial: PlannedTrial, networks: Mapping[str, Network]) -> Estimate:
 
 
 def estimate_blocks(blocks: Iterable[Sequence[PlannedTrial]], networks: Mapping[str, Network]) -> dict[str, Estimate]:
-    """Return the cost of every trial, keyed by the trial's ID. Link checks are added to the first trial of a block that
-    uses the same networks and clock."""
+    """Return the cost of every trial, keyed by the trial's ID. The cost of a link check is added to the first trial of
+    the block that needs it."""
     costs: dict[str, Estimate] = {}
     for block in blocks:
         checked: set[tuple[str, ...]] = set()

@@ -7,8 +7,8 @@ from h123.study.yaml_document import YamlDocument
 
 
 def question_of(path: Path) -> str:
-    """Return the question of the study in this file. Reads the study completely only if it does not state its question
-    plainly. Raises UserError."""
+    """Return the question of the study in this file. Validates the rest of the file only if the question is missing or
+    malformed. Raises UserError."""
     question = YamlDocument(path).data.get("question")
     if isinstance(question, str) and question:
         return question

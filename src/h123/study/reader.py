@@ -117,8 +117,8 @@ class StudyReader:
         return study
 
     def check_workloads(self, study: Study, parameter_names: Collection[str]) -> None:
-        """Check that each kind of workload has the parameters it needs, and that no parameter is set that none of the
-        kinds uses."""
+        """Check that each kind of workload has the parameters it needs, and that every parameter is used by one of the
+        kinds."""
         kinds = set[str]()
         deciding = [name for name, levels in study.factors.items() if _shapes_the_load(levels)]
         for levels in itertools.islice(itertools.product(*(study.factors[name] for name in deciding)), MOST_LOADS):
@@ -310,7 +310,8 @@ class StudyReader:
                 raise self.document.error(["require", index], fault)
 
     def check_ladder(self, compare: Comparison) -> None:
-        """Check that the pairs include each step of the ladder and the whole ladder, which the steps multiply to."""
+        """Check that the pairs include every step of the ladder and the whole ladder, because the steps' ratios
+        multiply to the whole's."""
         if len(compare.ladder) in (1, 2):
             raise self.document.error(["compare", "ladder"], "a ladder needs at least 3 levels: two steps")
         for pair in rungs(compare.ladder):

@@ -53,7 +53,8 @@ def find_study(name: str, folder: Path | None = None) -> Path:
 
 
 def is_study(name: str) -> bool:
-    """Return whether `name` is the name of a study, or the path of a file that declares to be one. Raises UserError."""
+    """Return whether `name` is the name of a study, or the path of a file that declares itself one. Raises
+    UserError."""
     from h123.study.yaml_document import YamlDocument
 
     path = Path(name)

@@ -55,7 +55,7 @@ class ColumnSource(Strict):
 
 
 class Samples(Strict):
-    """How to read the files."""
+    """Instructions for reading the files."""
 
     reads: str | None = None
     """Use the `samples` of a different schema, such as `oha`, except its `levels`, `file_name`, `run` and `block`."""

@@ -1,4 +1,4 @@
-"""Defines networks for verifying clients. Each one makes something visible."""
+"""Defines networks for verifying clients. Each one makes a property of a client visible."""
 
 from h123.study import Network
 from h123.study.networks.network import Blackout, Bottleneck, Direction, Queue

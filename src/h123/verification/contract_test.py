@@ -44,7 +44,7 @@ def roles_of(subject: Subject, asked: VerifiedRole | None = None) -> list[Verifi
 
 def lacking(task: Task) -> set[Part]:
     """Return the parts that the cache lacks for a subject's present files in a role: checks that failed or that the
-    machine prevented, and constants and moves that were not measured although this machine can do it."""
+    machine prevented, and constants and moves that this machine can measure but has not."""
     subject, role = task
     record = read_record(subject)
     if record is None:
@@ -74,7 +74,7 @@ def verify_each(
 
     `fingerprints` contains the fingerprints of the files from which the subjects were installed.
 
-    If something goes wrong with a subject, that is its failure, and the others still run. Raises UserError if this
+    Anything that goes wrong with a subject counts as its failure; the others still run. Raises UserError if this
     machine cannot execute trials.
     """
     results_of: dict[str, list[Result]] = defaultdict(list)

@@ -264,7 +264,7 @@ def _parameters(pairing: Pairing, method: str, subjects: Mapping[str, Subject]) 
 
 
 def failures(cells: Mapping[Pairing, Cell | None]) -> Iterator[tuple[Pairing, str, MethodResult]]:
-    """Yield every failed method."""
+    """Yield every failed method, with its pairing and result."""
     for pairing, cell in cells.items():
         for method, result in cell.results.items() if cell else ():
             if result.outcome == "fail":

@@ -51,7 +51,7 @@ class Trial:
 
     @property
     def disturbed(self) -> str:
-        """How the machine prevented the trial from saying anything about the subject. Empty if it did not."""
+        """The reason why the trial says nothing about the subject, if the machine disturbed it; otherwise empty."""
         if is_machines_fault(self.report):
             return f"{DISTURBED}stalled: {'; '.join(reason['detail'] for reason in self.reasons)}"
         latest = max((way.lateness_ns.p99 for link in self.report.links for way in link.ways()), default=0)
@@ -69,7 +69,7 @@ class Trial:
 
 
 class Trials:
-    """The common settings of a verification's trials."""
+    """Runs the trials of a verification with common settings."""
 
     def __init__(self, subjects: Mapping[str, Subject], certificate: Certificate, pool: Pool) -> None:
         """Create the settings. `subjects` are the installed subjects that take part, keyed by name."""

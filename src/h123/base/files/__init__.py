@@ -1,4 +1,4 @@
-"""Files that survive crashes, are bounded in size, and may come from strangers."""
+"""Files that survive crashes, have a limited size, and may come from strangers."""
 
 __all__ = [
     "durable",

@@ -1,4 +1,4 @@
-"""Writing so that a crash, or a full disk, leaves either the old file or the new one."""
+"""Writes files so that a crash or a full disk leaves either the old file or the new one."""
 
 import fcntl
 import os
@@ -12,7 +12,7 @@ from h123.base.files.textfile import KINDS
 
 
 def sync(path: Path) -> None:
-    """Put a file's content, or a folder's entries, on the disk."""
+    """Flush a file's content, or a folder's entries, to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -21,7 +21,7 @@ def sync(path: Path) -> None:
 
 
 def sync_tree(folder: Path) -> None:
-    """Put everything below `folder`, and the folders themselves, on the disk."""
+    """Flush everything below `folder`, and the folders themselves, to the disk."""
     for root, _, names in os.walk(folder):
         for name in names:
             path = Path(root) / name
@@ -36,20 +36,20 @@ def is_writable(folder: Path) -> bool:
 
 
 def write_atomically(path: Path, text: str, mode: int = 0o666) -> None:
-    """Replace `path` by `text` in one step, with `mode` less the umask. Raises OSError, UserError; the old file
-    then stands."""
+    """Replace `path` by `text` in one step, with `mode` minus the umask. Raises OSError or UserError; the old file then
+    remains."""
     with replacement(path, mode) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
 @contextmanager
 def replacement(path: Path, mode: int = 0o666) -> Iterator[Path]:
-    """Give an empty file next to `path`, and replace `path` by it at the end, when it is on disk. After an error the
-    old file remains.
+    """Yield an empty file next to `path`, which replaces `path` at the end, once it is on disk. After an error the old
+    file remains.
 
-    Only a file is ever replaced. This refuses a device, pipe, socket, folder or link of that name (`output` handles
-    files that users name). A second writer of the same file waits. The temporary file of a crashed process has the
-    same name, so the next writer reuses it. Raises OSError, UserError.
+    Only a regular file is ever replaced. A device, pipe, socket, folder or link of this name is refused (`output`
+    handles files that users name). A second writer of the same file waits. The temporary file of a crashed process has
+    the same name, so the next writer reuses it. Raises OSError or UserError.
     """
     check_replaceable(path)
     temporary = path.with_name(path.name + ".tmp")
@@ -68,7 +68,7 @@ def replacement(path: Path, mode: int = 0o666) -> Iterator[Path]:
 
 
 def check_replaceable(path: Path) -> None:
-    """Raises UserError if something other than a file has this name."""
+    """Raise UserError if something other than a regular file has this name."""
     try:
         mode = path.lstat().st_mode
     except FileNotFoundError:
@@ -79,18 +79,18 @@ def check_replaceable(path: Path) -> None:
 
 
 def open_below(path: str, flags: int) -> int:
-    """An opener for `open(..., opener=)` that opens a file and never follows a link of that name."""
+    """Open a file without following a link of this name, as an opener for `open(..., opener=)`."""
     return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
 
 
 def _sole_writer(path: Path, mode: int) -> int:
-    """A descriptor whose lock keeps others out of the file, which is empty then."""
+    """Return a descriptor of the emptied file, with a lock that excludes other writers."""
     while True:
         check_replaceable(path)
-        # A pipe of that name would wait for a reader.
+        # Without O_NONBLOCK, opening a pipe of this name would wait for a reader.
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, mode)
         try:
-            if os.fstat(descriptor).st_nlink > 1:  # another name of a file of somebody's, which must not be emptied
+            if os.fstat(descriptor).st_nlink > 1:  # also a different file's name: it must not be emptied
                 path.unlink()
             else:
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -105,7 +105,7 @@ def _sole_writer(path: Path, mode: int) -> int:
 
 
 def _has_name(path: Path, descriptor: int) -> bool:
-    """Whether `path` still names the file: the previous holder of the lock may have renamed it."""
+    """Return whether `path` still names the file, which the previous holder of the lock may have renamed."""
     try:
         return os.path.samestat(path.lstat(), os.fstat(descriptor))
     except FileNotFoundError:

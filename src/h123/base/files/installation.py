@@ -1,4 +1,4 @@
-"""Writes to the cache: one process at a time, completely or not at all, with the output of the build in a log."""
+"""Writes to the cache: one process at a time, completely or not at all, with the output of builds in a log."""
 
 import fcntl
 import os
@@ -17,7 +17,7 @@ from h123.base.paths import cache_folder
 TAIL_LINES = 15
 _TAIL_BYTES = 64 * 1024
 _LINE = 240
-"""Characters of a line that are shown."""
+"""The longest line that is shown, in characters."""
 LOOK_S = 0.5
 """Seconds between two calls of `meanwhile` during a build."""
 _BLOCK_BYTES = 512
@@ -39,11 +39,11 @@ def alone(whole: Path, report: Callable[[str], None], doing: str = "installing")
 
 @contextmanager
 def replacement_folder(whole: Path) -> Iterator[Path]:
-    """Give a folder next to the old installation, and put it in its place at the end. No reader sees half an
-    installation."""
+    """Yield a folder next to the old installation, and move it to the installation's place at the end, so that readers
+    never see an incomplete installation."""
     for remains in whole.parent.glob(f"{whole.name}~*.partial"):
         shutil.rmtree(remains, ignore_errors=True)
-    # Not the name that a killed process used: its compiler may still be writing there.
+    # A killed process's name is not reused, because its compiler may still be writing there.
     partial, old = (whole.with_name(f"{whole.name}~{tag}.partial") for tag in (os.getpid(), "old"))
     partial.mkdir()
     try:
@@ -57,9 +57,9 @@ def replacement_folder(whole: Path) -> Iterator[Path]:
 
 
 def remove_installation(whole: Path) -> bool:
-    """Remove an installation, its log and the leftovers of a killed one; return whether there was any. Only for callers
-    that hold `alone`."""
-    if whole.exists():  # by one step, or an interrupted removal would leave what looks whole
+    """Remove an installation, its log, and the leftovers of killed processes. Return whether there was anything.
+    Callers must hold `alone`."""
+    if whole.exists():  # in one step: an interrupted removal must not look complete
         whole.rename(whole.with_name(f"{whole.name}~removed{os.getpid()}.partial"))
     remains = [whole.with_name(f"{whole.name}.log"), *whole.parent.glob(f"{whole.name}~*.partial")]
     leftovers = [path for path in remains if path.exists()]
@@ -72,7 +72,7 @@ def remove_installation(whole: Path) -> bool:
 
 
 def size_of(folder: Path) -> int:
-    """Bytes that a folder's files take on the disk."""
+    """Return the bytes that a folder's files take on the disk."""
     return sum(
         Path(root, name).lstat().st_blocks * _BLOCK_BYTES for root, _, names in os.walk(folder) for name in names
     )
@@ -86,8 +86,8 @@ def run_logged(
     env: Mapping[str, str],
     meanwhile: Callable[[], None] = lambda: None,
 ) -> None:
-    """Run a step of a build and append its output to `log`. Raises UserError, which names `what` it was for, with the
-    end of the output. `env` is added to the environment; `meanwhile` is called about twice a second."""
+    """Run a step of a build and append its output to `log`. Raises UserError, which names `what` the step was for, with
+    the end of the output. `env` is added to the environment; `meanwhile` is called about twice a second."""
     with open(log, "a", encoding="utf-8", opener=open_below) as output, _group_that_ends_with_us() as group:
         try:
             process = subprocess.Popen(
@@ -111,7 +111,7 @@ def run_logged(
 
 
 def _tail(log: Path) -> str:
-    """The last lines, each cut in the middle if it is long."""
+    """Return the last lines of a log. Long lines are shortened in the middle."""
     with log.open("rb") as file:
         file.seek(max(log.stat().st_size - _TAIL_BYTES, 0))
         lines = file.read().decode("utf-8", errors="replace").splitlines()[-TAIL_LINES:]
@@ -120,13 +120,13 @@ def _tail(log: Path) -> str:
 
 
 def _home() -> dict[str, str]:
-    """A home folder for compilers and package managers, for the case that HOME is missing or read-only."""
+    """Return variables with a home folder for compilers and package managers, if HOME is missing or read-only."""
     home = os.environ.get("HOME")
     if home and os.access(home, os.W_OK):
         return {}
     with suppress(KeyError):
         home = home or pwd.getpwuid(os.getuid()).pw_dir
-    toolchains = os.environ.get("RUSTUP_HOME", f"{home}/.rustup")  # to be read only
+    toolchains = os.environ.get("RUSTUP_HOME", f"{home}/.rustup")  # only read
     if not home or not os.access(home, os.W_OK):
         own = cache_folder().resolve() / "home"
         own.mkdir(parents=True, exist_ok=True)
@@ -136,8 +136,8 @@ def _home() -> dict[str, str]:
 
 @contextmanager
 def _group_that_ends_with_us() -> Iterator[int]:
-    """A group of processes, of which nothing is left in the end, however we end: its first one waits for our end of a
-    pipe to close, which the kernel sees to even if we are killed."""
+    """Start a process group that is killed however this process ends. Its first process waits until the kernel closes
+    this process's end of a pipe, which happens even if this process is killed."""
     watch = ["sh", "-c", "read -r _; kill -KILL 0"]
     first = subprocess.Popen(watch, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, process_group=0)
     try:

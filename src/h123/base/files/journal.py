@@ -1,4 +1,5 @@
-"""A journal: one JSON object a line, appended and synced, so that it survives a crash at any moment."""
+"""Reads and writes a journal: one JSON object per line, appended and synced, so that it survives a crash at any
+moment."""
 
 import hashlib
 import json
@@ -13,15 +14,15 @@ from h123.base.errors import UserError
 from h123.base.files.jsontext import parse_json
 
 Line = dict[str, Any]
-"""A line of the journal as JSON: `event` is its kind."""
+"""A line of the journal as JSON. `event` is its kind."""
 _SIGNED = re.compile(rb'(.*), "digest": "([0-9a-f]{16})"}', re.DOTALL)
-"""A line whose last field is the digest of everything before it. Earlier versions wrote none."""
+"""A line whose last field is the digest of everything before it. Lines of earlier versions have none."""
 
 
 def append_event(path: Path, event: Mapping[str, object]) -> None:
-    """Append `event`, with the time if it has none; it is on the disk when this returns.
+    """Append `event`, with the time if it has none. It is on the disk when this returns.
 
-    Mends a line that a crash left torn.
+    Repairs a line that a crash left incomplete.
     """
     stamped = {"event": event["event"], "time": now(), **event}
     line = json.dumps(stamped, allow_nan=False, ensure_ascii=False).encode(errors="backslashreplace").removesuffix(b"}")
@@ -33,14 +34,14 @@ def append_event(path: Path, event: Mapping[str, object]) -> None:
 
 
 def now() -> str:
-    """The present time in the format of events."""
+    """Return the present time in the format of events."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def read_events(path: Path) -> list[Line]:
-    """Return all events, oldest first. A crash can leave a torn last line, which this skips.
+    """Return all events, oldest first, without an incomplete last line that a crash left.
 
-    Raises UserError if any other line is no event, because then somebody changed the file.
+    Raises UserError if any other line is not an event, because then the file was changed.
     """
     if not path.exists():
         return []
@@ -63,7 +64,7 @@ def _parse(path: Path, number: int, line: bytes) -> Line:
 
 
 def damaged_line(path: Path, number: int, what: str) -> UserError:
-    """The complaint about a line that is not the last."""
+    """Return the error about a damaged line other than the last."""
     return UserError(
         f"{path}, line {number}: {what}",
         remedy="a crash can damage only the last line; restore the file from a copy, or begin again in a new folder",
@@ -75,7 +76,8 @@ def _digest(line: bytes) -> bytes:
 
 
 def _split_tail(content: bytes) -> tuple[bytes, bytes]:
-    """The finished lines, and what follows the last line's end (empty unless a write was cut short)."""
+    """Split content into its complete lines, and the rest after the last line end (empty unless a write was
+    interrupted)."""
     end = content.rfind(b"\n") + 1
     return content[:end], content[end:]
 

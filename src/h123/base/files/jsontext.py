@@ -1,4 +1,4 @@
-"""Parse JSON that a program wrote and that may be damaged or forged. Error messages give the line."""
+"""Parses JSON that a program wrote and that may be damaged or forged. Error messages name the line."""
 
 import re
 from typing import Any
@@ -16,13 +16,13 @@ _PLAIN = {
     "trailing characters": "more follows its end",
     "expected": "this is not JSON",
 }
-"""Plain words for the parser's messages, by how these begin."""
+"""Plain words for the parser's messages, keyed by the beginning of the message."""
 
 
 def parse_json(text: bytes | str) -> Any:
-    """Parse `text`. Raises ValueError with a message for people: what is wrong, and where.
+    """Parse `text`. Raises ValueError with a message for people that says what is wrong, and where.
 
-    It refuses lone surrogates in strings, and NaN, which JSON does not have.
+    Lone surrogates in strings are refused, and so is NaN, which does not exist in JSON.
     """
     try:
         return from_json(text, allow_inf_nan=False)

@@ -1,4 +1,4 @@
-"""A folder that one process at a time works on."""
+"""Locks a folder, so that only one process at a time uses it."""
 
 import fcntl
 import os
@@ -11,9 +11,10 @@ from h123.base.errors import UserError
 
 @contextmanager
 def sole_user(folder: Path, what: str) -> Iterator[None]:
-    """Raise UserError if another process uses this folder, which is `what`. The lock ends with the process.
+    """Raise UserError if another process uses this folder, which is described by `what`. The lock ends with the
+    process.
 
-    The folder itself is locked: a file in it may be replaced, and its lock with it.
+    The folder itself is locked, because a file in it may be replaced, and the file's lock with it.
     """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

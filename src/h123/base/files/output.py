@@ -1,5 +1,5 @@
-"""A file that the user names for results. h123 writes it completely or not at all, replaces only files, and replaces an
-existing file only if the user asks for that.
+"""Writes a result to a file that the user names: completely or not at all, replacing only regular files, and existing
+files only on request.
 
 If the name is a terminal, another device or a pipe (`/dev/stdout`, `/dev/null`), h123 writes the text into it.
 """
@@ -19,11 +19,11 @@ _OWN = {
     *(_CAMPAIGN, "journal.jsonl", "study.yaml", "verdicts.json", "report.html", "tls", "uploads", "trials", "figures"),
     *("gate.json", "gate.xml", "gate.md", "gate-benchmark.json", "gate.prom"),
 }
-"""Files that h123 itself keeps in a campaign's folder."""
+"""Names of files that h123 itself writes in a campaign's folder."""
 
 
 def write_output(path: Path, text: str, *, force: bool, mode: int = 0o666) -> None:
-    """Write `text` to the file `path`, or into the device or pipe of that name. Raises OSError, UserError."""
+    """Write `text` to the file `path`, or into the device or pipe of this name. Raises OSError or UserError."""
     check_output(path, force=force)
     if _takes_a_stream(path):
         _write_into(path, text)
@@ -33,7 +33,7 @@ def write_output(path: Path, text: str, *, force: bool, mode: int = 0o666) -> No
 
 
 def check_output(path: Path, *, force: bool) -> None:
-    """Raise UserError if `path` cannot or must not be written to. `force`: an existing file may be replaced."""
+    """Raise UserError if `path` cannot or must not be written to. With `force`, an existing file may be replaced."""
     try:
         whole = Path(os.path.realpath(path))
         exists, status = os.path.lexists(path), path.stat() if path.exists() else None
@@ -72,7 +72,7 @@ def _takes_a_stream(path: Path) -> bool:
 
 def _write_into(path: Path, text: str) -> None:
     try:
-        # A pipe without a reader would make us wait.
+        # Without O_NONBLOCK, opening a pipe without a reader would wait.
         descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
         os.set_blocking(descriptor, True)
         with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
@@ -82,8 +82,7 @@ def _write_into(path: Path, text: str) -> None:
 
 
 def check_place(path: Path) -> None:
-    """Raise UserError if the folder `path` cannot be made, or does not accept files. The attempt leaves nothing
-    behind."""
+    """Raise UserError if the folder `path` cannot be made or written to. The attempt leaves nothing behind."""
     nearest = next(place for place in (path.absolute(), *path.absolute().parents) if os.path.lexists(place))
     if not nearest.is_dir():
         raise UserError(

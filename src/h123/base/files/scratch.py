@@ -1,4 +1,4 @@
-"""Temporary folders. A command deletes those that killed processes have left."""
+"""Makes temporary folders, and deletes those that killed processes have left."""
 
 import shutil
 import tempfile
@@ -12,13 +12,13 @@ from h123.base.paths import cache_folder
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """A new folder in the cache, gone afterwards."""
+    """Yield a new folder in the cache, and delete it at the end."""
     from h123.base.files.installation import alone
     from h123.base.files.lock import sole_user
 
     shelf = cache_folder().resolve() / "scratch"
     with ExitStack() as resources:
-        with alone(shelf, lambda _: None):  # or one that was not locked yet would be taken for a dead one's
+        with alone(shelf, lambda _: None):  # another process must not delete a folder that is not locked yet
             if shelf.is_symlink():
                 raise UserError(f"{shelf} is a link", remedy="remove it; to keep the cache elsewhere set H123_CACHE")
             shelf.mkdir(exist_ok=True)
@@ -30,10 +30,10 @@ def scratch() -> Iterator[Path]:
 
 
 def sweep() -> None:
-    """Remove what killed processes left."""
+    """Remove the folders that killed processes left."""
     shelf = cache_folder().resolve() / "scratch"
     with suppress(OSError):
-        if any(shelf.iterdir()):  # each command looks, few find something: they load what removes it
+        if any(shelf.iterdir()):  # few commands find any, so the code to remove them is loaded late
             from h123.base.files.installation import alone
 
             with alone(shelf, lambda _: None):
@@ -48,6 +48,6 @@ def _sweep(shelf: Path) -> None:
             remnant.unlink()
         if not remnant.is_dir():
             continue
-        # What a dying process of it still deletes or writes is no reason to fail: the next command goes on.
+        # A dying process may still write to its folder. The next command removes the rest.
         with suppress(UserError, OSError), sole_user(remnant, "something"):
             shutil.rmtree(remnant, ignore_errors=True)

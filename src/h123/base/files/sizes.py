@@ -1,9 +1,10 @@
-"""The largest size of a file in bytes, by its kind. h123 did not make a larger one, and reading it would take long."""
+"""Defines the largest size of each kind of file in bytes. h123 makes no larger files, and reading them would take
+long."""
 
 WRITTEN = 100_000
-"""A study, network, manifest, site or schema: many times as large as anybody writes by hand."""
+"""A study, network, manifest, site or schema; many times as large as people write by hand."""
 AUTHORITIES = 10_000_000
-"""Certificates for `--cacert`: forty times as many as a Linux distribution trusts."""
+"""Certificates for `--cacert`, forty times as many as a Linux distribution trusts."""
 UPLOAD = 900_000_000
 """The body for `--data`."""
 SAMPLES = 900_000_000
@@ -12,7 +13,7 @@ DOCUMENT = 200_000_000
 """JSON that h123 wrote, such as campaign.json or verdicts.json."""
 JOURNAL = 500_000_000
 CACHED = 50_000_000
-"""A file that h123 keeps in its cache."""
+"""A file in h123's cache."""
 RECORDED = 900_000_000
 """Any other file of a campaign: samples, packets, logs, figures."""
 
@@ -20,5 +21,5 @@ _OF_A_CAMPAIGN = {".json": DOCUMENT, ".yaml": WRITTEN, ".jsonl": JOURNAL, ".pem"
 
 
 def most(name: str) -> int:
-    """The most bytes of a campaign's file, by the ending of its name."""
+    """Return the largest size of a campaign's file in bytes, given its name."""
     return _OF_A_CAMPAIGN.get(name[name.rfind(".") :], RECORDED)

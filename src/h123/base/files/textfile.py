@@ -1,4 +1,4 @@
-"""Files that users name: they are read at once with a size limit, or refused in one sentence."""
+"""Reads files that users name, without blocking and with a size limit. Errors are one sentence."""
 
 import csv
 import os
@@ -12,7 +12,7 @@ from h123.base.files import sizes
 from h123.base.units import format_bytes
 
 _UNPRINTABLE = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that YAML admits only in escaped form (YAML 1.2, production c-printable)."""
+"""Characters that YAML allows only in escaped form (YAML 1.2, production c-printable)."""
 
 _CSV_FAULTS = {
     "field larger than field limit": "a field is too long",
@@ -21,7 +21,7 @@ _CSV_FAULTS = {
     "new-line character seen": "a line ends within a field that is not quoted",
     "'": "more follows the end of a quoted field",
 }
-"""Plain words for the messages of Python's CSV reader, by how these begin."""
+"""Plain words for the messages of Python's CSV reader, keyed by the beginning of the message."""
 KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a named pipe",
@@ -33,7 +33,8 @@ KINDS = {
 
 
 def read_text(path: Path, most_bytes: int) -> str:
-    """A file of at most `most_bytes`, in UTF-8. Raises UserError; never waits, as reading a pipe or a device might."""
+    """Return the text of a UTF-8 file of at most `most_bytes`. Raises UserError. Never blocks, unlike reading a pipe or
+    a device."""
     try:
         return read_bytes(path, most_bytes).decode("utf-8")
     except UnicodeDecodeError as fault:
@@ -41,19 +42,19 @@ def read_text(path: Path, most_bytes: int) -> str:
 
 
 def read_bytes(path: Path, most_bytes: int) -> bytes:
-    """A file of at most `most_bytes`. Raises UserError; never waits."""
+    """Return the bytes of a file of at most `most_bytes`. Raises UserError. Never blocks."""
     with open_bounded(path, most_bytes) as file:
         try:
             content = file.read(most_bytes + 1)
         except OSError as error:
             raise UserError(f"{path}: cannot be read: {error.strerror}") from None
-    if len(content) > most_bytes:  # of a file whose size is not known, or that grows
+    if len(content) > most_bytes:  # the file's size was unknown, or it grows
         raise _too_large(path, len(content), most_bytes)
     return content
 
 
 def read_cached(path: Path, most_bytes: int = sizes.CACHED) -> bytes | None:
-    """Read a file from the cache, which h123 can make again. None if it cannot be read."""
+    """Read a file from the cache, which h123 can make again. Return None if it cannot be read."""
     try:
         return read_bytes(path, most_bytes)
     except UserError:
@@ -61,17 +62,17 @@ def read_cached(path: Path, most_bytes: int = sizes.CACHED) -> bytes | None:
 
 
 def open_bounded(path: Path, most_bytes: int) -> BufferedReader:
-    """A file of at most `most_bytes`, to be read piece by piece. Raises UserError; never waits."""
+    """Open a file of at most `most_bytes`, to read it piece by piece. Raises UserError. Never blocks."""
     check_file(path, most_bytes)
     try:
-        # Should it have become a pipe since.
+        # O_NONBLOCK, in case the file has become a pipe since the check.
         return BufferedReader(FileIO(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)))
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def check_file(path: Path, most_bytes: int) -> None:
-    """Raises UserError if there is no file, or one of more than `most_bytes`."""
+    """Raise UserError if there is no file, or it has more than `most_bytes`."""
     try:
         status = path.stat()
     except (OSError, ValueError) as error:
@@ -90,18 +91,18 @@ def _too_large(path: Path, size: int, most_bytes: int) -> UserError:
 
 
 def csv_fault(error: csv.Error) -> str:
-    """Describe the error in a line of CSV, for the author of the file."""
+    """Return a description of an error in a line of CSV, for the author of the file."""
     message = str(error)
     return next((words for begins, words in _CSV_FAULTS.items() if message.startswith(begins)), "not CSV")
 
 
 def unprintable(text: str) -> str | None:
-    """The first character that must not reach a program, a file name or a terminal, as `U+0000`; None if there is
-    none."""
+    """Return the first character, such as `U+0000`, that must not reach a program, a file name or a terminal, or None
+    if there is none."""
     match = _UNPRINTABLE.search(text)
     return code_point(ord(match[0])) if match else None
 
 
 def code_point(character: int) -> str:
-    """Format a character as people write it: `U+0000`."""
+    """Format a character's number as people write it: `U+0000`."""
     return f"U+{character:04X}"

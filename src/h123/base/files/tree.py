@@ -1,7 +1,7 @@
-"""A folder that others may have made. It must hold only files and folders: no links that lead out of it, no pipes and
-no devices.
+"""Checks a folder that others may have made. It must contain only files and folders: no links that lead out of it, no
+pipes and no devices.
 
-h123 checks it once, before it reads or writes anything there; later writes follow no link either (`durable`). The
+h123 checks it once, before it reads or writes anything there; later writes do not follow links either (`durable`). The
 path to the folder is the user's own and may contain links.
 """
 
@@ -19,8 +19,8 @@ _UNFINISHED = ".partial"
 
 
 def check_tree(folder: Path) -> None:
-    """Raise UserError if something in `folder` is neither a file nor a folder, or is too large for its kind. A missing
-    folder is fine."""
+    """Raise UserError if something in `folder` is neither a file nor a folder, or is too large for its kind. The folder
+    may be missing."""
     waiting = [str(folder)] if folder.is_dir() else []
     while waiting:
         with os.scandir(waiting.pop()) as entries:
@@ -34,7 +34,7 @@ def check_tree(folder: Path) -> None:
 def _check(entry: "os.DirEntry[str]") -> None:
     try:
         state = entry.stat(follow_symlinks=False)
-    except FileNotFoundError:  # of a process that works here now
+    except FileNotFoundError:  # removed by a process that works here now
         return
     if stat.S_ISLNK(state.st_mode):
         raise UserError(
@@ -59,8 +59,8 @@ def _target(link: str) -> str:
 
 
 def drop_specials(folder: Path) -> list[str]:
-    """Remove everything under `folder` that is neither a file nor a folder, such as leftovers of a program under test;
-    return the names."""
+    """Remove everything under `folder` that is neither a file nor a folder, such as leftovers of a program under test,
+    and return the names."""
     removals = []
     for root, folders, names in os.walk(folder):
         for name in [*folders, *names]:

@@ -1,4 +1,4 @@
-"""The two streams of the command line, and how prose is broken into lines there."""
+"""The two output streams of the command line, and the wrapping of prose."""
 
 import dataclasses
 import json
@@ -18,14 +18,13 @@ from rich.text import Text
 from h123.base.terminal.visible import visible
 
 WIDTH = 100
-"""Columns for output to a file or a pipe: the width of the widest table. A terminal, or COLUMNS, sets its own
-width."""
+"""Columns for output to a file or a pipe, as wide as the widest table. A terminal, or COLUMNS, sets its own width."""
 _NARROWEST = 10
-"""Columns of prose, however narrow a terminal is."""
+"""The smallest number of columns of prose, however narrow a terminal is."""
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _WITHIN_A_QUANTITY = re.compile(r"(?<=\d) (?=[^\W\d]|[%–×/])|(?<=[–×/]) (?=\d)")
 _COMMAND = re.compile(r"(?<![^\s(/\"'])`([^`\n]+)`(?![\w`])")
-"""A command or a word of a file's format, as sentences mark it."""
+"""A command, or a word of a file's format, as sentences mark it."""
 
 
 def _width(stream_is_terminal: bool) -> int | None:
@@ -33,22 +32,23 @@ def _width(stream_is_terminal: bool) -> int | None:
 
 
 class VisibleConsole(Console):
-    """Whatever it prints is `visible`: names, questions and messages of others cannot command the terminal."""
+    """A console whose output is always `visible`, so that names, questions and messages of others cannot control the
+    terminal."""
 
     def render_str(self, text: str, **style: Any) -> Text:
         """Make text visible before the layout, so that columns are as wide as their content."""
         return super().render_str(visible(text), **style)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Make any other renderable, such as `Text`, visible. Control segments are the console's own."""
+        """Make all other renderables, such as `Text`, visible. Control segments come from the console itself."""
         for segment in super().render(renderable, options):
             text = segment.text if segment.control else visible(segment.text)
             yield segment if text == segment.text else Segment(text, segment.style)
 
 
-# Names and messages are as people wrote them: no markup, no `:x:` for a picture, no colours by guessing.
+# Names and messages stay as they are: no markup, no `:x:` for a picture, no automatic highlighting.
 out_console = VisibleConsole(width=_width(sys.stdout.isatty()), markup=False, emoji=False, highlight=False)
-"""Results."""
+"""The console for results."""
 err_console = VisibleConsole(width=_width(sys.stderr.isatty()), stderr=True, markup=False, emoji=False, highlight=False)
 """The console for all messages that are not results."""
 
@@ -80,14 +80,14 @@ def wrap(text: str, width: int, lead: str = "") -> str:
 
 
 def write(console: Console, text: str, lead: str = "", style: str = "", lead_style: str = "") -> None:
-    """Prose, as `wrap` breaks it; `lead_style` is the style of `lead`."""
+    """Write prose, broken into lines by `wrap`. `lead_style` is the style of `lead`."""
     line = with_commands(wrap(visible(text), console.width, lead), style)
     line.stylize(lead_style, 0, len(lead.rstrip()))
     console.print(line, soft_wrap=True)
 
 
 def with_commands(text: str, style: str = "") -> Text:
-    """The text with its marked commands in bold and without the marks."""
+    """Return the text with its marked commands in bold and without the marks."""
     line = Text(style=style)
     end = 0
     for found in _COMMAND.finditer(text):
@@ -101,14 +101,14 @@ _quiet = False
 
 
 def say(text: str) -> None:
-    """Print something about the progress of a command; nothing if it is to be quiet."""
+    """Print something about the progress of a command, unless it should be quiet."""
     if not _quiet:
         write(err_console, text)
 
 
 @contextmanager
 def quietly(*, is_quiet: bool) -> Iterator[None]:
-    """Print no progress meanwhile, if `is_quiet`."""
+    """Print no progress within this context if `is_quiet`."""
     global _quiet
     before, _quiet = _quiet, is_quiet
     try:
@@ -123,12 +123,12 @@ def print_json(document: object) -> None:
 
 
 def _as_json(value: object) -> object:
-    """Rows that are dataclasses, and paths."""
+    """Convert rows that are dataclasses, and paths, to JSON."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
     if isinstance(value, Path):
         return str(value)
-    raise TypeError(f"{type(value).__name__} has no form in JSON")
+    raise TypeError(f"{type(value).__name__} cannot be converted to JSON")
 
 
 def _unbroken(line: str) -> str:

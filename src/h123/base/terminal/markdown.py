@@ -1,4 +1,4 @@
-"""Tables in Markdown."""
+"""Writes tables in Markdown."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +12,8 @@ _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 
 
 def table(rows: Sequence[Mapping[str, str]]) -> Iterable[str]:
-    """Yield the lines of a Markdown table, whose columns are the keys of the first row. Without rows there are none."""
+    """Yield the lines of a Markdown table whose columns are the keys of the first row. Without rows there are no
+    lines."""
     if not rows:
         return
     yield _line(rows[0])
@@ -26,8 +27,7 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def plain(text: str) -> str:
-    """Escape text that others wrote, in one line, so that it makes no link, picture, markup, mention or cell of its
-    own."""
+    """Escape text that others wrote, in one line, so that it makes no link, picture, markup, mention or cell."""
     marked = _MARKS.sub(r"\\\g<0>", visible(" ".join(text.split())))
     return _TAG.sub("&lt;", marked).replace("@", "&#64;")
 

@@ -1,7 +1,7 @@
 """Hides what other people must not read: values of headers and variables, passwords and tokens in addresses.
 
-Repeating a campaign needs these values, so the campaign's files keep them, readable for their owner alone. Whatever
-h123 prints, or makes for others, has the names without the values.
+Repeating a campaign needs these values, so the campaign's files contain them, readable only for their owner. Anything
+that h123 prints, or makes for others, contains the names without the values.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Any
 HIDDEN = "***"
 _VARIABLES = "environment"
 PRIVATE = 0o600
-"""Mode of a file that holds secrets."""
+"""The mode of a file that contains secrets."""
 _HARMLESS = frozenset(
     {
         *("accept", "accept-encoding", "accept-language", "content-type", "content-encoding", "user-agent"),
@@ -19,7 +19,7 @@ _HARMLESS = frozenset(
         "if-modified-since",
     }
 )
-"""Headers whose values are no secrets."""
+"""Headers whose values are not secret."""
 _USER = re.compile(r"(?<=://)[^/@\s]*@")
 _QUERY = re.compile(
     r"([?&;][^=&;\s]*(?:token|secret|passw|pwd|key|auth|sig|session|credential|code)[^=&;\s]*=)[^&;#\s'\"]+",
@@ -28,13 +28,12 @@ _QUERY = re.compile(
 
 
 def hidden(text: str) -> str:
-    """An address, or something that names one, without the password before its host and without the secrets in its
-    query."""
+    """Return text, such as an address, without the password before its host and without the secrets in its query."""
     return _QUERY.sub(rf"\1{HIDDEN}", _USER.sub(f"{HIDDEN}@", text))
 
 
 def hidden_in(value: Any, *, within: str = "") -> Any:
-    """A part of a study in a form that may be shown."""
+    """Return a copy of a part of a study that may be shown."""
     if isinstance(value, dict):
         if _is_header(value):
             return {**value, "value": HIDDEN}
@@ -47,7 +46,7 @@ def hidden_in(value: Any, *, within: str = "") -> Any:
 
 
 def holds_secrets(study: Any) -> bool:
-    """Whether a resolved study has values that others must not read."""
+    """Return whether a resolved study contains values that others must not read."""
     return any(_secrets(study))
 
 

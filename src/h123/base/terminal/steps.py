@@ -1,4 +1,4 @@
-"""Steps of a long task as a person sees them: one line each, with the current progress below."""
+"""Shows the steps of a long task: one line each, with the current progress below."""
 
 import time
 
@@ -38,7 +38,7 @@ class Steps:
             self._status.update("")
 
     def move(self, text: str) -> None:
-        """Show how far the step has come."""
+        """Show the progress of the current step."""
         now = time.monotonic()
         line = f"  {text}, {format_span(now - self._started_at)}"
         if self._status:

@@ -1,4 +1,4 @@
-"""Makes the standard streams usable: it replaces closed ones, and writes plainer characters if the encoding lacks
+"""Makes the standard streams usable: it replaces closed ones, and writes simpler characters if the encoding lacks
 some."""
 
 import codecs
@@ -9,10 +9,10 @@ import sys
 
 _PLAIN = dict(zip("–—‘’“”×µ≈·²✓✗", "--''\"\"xu~.2+x", strict=True))
 _PLAIN |= {"−": "-", "▲": "^", "▼": "v", "→": "->", "±": "+/-", "≤": "<=", "≥": ">=", "…": "..."}
-"""For terminals and pipes with an encoding other than UTF-8."""
+"""Replacements for terminals and pipes with an encoding other than UTF-8."""
 _SIZE = re.compile(r"[1-9][0-9]{0,4}")
 _NARROWEST = 40
-"""Columns in which a table can still be read."""
+"""The smallest number of columns in which a table is readable."""
 
 
 def make_usable() -> None:
@@ -20,9 +20,9 @@ def make_usable() -> None:
     for number in range(3):
         try:
             os.fstat(number)
-        except OSError:  # the lowest free number is this one: no file of ours may be taken for a standard stream
+        except OSError:  # otherwise the next file that h123 opens would become a standard stream
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
-    # Python has none where it found a descriptor closed.
+    # Python sets a stream to None if its descriptor was closed.
     sys.stdin = sys.stdin or os.fdopen(0, encoding="utf-8")
     sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8")
     sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8")
@@ -34,7 +34,7 @@ def make_usable() -> None:
 
 
 def _mend_size() -> None:
-    """Forget a terminal's size in the environment that is no size (`COLUMNS=0`): libraries divide by it."""
+    """Remove invalid terminal sizes from the environment (`COLUMNS=0`), because libraries divide by them."""
     for name in ("COLUMNS", "LINES"):
         if not _SIZE.fullmatch(os.environ.get(name, "1")):
             del os.environ[name]

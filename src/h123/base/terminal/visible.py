@@ -1,4 +1,4 @@
-"""Text from others in a form that may be shown: nothing in it controls a terminal, hides, or reverses its line.
+"""Makes text from others safe to show: it cannot control a terminal, hide, or reverse its line.
 
 The console, the pages and the gate's files pass all text through here, so no caller can forget it.
 """
@@ -14,22 +14,23 @@ _HIDDEN = re.compile(
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
     "]"
 )
-"""Control, format and other characters without a shape: escape sequences, bidirectional and zero-width ones."""
+"""Characters without a shape: control, format, bidirectional, zero-width and similar ones."""
 _COMMAND = re.compile(r"^(\s*:)(?=:[A-Za-z-]+(?: [^\n]*?)?::)|(##)(?=\[)", re.MULTILINE)
-"""Commands that GitHub's runner obeys in a program's output: `::add-mask::x` at the start of a line, `##[command]`
+"""Commands in a program's output that GitHub's runner obeys: `::add-mask::x` at the start of a line, `##[command]`
 anywhere."""
 
 
 def visible(text: str) -> str:
-    """The text with an escape (`\\x1b`, `\\u202e`) for each character that has no shape, and no line that a build
-    service takes for a command."""
+    """Return the text with an escape (`\\x1b`, `\\u202e`) for each character that has no shape, and without lines that
+    a build service treats as commands."""
     if not text.isprintable():
         text = _HIDDEN.sub(_escaped, text)
     return _COMMAND.sub(r"\1\2 ", text) if "::" in text or "##[" in text else text
 
 
 def in_one_line(text: str) -> str:
-    """The same for places where a line break would begin another statement: a name in a message, a cell, a heading."""
+    """Return visible text in one line, for places where a line break would start something new: a name in a message, a
+    cell, a heading."""
     return visible(" ".join(text.split("\n")) if "\n" in text else text)
 
 

@@ -1,3 +1,3 @@
-"""Samples of other tools: files of any of their formats, read by a schema into a campaign folder."""
+"""Samples of other tools: reads files in any of their formats, according to a schema, into a campaign folder."""
 
 __all__ = ["scorecard"]

@@ -1,5 +1,5 @@
-"""A campaign folder from foreign samples: trials as the schema says, without a lab report and without invented
-facts."""
+"""Makes a campaign folder from samples of other tools: trials as the schema defines them, without a lab report and
+without invented facts."""
 
 import hashlib
 import re
@@ -29,7 +29,7 @@ Groups = dict[TrialLabels, list[ForeignRequest]]
 
 
 def import_samples(files: Sequence[Path], schema: Schema, out: Path) -> CampaignFolder:
-    """Write a new campaign into `out`, with the samples of `files`. Raises UserError and then leaves `out` as it
+    """Write a new campaign into `out`, with the samples of `files`. Raises UserError, and then leaves `out` as it
     was."""
     if out.exists():
         raise UserError(f"{out} already exists", remedy="name a new folder with --out")
@@ -52,7 +52,7 @@ def import_samples(files: Sequence[Path], schema: Schema, out: Path) -> Campaign
 
 
 def _groups(files: Sequence[Path], schema: Schema) -> tuple[Groups, int]:
-    """The requests of each trial, and how many answers were redirects."""
+    """Return the requests of each trial, and the number of answers that were redirects."""
     groups: Groups = defaultdict(list)
     redirects = 0
     for file in files:
@@ -68,12 +68,13 @@ def _groups(files: Sequence[Path], schema: Schema) -> tuple[Groups, int]:
 
 def _why_none(redirects: int) -> str:
     if redirects:
-        return f"all {redirects} answers are redirects: measure the address that they lead to"
+        return f"all {redirects} answers are redirects: measure the address that they point to"
     return "the file is empty, or `where` in the schema matches no row"
 
 
 def _check_statuses(files: Sequence[Path], schema: Schema, groups: Groups) -> None:
-    """A column of statuses that has none is another column, or has words for success."""
+    """Raise UserError if the column of statuses contains no status. It may be a wrong column, or contain words for
+    success."""
     requests = [request for members in groups.values() for request in members]
     if any(request.sample["status"] for request in requests) or not schema.samples.status.column:
         return
@@ -118,7 +119,8 @@ def _write(path: Path, files: Sequence[Path], schema: Schema, groups: Groups, re
 
 
 def _ordered(files: Sequence[Path], schema: Schema, groups: Groups) -> list[TrialLabels] | None:
-    """The runs in the order in which they began; None if that is not known, as of two in the same second."""
+    """Return the runs in the order in which they began. Return None if it is unknown, as for two runs in the same
+    second."""
     if not schema.samples.ordered:
         return None
     if schema.samples.start is None and schema.samples.end is None:
@@ -134,13 +136,15 @@ def _ordered(files: Sequence[Path], schema: Schema, groups: Groups) -> list[Tria
 
 
 def _blocks(groups: Groups) -> dict[TrialLabels, int]:
-    """Block numbers from 1, in the order of the labels' first appearance; one block if none is declared."""
+    """Return block numbers from 1, in the order in which the labels first appear. Without labels, there is one
+    block."""
     labels = list(dict.fromkeys(place.block for place in groups))
     return {place: labels.index(place.block) + 1 for place in groups}
 
 
 def _only(schema: Schema, groups: Groups) -> dict[str, list[str]]:
-    """The levels that occur, for factors of which some do not. Raises UserError if nothing is left to compare."""
+    """Return the levels that occur, for factors of which some do not occur. Raises UserError if nothing is left to
+    compare."""
     only = {}
     for index, (factor, levels) in enumerate(schema.study.factors.items()):
         levels_present = {place.levels[index] for place in groups}
@@ -178,7 +182,7 @@ def _trial(
     rows.write(partial / "samples.parquet")
     network = schema.study.networks[values["network"]]
     link = Link.model_validate({"name": "access", **network.link()})
-    # What the schema says of the path: nothing here was run by a lab.
+    # The schema's description of the path. No lab ran anything here.
     described = TrialFile(h123="trial/1", id=name, origin="imported", links=[link])
     write_document(partial / "trial.json", described)
     if connections := Counter(request.tls for request in requests if request.tls):
@@ -206,7 +210,7 @@ def _trial(
 
 
 def _name(path: Path) -> str:
-    """The name as text, even where it is not UTF-8."""
+    """Return the file's name as text, even if it is not UTF-8."""
     return path.name.encode(errors="replace").decode()
 
 

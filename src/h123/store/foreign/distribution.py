@@ -1,7 +1,7 @@
-"""Runs for which a tool writes no requests, only how their times are distributed: percentiles with counts.
+"""Reads runs of tools that write percentiles of times with counts instead of requests.
 
-Each request counts with the next percentile that the tool printed, so every quantile that it printed is right and all
-others are at most a step too large.
+Each request counts with the next percentile that the tool printed. So every printed quantile is right, and the others
+are at most one step too large.
 """
 
 import csv
@@ -21,7 +21,7 @@ COUNT = "count"
 MOST_REQUESTS = 5_000_000
 Tool = Literal["autocannon", "locust", "nighthawk"]
 Step = tuple[Decimal, str]
-"""A share of all requests, and the most time that these requests took."""
+"""A share of all requests, and the longest time of these requests."""
 _HOW: Mapping[Tool, str] = {
     "autocannon": "autocannon --json ... > FILE",
     "locust": "locust --headless --csv NAME ..., which writes NAME_stats.csv",
@@ -31,7 +31,7 @@ _BY_STATUS = re.compile(r"[1-5][0-9][0-9]")
 
 
 def read_distribution(path: Path, file: TextIO, tool: Tool) -> Iterator[tuple[str, dict[str, str]]]:
-    """Rows of one run with `count`, `seconds`, `status`, `error` and, if the tool gives it, `start`."""
+    """Yield rows of one run with `count`, `seconds`, `status`, `error` and, if the tool gives it, `start`."""
     reader = {"autocannon": _autocannon, "locust": _locust, "nighthawk": _nighthawk}[tool]
     try:
         yield from reader(file)
@@ -54,15 +54,15 @@ def _json(file: TextIO) -> Any:
 
 
 def _count(value: Any) -> int:
-    """A number of requests. Raises ValueError for more than one run may have."""
+    """Return a number of requests. Raises ValueError if there are more than a run may have."""
     count = Decimal(value)
     if not 0 <= count <= MOST_REQUESTS:
-        raise ValueError(f"over {MOST_REQUESTS} requests in a run, or fewer than none")
+        raise ValueError(f"over {MOST_REQUESTS} requests in a run, or a negative number")
     return int(count)
 
 
 def _steps(steps: Sequence[Step], count: int) -> Iterator[tuple[int, str]]:
-    """How many requests took at most how long, each counted once."""
+    """Yield numbers of requests with the longest time that they took. Each request counts once."""
     total = 0
     for share, seconds in sorted(steps, key=lambda step: step[0]):
         upto = round(min(share, Decimal(1)) * count)
@@ -72,7 +72,8 @@ def _steps(steps: Sequence[Step], count: int) -> Iterator[tuple[int, str]]:
 
 
 def _rows(place: str, steps: Sequence[Step], count: int, failed: Mapping[str, int], **more: str) -> Any:
-    """`failed`: requests by what went wrong; a number is a status."""
+    """Yield rows for the steps and the failures. `failed` maps the kind of failure, or a status, to a number of
+    requests."""
     for number, seconds in _steps(steps, count - sum(failed.values())):
         yield place, {COUNT: str(number), "seconds": seconds, "status": "200", "error": "", **more}
     for why, number in failed.items():
@@ -84,7 +85,8 @@ def _rows(place: str, steps: Sequence[Step], count: int, failed: Mapping[str, in
 
 
 def _autocannon(file: TextIO) -> Iterator[tuple[str, dict[str, str]]]:
-    """Times are of answers, whatever their status; `errors` counts timeouts too."""
+    """Yield rows of autocannon's output. Times are those of all answers, whatever their status; `errors` includes
+    timeouts."""
     run = _json(file)
     steps = [
         (Decimal(name[1:].replace("_", ".")) / 100, str(Decimal(value) / 1000))
@@ -92,7 +94,7 @@ def _autocannon(file: TextIO) -> Iterator[tuple[str, dict[str, str]]]:
         if re.fullmatch(r"p\d+(_\d+)?", name)
     ]
     steps.append((Decimal(1), str(Decimal(run["latency"]["max"]) / 1000)))
-    # Earlier versions count answers by class alone.
+    # Earlier versions count answers only by class.
     by_class = {name: {"count": run[name]} for name in ("1xx", "3xx", "4xx", "5xx")}
     by_status = run.get("statusCodeStats") or by_class
     failed = {status: _count(counts["count"]) for status, counts in by_status.items() if not status.startswith("2")}
@@ -107,7 +109,8 @@ def _autocannon(file: TextIO) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _locust(file: TextIO) -> Iterator[tuple[str, dict[str, str]]]:
-    """A row for each name; the last one, Aggregated, has all again. Times are of failed requests, too."""
+    """Yield rows of locust's output, with all names except the total, Aggregated. Times include those of failed
+    requests."""
     for row in csv.DictReader(file, strict=True):
         if row["Name"] == "Aggregated" and not row["Type"]:
             continue
@@ -121,15 +124,15 @@ def _locust(file: TextIO) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _nighthawk(file: TextIO) -> Iterator[tuple[str, dict[str, str]]]:
-    """The result named global, or the only one."""
+    """Yield rows of Nighthawk's output: the result named global, or the only one."""
     whole = _json(file)
     results = {entry["name"]: entry for entry in whole["results"]}
     if not results:
-        raise ValueError("it has no result")
+        raise ValueError("it contains no result")
     run = results.get("global") or next(iter(results.values()))
     latencies = [entry for entry in run["statistics"] if entry["id"] == "benchmark_http_client.latency_2xx"]
     if not latencies:
-        raise ValueError("it has no statistic benchmark_http_client.latency_2xx")
+        raise ValueError("it contains no statistic benchmark_http_client.latency_2xx")
     times = latencies[0]
     steps = [(Decimal(entry["percentile"]), entry["duration"].removesuffix("s")) for entry in times["percentiles"]]
     counters = {entry["name"]: _count(entry["value"]) for entry in run.get("counters", [])}

@@ -1,4 +1,4 @@
-"""Files of other tools as rows of fields, whatever their format, packed with gzip or not."""
+"""Reads files of other tools as rows of fields, in any of their formats, with or without gzip."""
 
 import csv
 import gzip
@@ -20,7 +20,7 @@ from h123.store.foreign.scorecard import read_card
 from h123.study import Samples
 
 Fields = dict[str, str]
-"""A row, by its columns."""
+"""A row, keyed by column."""
 _GZIP = ".gz"
 _LONGEST_FIELD = 1_000_000
 _SEPARATORS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "vertical bar"}
@@ -28,7 +28,7 @@ _OTHER_TOOL = "name the schema of the tool that wrote the file with --schema (do
 
 
 def read_rows(path: Path, samples: Samples) -> Iterator[tuple[int | str, Fields]]:
-    """Yield line number, or another place in the file, and row. The fields of nested objects are named
+    """Yield each row with its line number or other position in the file. The fields of nested objects are named like
     `data.tags.status`."""
     match samples.format:
         case "scorecard":
@@ -45,12 +45,12 @@ def read_rows(path: Path, samples: Samples) -> Iterator[tuple[int | str, Fields]
 
 
 def stem(path: Path) -> str:
-    """The file's name without its endings."""
+    """Return the file's name without its extensions."""
     return Path(path.name.removesuffix(_GZIP)).stem if path.name.endswith(_GZIP) else path.stem
 
 
 def from_name(path: Path, patterns: list[str]) -> Fields:
-    """The labels that the first matching pattern finds in the file's name. Raises UserError if none matches."""
+    """Return the labels that the first matching pattern finds in the file's name. Raises UserError if none matches."""
     for pattern in patterns:
         if (labels := _match_labels(pattern, stem(path))) is not None:
             return labels
@@ -63,8 +63,8 @@ def from_name(path: Path, patterns: list[str]) -> Fields:
 
 
 def _match_labels(pattern: str, name: str) -> Fields | None:
-    """By `{protocol}-{block}`: each part is as short as it can be. None if the name is another; takes no longer for
-    names that nearly fit."""
+    """Return the labels of a pattern such as `{protocol}-{block}`, each as short as possible, or None if the name does
+    not match. Names that nearly match take no longer."""
     first, *rest = re.split(r"\{(\w+)\}", pattern)
     if not name.startswith(first):
         return None
@@ -86,7 +86,8 @@ def _text(path: Path) -> TextIO:
 
 
 class _Unpacked(io.RawIOBase):
-    """What a file of gzip holds, up to the size that it might have unpacked: a thousandth of that may be packed."""
+    """Reads the content of a gzip file, up to the largest size of samples, because it may be a thousand times larger
+    than the file."""
 
     def __init__(self, path: Path, packed: io.BufferedReader) -> None:
         self._path, self._content, self._remaining = path, gzip.GzipFile(fileobj=packed), sizes.SAMPLES
@@ -113,7 +114,7 @@ def _readable(path: Path, rows: Iterator[tuple[int | str, Fields]]) -> Iterator[
         packed = "" if path.name.endswith(_GZIP) else "; a file packed with gzip must be named .gz"
         raise UserError(f"{path}: not UTF-8 text{packed}", remedy="save it as UTF-8") from None
     except (EOFError, zlib.error, gzip.BadGzipFile):
-        raise UserError(f"{path}: not a whole file of gzip", remedy="copy it again, or unpack it with gunzip") from None
+        raise UserError(f"{path}: not a complete gzip file", remedy="copy it again, or unpack it with gunzip") from None
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from None
 
@@ -131,7 +132,7 @@ def _table(path: Path, file: TextIO, samples: Samples) -> Iterator[tuple[int, Fi
                 continue
             if len(fields) < len(header):
                 _check_separator(f"{path}:{reader.line_num}", fields, separator)
-            # A file without a header line may have more columns than the schema knows.
+            # A file without a header line may have more columns than the schema lists.
             if len(fields) < len(header) or (len(fields) > len(header) and samples.header is None):
                 raise UserError(
                     f"{path}:{reader.line_num}: {len(fields)} fields instead of {len(header)}",
@@ -144,7 +145,7 @@ def _table(path: Path, file: TextIO, samples: Samples) -> Iterator[tuple[int, Fi
 
 
 def _check_separator(where: str, fields: list[str], separator: str) -> None:
-    """Refuse a line that is whole only with a different separator."""
+    """Refuse a line that is complete only with a different separator."""
     if len(fields) == 1 and (other := next((mark for mark in _SEPARATORS if mark in fields[0]), None)):
         raise UserError(
             f"{where}: a {_SEPARATORS[other]} separates the columns, but the schema reads files with a "

@@ -1,4 +1,4 @@
-"""Turns rows of foreign files into samples by a schema: what each row says about its request and its trial."""
+"""Turns rows of other tools' files into samples, according to a schema: the facts of each row's request and trial."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ RESUMED = {"yes": True, "no": False, "1": True, "0": False}
 SUCCEEDED = {"true": True, "yes": True, "1": True, "ok": True, "false": False, "no": False, "0": False, "ko": False}
 ERRORS = ("timeout", "reset", "refused", "tls", "protocol", "wrong-bytes")
 OPTIONAL = ("block", "run", "error", "succeeded")
-"""Sources whose columns a file may lack; their facts are then unknown."""
+"""Sources whose columns a file may lack. Their facts are then unknown."""
 _FIRST_STATUS = 100
 _REDIRECTS = range(300, 400)
 _NOT_MODIFIED = 304
@@ -50,18 +50,18 @@ class ForeignTls(NamedTuple):
     """Facts about a request's connection."""
 
     version: str | None
-    """`none` without TLS."""
+    """The version, or `none` without TLS."""
     resumed: bool
 
 
 class ForeignSample(TypedDict):
-    """Columns of samples.parquet, as far as foreign tools provide them."""
+    """The columns of samples.parquet that other tools can provide."""
 
     phase: str
     start_ns: int
     first_byte_ns: int | None
     end_ns: int | None
-    """None: the request failed at an unknown time."""
+    """None if the request failed at an unknown time."""
     status: int
     bytes_up: int | None
     bytes_down: int | None
@@ -71,7 +71,7 @@ class ForeignSample(TypedDict):
 
 @dataclass(frozen=True)
 class ForeignRequest:
-    """One row of a foreign file."""
+    """One row of another tool's file."""
 
     place: TrialLabels
     sample: ForeignSample
@@ -79,9 +79,9 @@ class ForeignRequest:
     began_ns: int | None
     """The start on a clock that all runs share, perhaps only to the second. None: unknown."""
     timed: bool
-    """Whether its times are exact."""
+    """Whether the request's times are exact."""
     count: int = 1
-    """The number of equal requests that it represents."""
+    """The number of equal requests that the row represents."""
 
 
 @dataclass(frozen=True)
@@ -90,11 +90,11 @@ class ForeignFile:
 
     requests: list[ForeignRequest]
     redirects: int
-    """Answers that redirected the client, among the requests or left out."""
+    """The number of answers that redirected the client, among the requests or left out."""
 
 
 def read_requests(path: Path, schema: Schema) -> ForeignFile:
-    """The requests in one file, in its order. Raises UserError naming file, line and reason."""
+    """Return the requests in one file, in its order. Raises UserError naming file, line and reason."""
     rows = list(_rows(path, schema))
     levels = _levels(path, schema, rows)
     redirects = sum(row.redirect for row in rows)
@@ -104,7 +104,7 @@ def read_requests(path: Path, schema: Schema) -> ForeignFile:
 
 @dataclass(frozen=True)
 class _Row:
-    """A row, whose levels may not be known yet."""
+    """A row whose levels may still be unknown."""
 
     line: int | str
     block: str | None
@@ -122,7 +122,7 @@ class _Row:
         return code in _REDIRECTS and code != _NOT_MODIFIED
 
     def request(self, levels_of_file: tuple[str, ...]) -> ForeignRequest:
-        """`known`: levels that the file has throughout."""
+        """Return the request. `levels_of_file` replaces levels that the row does not give."""
         levels = tuple(own or other for own, other in zip(self.levels, levels_of_file, strict=True))
         place = TrialLabels(self.block, self.run, levels)
         return ForeignRequest(place, self.sample, self.tls, self.began_ns, self.timed, self.count)
@@ -137,7 +137,7 @@ def _rows(path: Path, schema: Schema) -> Iterator[_Row]:
                 continue
             row = {**labels, **fields}
             if samples.format == "jsonl":
-                # A request that failed has no protocol, and some tools then leave out its key.
+                # A failed request has no protocol, and some tools then omit its key.
                 row = {**{source.column: "" for source in samples.levels.values() if source.column}, **row}
             if lacking := [name for name in columns if name not in row]:
                 raise WrongValue(f"there is no column {lacking[0]!r}; {choose(lacking[0], row)}", _NO_COLUMN)
@@ -147,7 +147,7 @@ def _rows(path: Path, schema: Schema) -> Iterator[_Row]:
 
 
 def _row(row: Fields, schema: Schema, file: str, line: int | str) -> _Row:
-    """One row. If no run is declared, a file is one run."""
+    """Return one row. If the schema defines no run, a file is one run."""
     samples = schema.samples
     sample = _sample(row, samples)
     run = f"{file}:{line}" if samples.rows == "runs" else _label(row, samples.run) or file
@@ -179,7 +179,7 @@ def _row(row: Fields, schema: Schema, file: str, line: int | str) -> _Row:
 
 
 def _level(row: Fields, schema: Schema, factor: str, sample: ForeignSample) -> str | None:
-    """The level of a factor. None if a failed request does not give it."""
+    """Return the level of a factor, or None if a failed request does not give it."""
     names, level = schema.study.factors[factor], _text(row, schema.samples.levels[factor])
     if level in names:
         return level
@@ -192,7 +192,7 @@ def _level(row: Fields, schema: Schema, factor: str, sample: ForeignSample) -> s
 
 
 def _levels(path: Path, schema: Schema, rows: list[_Row]) -> tuple[str, ...]:
-    """The levels for requests that do not give theirs: the file's, where all others have the same."""
+    """Return the levels for requests that do not give theirs: the file's level, if all other requests have the same."""
     levels_of_file = []
     for index, factor in enumerate(schema.study.factors):
         levels = {row.levels[index] for row in rows}
@@ -200,16 +200,16 @@ def _levels(path: Path, schema: Schema, rows: list[_Row]) -> tuple[str, ...]:
         names = sorted(level for level in levels if level)
         if silent is not None and len(names) != 1:
             raise UserError(
-                f"{path}:{silent}: a request that failed does not say its {factor}, and the file has "
+                f"{path}:{silent}: a failed request does not give its {factor}, and the file contains "
                 f"{' and '.join(names) or 'no other'}",
-                remedy=f"measure each {factor} into a file of its own, or add the {factor} to the row",
+                remedy=f"write each {factor} to a separate file, or add the {factor} to the row",
             )
         levels_of_file.append(names[0] if names else "")
     return tuple(levels_of_file)
 
 
 def _columns(samples: Samples) -> list[str]:
-    """The columns that a row must have."""
+    """Return the columns that a row must have."""
     needed = [name for name in Samples.model_fields if name not in OPTIONAL]
     written_sources = [source for name in needed if isinstance(source := getattr(samples, name), ColumnSource)]
     sources = [*written_sources, *samples.levels.values()]
@@ -253,7 +253,7 @@ def _sample(row: Fields, samples: Samples) -> ForeignSample:
 
 
 def _tls(row: Fields, samples: Samples) -> ForeignTls | None:
-    """The TLS facts. None if neither is known; an empty field says nothing."""
+    """Return the TLS facts, or None if neither is known. An empty field means unknown."""
     version = _text(row, samples.tls) if samples.tls else ""
     resumed = _text(row, samples.resumed) if samples.resumed else ""
     if version:
@@ -264,8 +264,8 @@ def _tls(row: Fields, samples: Samples) -> ForeignTls | None:
 
 
 def _times(row: Fields, samples: Samples, *, failed: bool) -> tuple[int, int | None, str]:
-    """Start and end in ns, and why the request failed if the end says so. A request with only a duration starts at 0
-    (`Samples.timed` is false), as does one that failed and has no start."""
+    """Return start and end in ns, and why the request failed if the end shows it. A request with only a duration starts
+    at 0 (`Samples.timed` is false), and so does a failed one without a start."""
     start, end = (_moment(row, name, samples, failed=failed) for name in ("start", "end"))
     if samples.latency is None:
         if start is None or end is None:
@@ -291,7 +291,7 @@ def _moment(row: Fields, name: str, samples: Samples, *, failed: bool) -> int | 
 
 
 def _duration(row: Fields, name: str, source: ColumnSource, *, failed: bool) -> int | None:
-    """The duration. None if the file has none, as for failed requests."""
+    """Return the duration, or None if the file gives none, as for failed requests."""
     text = _text(row, source)
     if is_absent(text):
         return None
@@ -318,7 +318,7 @@ def _bytes(row: Fields, name: str, source: ColumnSource | None, *, failed: bool)
 
 
 def _error(row: Fields, samples: Samples, code: int | None) -> str:
-    """An error in the words of the contract; a request without a status had no answer."""
+    """Return an error in the words of the contract. A request without a status had no answer."""
     text = (_label(row, samples.error) or "").strip()
     if text:
         return text if text in ERRORS else f"other: {text}"

@@ -1,7 +1,7 @@
-"""The files that curl's scorecard.py writes with `--json`: reads cards as runs, and writes campaigns as cards.
+"""Reads and writes the files that curl's scorecard.py writes with `--json`: cards as runs, and campaigns as cards.
 
-A card holds one build of curl with one protocol against one server. Each cell is the mean rate of a few whole runs
-of curl: bytes per second in `downloads` and `uploads`, requests per second in `requests`.
+A card contains one build of curl with one protocol against one server. Each cell is the mean rate of a few complete
+runs of curl: bytes per second in `downloads` and `uploads`, requests per second in `requests`.
 """
 
 import re
@@ -16,7 +16,7 @@ from h123.base.files.jsontext import parse_json
 from h123.base.files.textfile import read_bytes
 
 _Json = dict[str, Any]
-"""An object of a card."""
+"""A JSON object of a card."""
 TABLES = ("downloads", "uploads", "requests")
 _KIND = re.compile(r"(?P<kind>single|serial|parallel)(?:\((?P<count>\d+)(?:x\d+)?\))?")
 _AT_A_TIME = re.compile(r"(\d+) max")
@@ -28,8 +28,8 @@ _NO_VALUE = -1
 
 @dataclass(frozen=True)
 class CardRun:
-    """The content of one cell: a number of transfers, and the time that they took. For several runs, the time from the
-    mean rate."""
+    """The content of one cell: a number of transfers, and the time that they took. For several runs, the mean rate
+    gives the time."""
 
     where: str
     """The cell, in words."""
@@ -37,7 +37,7 @@ class CardRun:
 
 
 def read_card(path: Path) -> Iterator[CardRun]:
-    """The cells of a card that have a value. Raises UserError if the file is not a card."""
+    """Yield the cells of a card that have a value. Raises UserError if the file is not a card."""
     card = _card(path)
     try:
         meta = {name: str(value) for name, value in card["meta"].items() if not isinstance(value, dict | list)}
@@ -45,7 +45,7 @@ def read_card(path: Path) -> Iterator[CardRun]:
             if table in card:
                 yield from _runs(table, card[table], meta)
     except (KeyError, TypeError, IndexError, AttributeError, ValueError):
-        raise _no_card(path, f"`{table}` is not like a table of it") from None
+        raise _no_card(path, f"`{table}` is not a table of a card") from None
 
 
 def _card(path: Path) -> _Json:
@@ -54,10 +54,10 @@ def _card(path: Path) -> _Json:
     except ValueError as error:
         raise _no_card(path, str(error)) from None
     if not isinstance(card, dict) or not isinstance(card.get("meta"), dict) or "protocol" not in card["meta"]:
-        raise _no_card(path, "it has no `meta` with a `protocol`")
+        raise _no_card(path, "it contains no `meta` with a `protocol`")
     if limit := card["meta"].get("limit-rate"):
         raise UserError(
-            f"{path}: measured with --limit-rate {limit}: its figures say how well curl kept to it",
+            f"{path}: measured with --limit-rate {limit}: its figures only show how well curl kept the limit",
             remedy="run scorecard.py without --limit-rate",
         )
     return card
@@ -66,7 +66,7 @@ def _card(path: Path) -> _Json:
 def _no_card(path: Path, why: str) -> UserError:
     return UserError(
         f"{path}: not what scorecard.py writes: {why}",
-        remedy="write it with `scorecard.py --json ... > FILE`; of two servers it prints two cards: a file each",
+        remedy="write it with `scorecard.py --json ... > FILE`; save the two cards of two servers separately",
     )
 
 
@@ -113,13 +113,13 @@ class CardLoad:
     upload: bool
     size: int
     users: int
-    """Simultaneous transfers."""
+    """The number of simultaneous transfers."""
     requests: int
-    """Requests of each user."""
+    """The number of requests of each user."""
 
     @property
     def count(self) -> int:
-        """Requests of all users."""
+        """The number of requests of all users."""
         return self.users * self.requests
 
 
@@ -128,7 +128,7 @@ Rates = Mapping[CardLoad, Sequence[float]]
 
 
 def card_of(meta: Mapping[str, object], rates: Rates) -> _Json:
-    """The card that scorecard.py would have written for these rates, as far as its format allows."""
+    """Return the card that scorecard.py would have written for these rates, as far as its format allows."""
     card: _Json = {"meta": dict(meta)}
     many = _requests(rates)
     for table, upload in (("downloads", False), ("uploads", True)):
@@ -142,12 +142,12 @@ def card_of(meta: Mapping[str, object], rates: Rates) -> _Json:
 
 
 def _requests(rates: Rates) -> list[CardLoad]:
-    """The downloads that repeat one request at several parallelisms, and so are its `requests`."""
+    """Return the downloads for the table `requests`: they repeat one request with several numbers of users."""
     repeated = [load for load in rates if not load.upload and load.users > 1 and load.requests > 1]
     sizes = {load.size for load in repeated}
     least, most = (pick((load.count for load in repeated), default=0) for pick in (min, max))
     size = min(sizes, default=0)
-    # As many in all, as near as the users divide them.
+    # The total number is nearly equal, as far as the users divide it.
     near = range(round(least / _NEAR), round(most * _NEAR) + 1)
     alone = [load for load in rates if not load.upload and load.users == 1 and load.count in near]
     series = [load for load in (*repeated, *alone) if load.size == size]
@@ -155,7 +155,7 @@ def _requests(rates: Rates) -> list[CardLoad]:
 
 
 def _transfers(title: str, rates: Rates) -> _Json:
-    """A row for each size; a column for each number at a time."""
+    """Return a table with a row for each size and a column for each number of simultaneous transfers."""
     kinds = sorted({(load.users, load.count) for load in rates})
     count = max(count for _, count in kinds)
     rows = []

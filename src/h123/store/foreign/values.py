@@ -1,4 +1,4 @@
-"""Times and numbers in the spellings of other tools, including their words for missing ones."""
+"""Reads times and numbers in the spellings of other tools, including their words for missing ones."""
 
 import re
 from collections.abc import Iterable
@@ -8,15 +8,15 @@ from decimal import Decimal
 from h123.store.compact import LIMIT
 
 NONE = {"", "-", "--", "err", "error", "fail", "failed", "n/a", "na", "nan", "none", "null", "inf", "infinity"}
-"""Words in place of a number for a failed request."""
+"""Words that replace a number for a failed request."""
 TIMEOUTS = {"timeout", "timed out", "time out", "timedout"}
 _SCALE = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 _EPOCH_NS = (946_684_800 * 10**9, 7_258_118_400 * 10**9)
-"""The years 2000 to 2200: what a time since 1970 must lie in, or its unit is another."""
+"""The years 2000 to 2200. A time since 1970 outside this range is in a different unit."""
 _EXCERPT = 60
-"""Characters of something that should not be there."""
+"""The number of characters of an unexpected value that a message shows."""
 _MOST_DIGITS = 40
-"""The most digits of a number; `1e999999` would take minutes to write out."""
+"""The largest number of digits. Writing out `1e999999` would take minutes."""
 
 
 class WrongValue(ValueError):
@@ -32,7 +32,7 @@ def quoted(text: str) -> str:
 
 
 def is_absent(text: str) -> bool:
-    """Whether the text means a missing number."""
+    """Return whether the text means a missing number."""
     return text.strip().lower() in NONE | TIMEOUTS
 
 
@@ -41,7 +41,7 @@ def is_timeout(text: str) -> bool:
 
 
 def time_ns(name: str, text: str, unit: str) -> int:
-    """A time or a duration in ns. Raises Wrong."""
+    """Return a time or a duration in ns. Raises WrongValue."""
     is_date = unit == "rfc3339" or (unit == "unix" and "T" in text)
     whole = _rfc3339(text) if is_date else _scaled(name, text, unit)
     if unit.startswith(("unix", "rfc3339")) and not _EPOCH_NS[0] <= whole <= _EPOCH_NS[1]:
@@ -54,7 +54,7 @@ def time_ns(name: str, text: str, unit: str) -> int:
 
 
 def coarse(text: str, unit: str) -> bool:
-    """Whether a date is in whole seconds, which do not distinguish requests."""
+    """Return whether a date is in whole seconds, which do not distinguish requests."""
     return unit == "unix" and re.fullmatch(r"\d{1,11}|[^.]*T[^.]*", text.strip()) is not None
 
 
@@ -78,7 +78,7 @@ def _not_a_number(name: str, text: str) -> str:
 
 
 def _rfc3339(text: str) -> int:
-    """`2017-05-09T14:34:45.625742514+02:00` in ns since 1970, no digit lost."""
+    """Return `2017-05-09T14:34:45.625742514+02:00` in ns since 1970, without losing digits."""
     match = re.fullmatch(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?\d*(Z|[+-]\d\d:\d\d)", text)
     try:
         if match:
@@ -91,7 +91,7 @@ def _rfc3339(text: str) -> int:
 
 
 def whole_number(name: str, text: str) -> int:
-    """A whole number. Raises Wrong."""
+    """Return a whole number. Raises WrongValue."""
     try:
         value = int(text)
     except ValueError:
@@ -102,7 +102,7 @@ def whole_number(name: str, text: str) -> int:
 
 
 def one_of(name: str, text: str, allowed: Iterable[str]) -> str:
-    """One of the allowed words. Raises Wrong for any other."""
+    """Return the text if it is an allowed word. Raises WrongValue for any other."""
     if text in allowed:
         return text
     message = f"{name} is {quoted(text)}, not one of {', '.join(allowed)}"
@@ -110,7 +110,7 @@ def one_of(name: str, text: str, allowed: Iterable[str]) -> str:
 
 
 def status(text: str) -> int | None:
-    """The status in `200`, `200.0`, `200 OK` or `HTTP/1.1 200 OK`. None if the text is not a status."""
+    """Return the status in `200`, `200.0`, `200 OK` or `HTTP/1.1 200 OK`, or None if the text is not a status."""
     if match := re.fullmatch(r"(?:HTTP/[\d.]+ +)?(\d{3})(?:\.0+| .*)?|(-?\d{1,9})", text.strip(), re.ASCII | re.DOTALL):
         return max(int(match[1] or match[2]), 0)
     return None

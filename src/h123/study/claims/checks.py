@@ -16,7 +16,7 @@ Sample = Annotated[StrictInt, Field(ge=1, le=500)]
 
 
 class RateCheck(Strict):
-    """Requests per second for a body size, over a link. Holds if rps x size x 8 <= link."""
+    """Checks that requests of a size at a rate fit the link: rps x size x 8 <= link."""
 
     check: Literal["rate-within-link"]
     rps: Positive
@@ -25,7 +25,7 @@ class RateCheck(Strict):
 
 
 class TransferCheck(Strict):
-    """The time of one request's body over a link that `users` share. Holds if users x size x 8 / time <= link."""
+    """Checks that the transfers of all users fit the link: users x size x 8 / time <= link."""
 
     check: Literal["transfer-within-link"]
     size: Annotated[Size, Field(gt=0)]
@@ -35,7 +35,7 @@ class TransferCheck(Strict):
 
 
 class LittleCheck(Strict):
-    """Requests per second, with a fixed number of requests in flight over a round trip. Holds if rps <= in_flight /
+    """Checks a request rate by Little's law, for a fixed number of requests in flight: rps <= in_flight /
     round_trip."""
 
     check: Literal["requests-within-littles-law"]
@@ -45,8 +45,7 @@ class LittleCheck(Strict):
 
 
 class CountCheck(Strict):
-    """The request rate of a run with a fixed number of requests and a fixed duration. Holds if rps <= requests /
-    time."""
+    """Checks the request rate of a run with a fixed number of requests and a fixed duration: rps <= requests / time."""
 
     check: Literal["rate-within-count"]
     rps: Positive
@@ -55,7 +54,7 @@ class CountCheck(Strict):
 
 
 class RoundTripsCheck(Strict):
-    """A time that must contain a number of round trips. Holds if time >= trips x round_trip."""
+    """Checks that a time is long enough for its round trips: time >= trips x round_trip."""
 
     check: Literal["time-above-round-trips"]
     time: Annotated[Duration, Field(gt=0)]
@@ -64,8 +63,7 @@ class RoundTripsCheck(Strict):
 
 
 class ProductCheck(Strict):
-    """A figure that is the product of other figures. Holds if the product of the factors is the printed figure, within
-    the given share."""
+    """Checks that a figure is the product of other figures, within the given share."""
 
     check: Literal["product"]
     factors: Annotated[list[Positive], Field(min_length=2)]
@@ -74,8 +72,7 @@ class ProductCheck(Strict):
 
 
 class WorkCheck(Strict):
-    """Work at a rate, with a processor time for each unit, on a number of cores. Holds if per_second x each <=
-    cores."""
+    """Checks that work at a rate, with a processor time for each unit, fits the cores: per_second x each <= cores."""
 
     check: Literal["work-within-cores"]
     per_second: Positive
@@ -84,8 +81,8 @@ class WorkCheck(Strict):
 
 
 class PercentageCheck(Strict):
-    """A printed percentage, such as `-31.2` for 31.2 % lower, and the two figures that it compares. Holds if after /
-    before - 1 is the printed percentage, within the rounding of the figures' last digits."""
+    """Checks that a printed percentage, such as `-31.2` for 31.2 % lower, is after / before - 1, within the rounding of
+    the figures' last digits."""
 
     check: Literal["percentage"]
     before: Positive
@@ -96,7 +93,8 @@ class PercentageCheck(Strict):
 
 
 class RankBiserialCheck(Strict):
-    """A rank-biserial correlation of two groups. Holds if 1 - 2 U / (n m) can take the printed value, ties included."""
+    """Checks that a rank-biserial correlation of two groups, 1 - 2 U / (n m), can have the printed value, ties
+    included."""
 
     check: Literal["rank-biserial"]
     first: Sample
@@ -106,8 +104,8 @@ class RankBiserialCheck(Strict):
 
 
 class SmallestPCheck(Strict):
-    """Two group sizes, and a level at which the source says that Mann-Whitney's exact two-sided test rejects. Holds if
-    2 / C(n + m, n) <= alpha."""
+    """Checks that two groups are large enough for Mann-Whitney's exact two-sided test to reject: 2 / C(n + m, n) <=
+    alpha."""
 
     check: Literal["smallest-p"]
     first: Sample
@@ -116,8 +114,7 @@ class SmallestPCheck(Strict):
 
 
 class ManyTestsCheck(Strict):
-    """A number of tests at one level, without a correction for their number. Holds if 1 - (1 - alpha)^tests <=
-    alpha."""
+    """Checks that tests without a correction for their number keep their level: 1 - (1 - alpha)^tests <= alpha."""
 
     check: Literal["tests-uncorrected"]
     tests: Annotated[StrictInt, Field(ge=1)]
@@ -125,8 +122,8 @@ class ManyTestsCheck(Strict):
 
 
 class OneNumberCheck(Strict):
-    """The times and the rates of two sides, which the source reports as two findings. Fails if the ratio of the rates
-    is the inverse ratio of the times, because then they are a single observation."""
+    """Checks that times and rates, reported as two findings, are not a single one: the ratio of the rates must not be
+    the inverse ratio of the times."""
 
     check: Literal["two-numbers"]
     times: Annotated[list[Positive], Field(min_length=2, max_length=2)]
@@ -136,7 +133,7 @@ class OneNumberCheck(Strict):
 
 
 class TlsCheck(Strict):
-    """A TLS version used with an HTTP version. Holds unless it is TLS 1.2 with HTTP/3."""
+    """Checks that a version of TLS fits a version of HTTP. Only TLS 1.2 does not fit HTTP/3."""
 
     check: Literal["tls-version"]
     protocol: Literal["h1", "h2", "h3"]

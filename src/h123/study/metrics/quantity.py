@@ -181,7 +181,7 @@ class ResidentMemory:
 
 @dataclass(frozen=True)
 class ProcessOverhead:
-    """The time that the program takes before its first request, or after its last."""
+    """The time that the requesting program takes before its first request, or after its last."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     part: Literal["start", "end"]

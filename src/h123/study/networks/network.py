@@ -43,8 +43,8 @@ class Queue(LinkModel):
 
 
 class GilbertElliott(LinkModel):
-    """Two-state loss: the chances p to go from good to bad and r to go back, and the loss in each state (Gilbert 1960,
-    Elliott 1963)."""
+    """Two-state loss: the chances p of going from good to bad and r of going back, and the loss in each state (Gilbert
+    1960, Elliott 1963)."""
 
     p: float
     r: float
@@ -61,7 +61,7 @@ class GilbertElliott(LinkModel):
 
 
 class Loss(LinkModel):
-    """How packets are lost. Exactly one field is set."""
+    """The losses of a link. Exactly one field is set."""
 
     random: float | None = None
     """The share of packets that are lost at random."""
@@ -221,7 +221,7 @@ class Network(LinkModel):
         return link
 
     def at_moment(self, moment: float) -> "Network":
-        """Return the network for a block that meets the cross traffic at `moment`, from 0 to 1 in its course."""
+        """Return the network with its cross traffic at `moment`, a point from 0 to 1 in its course."""
         if not self.cross:
             return self
         ahead_ns = self.cross.ahead_ns + round(moment * self.cross.spread_ns)

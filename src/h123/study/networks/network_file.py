@@ -59,7 +59,8 @@ class JitterFile(Strict):
 
 
 class BurstsFile(Strict):
-    """Bursts, `loss: {bad_after: 1%, good_after: 20%}`: chances, per packet, to enter and to leave the bad state."""
+    """Losses in bursts, `loss: {bad_after: 1%, good_after: 20%}`: the chances, per packet, of entering and leaving the
+    bad state."""
 
     bad_after: Share
     good_after: Annotated[Share, Positive]

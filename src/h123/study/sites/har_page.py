@@ -34,7 +34,7 @@ class RequestsByPage:
     """For each request, the index of its page."""
 
     def index_of(self, path: object, number: int | None) -> int:
-        """Return the index of page `number`, counted from 1, or of the first request's page without a number. Raises
+        """Return the index of page `number` (counted from 1), or of the first request's page if it is None. Raises
         UserError."""
         if number is None:
             return self.of[0]

@@ -1,4 +1,4 @@
-"""Wraps an object within a HAR file. Impossible values are refused with file, entry and key."""
+"""An object within a HAR file. Errors about impossible values name file, entry and key."""
 
 import datetime as dt
 import math

@@ -130,8 +130,8 @@ class Site(Strict):
         return [(resource, None if resource.by is None else place[resource.by]) for resource in every]
 
     def depth(self) -> list[int]:
-        """Return for each single resource how many others must be requested, one after another, before it. A resource
-        may be listed before the one that requests it."""
+        """Return, for each single resource, how many resources must be requested one after another before it. A
+        resource may be listed before the one that requests it."""
         loads = self.loads()
         depths = dict[int, int]()
         for start in range(len(loads)):

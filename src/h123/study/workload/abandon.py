@@ -21,7 +21,7 @@ ABANDONED = "abandoned"
 
 
 class Abandon(Strict):
-    """Which share of requests is abandoned, and when: `{share: 10%, after: 200ms}`."""
+    """Settings for abandoning requests: `{share: 10%, after: 200ms}`."""
 
     share: Annotated[Share, Field(gt=0, lt=1)]
     """The share of warm requests that are abandoned."""

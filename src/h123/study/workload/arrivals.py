@@ -99,7 +99,7 @@ class Arrivals(Strict):
 
     def dealt(self, seed: int, count: int, connections: int) -> list[tuple[int, int]]:
         """Return when each of `count` requests is due and the index of its connection, if each connection has its own
-        steps. Connections are independent at random, or send evenly in turn."""
+        steps. Random arrivals are independent on each connection; constant ones take turns evenly."""
         each = (self._own(seed, index, connections) for index in range(connections))
         return list(itertools.islice(heapq.merge(*each), count))
 
@@ -134,8 +134,8 @@ class Arrivals(Strict):
         return self.at(count / (connections if self.per == "connection" else 1)) / 1e9
 
     def longest_gap_s(self, count: int, connections: int) -> float:
-        """Return a gap in seconds between requests on one connection that 99 of 100 trials do not exceed. It consists
-        of pauses, and of chance at the lowest rate."""
+        """Return a gap in seconds between requests on one connection that 99 of 100 trials do not exceed. It adds the
+        pauses and the longest random gap at the lowest rate."""
         rates = [rate for step in self.steps for rate in step.ends if rate > 0]
         pauses = sum(step.lasts for step in self.steps if not all(step.ends)) / 1e9
         sharing = connections if self.per == "all" else 1

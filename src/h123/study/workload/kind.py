@@ -173,7 +173,7 @@ class WorkloadKind(ABC):
 
     @property
     def opening(self) -> SessionOpening:
-        """How connections of cold requests are opened."""
+        """The way in which connections of cold requests are opened."""
         return opening(self.sessions)
 
     @property
@@ -183,12 +183,12 @@ class WorkloadKind(ABC):
 
     @property
     def announcement(self) -> Announcement | None:
-        """Where the client discovers HTTP/3. None: workload.json names the protocol."""
+        """The place where the client discovers HTTP/3. None: workload.json names the protocol."""
         return None
 
     @property
     def repeats(self) -> bool:
-        """Whether each visit repeats a visit that has no row, and from which the client keeps what it learned."""
+        """Whether each visit follows an unrecorded visit, from which the client keeps what it learned."""
         return False
 
     def protocols(self) -> list[str]:

@@ -99,7 +99,7 @@ class VisitShape:
 
 @dataclass(frozen=True)
 class Upload:
-    """A file of the study that requests upload."""
+    """A file to upload, named in the study."""
 
     file: str
     """The file's name in the study, relative to the study's folder."""

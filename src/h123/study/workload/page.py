@@ -128,7 +128,8 @@ class Page(WorkloadKind):
         ]
 
     def moved(self, way: str) -> float:
-        """Compute the average without making an exchange for each of many resources, because plans need it often."""
+        """Return the average body bytes of a request, without making an exchange for each resource, because plans call
+        it often."""
         exact = [resource for resource in self.site.resources if resource.exact] if way == "down" else []
         return sum(resource.size * resource.count for resource in exact) / sum(
             resource.count for resource in self.site.resources
@@ -261,7 +262,7 @@ class Page(WorkloadKind):
         return super().each() * len(self.site.loads())
 
     def most_in_flight(self) -> int | None:
-        """Return None: requests wait for connections, so there may be as many in progress as a visit has."""
+        """Return None: requests wait for connections, so as many may be in progress as a visit makes."""
         return None
 
     def most_on_connection(self) -> int | None:
@@ -293,8 +294,8 @@ class Page(WorkloadKind):
         return max(self.site.running_ns(), self.load.pause or 0)
 
     def longest_silence_ns(self) -> int:
-        """Return the longest silence. The connections of a visit close at its end, unless the user's visits share
-        them."""
+        """Return the longest silence of a connection in ns. Connections close at the end of a visit, unless the user's
+        visits share them."""
         return self.site.running_ns() if self.load.cold else self.longest_pause_ns()
 
     # What a client reads

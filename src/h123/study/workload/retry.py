@@ -15,7 +15,7 @@ MOST_RETRIES = 100
 
 
 class Retry(Strict):
-    """When and how often requests are repeated: `{after: 500ms, at_most: 2}`."""
+    """Settings for repeating requests: `{after: 500ms, at_most: 2}`."""
 
     after: Annotated[Duration, Field(gt=0)]
     """The time from when a request is made until it is repeated, unless it has an answer by then."""

@@ -1,4 +1,4 @@
-"""Verifies a client: it carries out assignments against the built-in server, each in a separate lab."""
+"""Verifies a client: it carries out cases against the built-in server, each in a separate lab."""
 
 import json
 import shutil
@@ -33,20 +33,19 @@ _MOST_FAULTS = 3
 
 @dataclass(frozen=True)
 class ClientTrial:
-    """The trial of an assignment."""
+    """The trial of a case."""
 
     trial: Trial
     reasons: list[Reason]
-    """Why the trial is not valid, samples included. Empty if it is valid."""
+    """The reasons why the trial is not valid, also because of its samples. Empty if it is valid."""
     rows: list[Sample]
     facts: Any
     certificate_bytes: int
-    """Bytes of the server's certificate."""
+    """The size of the server's certificate in bytes."""
 
 
 def verify_client(subject: Subject, pool: Pool) -> Iterator[Result]:
-    """Yield the results of one assignment after another. The subject, its server and the embedded ones must be
-    installed.
+    """Yield the results of one case after another. The subject, its server and the built-in subjects must be installed.
 
     Failed trials remain, with their logs, in the subject's folder of failures.
     """
@@ -79,9 +78,9 @@ def verify_client(subject: Subject, pool: Pool) -> Iterator[Result]:
 
 
 def _ask(case: ClientCase, subject: Subject, trials: Trials, folder: Path) -> tuple[Result, Any]:
-    """The result of an assignment, and the client's facts. The last attempt's folder remains if the subject failed."""
+    """Return the result of a case, and the client's facts. The last attempt's folder remains if the subject failed."""
     for attempt in range(case.attempts):
-        if attempt and case.controller:  # what it does where no other work can be the reason
+        if attempt and case.controller:  # repeated where no other work can be the reason
             calm = case.parameters.model_copy(update={"clock": calm_clock(subject)})
             case = replace(case, parameters=calm)
         client_trial = carry_out(case, trials, folder)
@@ -92,10 +91,10 @@ def _ask(case: ClientCase, subject: Subject, trials: Trials, folder: Path) -> tu
 
 
 def counterpart(subject: Subject, subjects: Mapping[str, Subject]) -> Subject:
-    """The server that a client is verified against.
+    """Return the server that a client is verified against.
 
-    Raises UserError naming the manifest if it cannot play its part in every trial, those included in which the
-    client must refuse something.
+    Raises UserError naming the manifest if the server does not support every case, including those that the client must
+    refuse.
     """
     assert subject.client is not None
     name, place = subject.client.verified_with, f"{subject.folder / MANIFEST}: verified_with"
@@ -127,7 +126,7 @@ def _result(case: ClientCase, verdict: Verdict, detail: str = "") -> Result:
 
 
 def _tls(case: ClientCase, facts: Any) -> Result:
-    """The result about the TLS facts that the client wrote."""
+    """Return the result about the TLS facts that the client wrote."""
     parts = ("version", "cipher", "key_exchange")
     tls_names = dict.fromkeys(", ".join(str(tls[part]) for part in parts if tls.get(part)) for tls in facts["tls"])
     verdict: Verdict = "passed" if tls_names else "unsupported"
@@ -136,7 +135,7 @@ def _tls(case: ClientCase, facts: Any) -> Result:
 
 
 def carry_out(case: ClientCase, trials: Trials, folder: Path) -> ClientTrial:
-    """The assignment's trial, its samples read."""
+    """Run the trial of a case and read its samples."""
 
     def change(folder: Path) -> None:
         path = folder / "workload.json"
@@ -151,7 +150,7 @@ def carry_out(case: ClientCase, trials: Trials, folder: Path) -> ClientTrial:
 
 
 def _spoil(case: ClientCase, trials: Trials, path: Path) -> None:
-    """The server that sends the wrong body in the server's place."""
+    """Replace the server by one that sends the wrong body."""
     trial, tls = read_document(path, trial_files.TrialFile), trials.certificate
     [server] = [role for role in trial.roles if role.name == "server"]
     server.command = spoiler_command(
@@ -167,7 +166,7 @@ def _spoil(case: ClientCase, trials: Trials, path: Path) -> None:
 
 
 def judge(case: ClientCase, subject: Subject, client_trial: ClientTrial) -> list[str]:
-    """The faults in words; none if all is well."""
+    """Return the faults of a client in a trial, in words."""
     assert subject.client is not None
     codes = [reason["code"] for reason in client_trial.reasons]
     if case.expected == "unsupported":
@@ -183,8 +182,8 @@ def judge(case: ClientCase, subject: Subject, client_trial: ClientTrial) -> list
 
 
 def _received(case: ClientCase, trial: Trial) -> Reception | None:
-    """The client's receive limits on the connection with most requests. None: the case does not ask for them, or no log
-    shows them."""
+    """Return the client's receive limits on the connection with the most requests, or None if the case does not need
+    them or no log shows them."""
     logs = (trial.folder / QLOG_FOLDER).iterdir() if case.receives else ()
     return max(
         filter(None, (reception(list(events(log))) for log in logs)), key=lambda limits: limits.streams, default=None
@@ -192,7 +191,7 @@ def _received(case: ClientCase, trial: Trial) -> Reception | None:
 
 
 def _bytes_up(trial: Trial) -> int | None:
-    """The bytes that the client sent over the link, if it counts them."""
+    """Return the number of bytes that the client sent over the link, or None if the link does not count them."""
     way = (trial.report.links[0].directions or {}).get("up") if trial.report.links else None
     return way.bytes_in if way else None
 

@@ -1,8 +1,8 @@
-"""Checks how a client has carried out an assignment: compares its samples and facts with the assignment and with what
-others observed.
+"""Checks how a client has carried out a case: compares its samples and facts with the case, and with what hosts, link
+and server observed.
 
-Every function returns faults in words, or none if all is well. A field that a client leaves empty is unknown, not
-wrong, unless its manifest says that it knows the value.
+Every function returns faults in words. A field that a client leaves empty is unknown, not wrong, unless its manifest
+says that it knows the value.
 """
 
 from collections import Counter, defaultdict
@@ -20,23 +20,23 @@ from h123.verification.controller import behaviour
 from h123.verification.trial import SEED
 
 ALPN = {"h1": ("http/1.1", ""), "h2": ("h2",), "h3": ("h3",)}
-"""The protocols' names in TLS; HTTP/1.1 needs no name."""
+"""The protocols' names in TLS. HTTP/1.1 needs no name."""
 _CODED = 0.6
-"""The minimum share of a new text's bytes that HPACK and QPACK leave (RFC 7541, appendix B: 5 bits)."""
+"""The smallest share to which HPACK and QPACK can compress a new text (RFC 7541, appendix B: 5 bits a byte)."""
 LATE_NS = 1_500_000_000
-"""How late a client may notice a timeout, ns."""
+"""How late a client may notice a timeout, in ns."""
 LAST_NS = 100_000_000
-"""A request that is abandoned this shortly before the end of the trial may be cancelled by closing the connection,
-ns."""
+"""A client may cancel a request by closing the connection if it abandons it this shortly before the end of the trial,
+in ns."""
 LATE_TRY_NS = 300_000_000
-"""How late a client may repeat a request, ns."""
+"""How late a client may repeat a request, in ns."""
 TRY_SHARE = (0.1, 0.8)
-"""The minimum and maximum share of a large answer that arrives for an abandoned attempt. An attempt alone on the link
-receives nearly everything that the link carries until then, and data in flight arrives anyway."""
+"""The smallest and largest share of a large answer that may arrive for an abandoned attempt. An attempt alone on the
+link receives nearly everything that the link carries until then, and data in flight arrives anyway."""
 
 
 def faults_of(case: ClientCase, client: Client, rows: Sequence[Sample], facts: Any, witness: Witness) -> list[str]:
-    """Faults in the client's files."""
+    """Return the faults in the client's files."""
     faults = [*unanswered(case, rows), *times(rows, witness.window)]
     if case.expected == "answers":
         faults += [*_first_bytes(client, rows), *connections(case, rows), *_facts(case, rows, facts)]
@@ -58,7 +58,7 @@ def faults_of(case: ClientCase, client: Client, rows: Sequence[Sample], facts: A
 
 
 def unanswered(case: ClientCase, rows: Sequence[Sample]) -> list[str]:
-    """Faults in the answers alone: their number, how they ended, their bytes and their protocol."""
+    """Return the faults in the answers alone: their number, outcomes, bytes and protocol."""
     return [*_counts(case, rows), *_outcomes(case, rows)]
 
 
@@ -74,22 +74,22 @@ def _counts(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
     elif not p.workload.open_loop:
         each = Counter((_among(row), row["user"]) for row in rows if row["phase"] != "cold")
         if uneven := sorted({user for (_, user), n in each.items() if n != each[(_, 0)]}):
-            yield f"user {uneven[0]} has not as many rows as user 0"
+            yield f"user {uneven[0]} does not have as many rows as user 0"
 
 
 def _among(row: Sample) -> str:
-    """The phase of a user's requests. Requests to be abandoned count among the warm ones."""
+    """Return the phase of a user's request. Requests to be abandoned count as warm."""
     return "warm" if row["phase"] == LEAVING else row["phase"]
 
 
 def _in_turn(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
-    """Each user makes the requests in their order. Cold requests are all for the first."""
+    """Check that each user makes the requests in their order, and that cold requests are for the first resource."""
     work = case.parameters.workload
     of_user = defaultdict(list)
-    # What one resource of a page asks for is due at one moment.
+    # The requests that one resource of a page causes are due at the same moment.
     for row in sorted(rows, key=lambda row: (row["start_ns"], row["resource"] or 0)):
         if row["phase"] == "cold" and row["resource"]:
-            yield "a cold request is not for the first of the workload's resources"
+            yield "a cold request is not for the workload's first resource"
         elif row["phase"] != "cold":
             of_user[row["user"]].append(row["resource"] or 0)
     for user, asked_for in sorted(of_user.items()) if not work.open_loop else ():
@@ -99,7 +99,7 @@ def _in_turn(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
 
 
 def _paused(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
-    """A user's next visit begins no earlier after the end of the one before."""
+    """Check that the pause between a user's visits is long enough."""
     pause, starts, ends = case.parameters.pause, dict[tuple[int, int], int](), dict[tuple[int, int], int]()
     for row in rows if pause else ():
         visit = row["user"], row["group"] or 0
@@ -112,7 +112,7 @@ def _paused(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
 
 
 def _apart(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
-    """Each connection has the requests of one host."""
+    """Check that each connection carries the requests of a single host."""
     work, of = case.parameters.workload, defaultdict[int, set[str | None]](set)
     for row in rows if work.hosts() else ():
         if row["connection"] is not None:
@@ -122,10 +122,10 @@ def _apart(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
 
 
 def headers_sent(case: ClientCase, rows: Sequence[Sample], bytes_up: int | None) -> Iterator[str]:
-    """Whether headers that change crossed the link with each request, even if compressed with Huffman's code."""
+    """Check that headers that change crossed the link with each request, allowing for Huffman coding."""
     least = round(_CODED * case.parameters.workload.fresh_bytes() * len(rows))
     if least and bytes_up is not None and bytes_up < least:
-        yield f"{bytes_up} bytes went up in {len(rows)} requests, whose headers alone have {least} and more"
+        yield f"{bytes_up} bytes went up in {len(rows)} requests, whose headers alone need at least {least}"
 
 
 def _outcomes(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
@@ -150,7 +150,7 @@ def _answered(case: ClientCase, row: Sample) -> str | None:
         what = "of a document " * bool(case.document and not row["resource"])
         return f"protocol {row['protocol']!r} {what}instead of {' or '.join(map(repr, carriers))}"
     up, down = exchange.up or 0, exchange.down
-    if down is None:  # an upload is answered by the count of its bytes, as text; of another answer nothing is asked
+    if down is None:  # an upload's answer is its size as text; other answers may have any size
         down = len(str(up)) if up else row["bytes_down"]
     if (row["bytes_up"], row["bytes_down"]) != (up, down):
         return f"{row['bytes_up']} bytes up and {row['bytes_down']} down instead of {up} and {down}"
@@ -158,19 +158,19 @@ def _answered(case: ClientCase, row: Sample) -> str | None:
 
 
 def _abandonment_fault(case: ClientCase, row: Sample) -> str | None:
-    """Given up when it is to be, while its body was on the way."""
+    """Return a fault unless the request was abandoned in time, while its body was arriving."""
     assert case.parameters.abandon
     duration, allowed = row["end_ns"] - row["start_ns"], case.parameters.abandon.after
     if row["error"] != ABANDONED or row["bytes_down"] >= case.parameters.size:
         outcome = f"status {row['status']}, error {row['error']!r}, {row['bytes_down']} bytes down"
-        return f"a request that is to be abandoned ended with {outcome}"
+        return f"a request that should have been abandoned ended with {outcome}"
     if not 0.9 * allowed <= duration <= allowed + LATE_NS:
-        return f"a request that is to be abandoned after {_seconds(allowed)} was after {_seconds(duration)}"
+        return f"a request was abandoned after {_seconds(duration)} instead of {_seconds(allowed)}"
     return None
 
 
 def _seen_through(case: ClientCase, row: Sample) -> str | None:
-    """The body came whole, and in good order but for its bytes."""
+    """Return a fault unless the client noticed the wrong bytes of an otherwise complete answer."""
     whole = case.parameters.size
     if (row["error"], row["status"], row["bytes_down"]) == ("wrong-bytes", 200, whole):
         return None
@@ -183,7 +183,7 @@ def _not_found(_: ClientCase, row: Sample) -> str | None:
 
 
 def _refused(case: ClientCase, row: Sample) -> str | None:
-    # A closed UDP port may answer by silence, as far as a client can see.
+    # To a client, a closed UDP port may look like silence.
     usual = {"refused", "timeout"} if case.parameters.protocol == "h3" else {"refused"}
     if row["error"] in usual and row["status"] == 0 and row["bytes_down"] == 0:
         return None
@@ -215,7 +215,7 @@ def _facts(case: ClientCase, rows: Sequence[Sample], facts: Any) -> Iterator[str
         yield "client.json is missing, or is not of the format client/1"
         return
     if not all(isinstance(tls, dict) and isinstance(tls.get("connections", 0), int) for tls in facts["tls"]):
-        yield "client.json: each element of tls has names and values, and connections is a whole number"
+        yield "client.json: each element of tls must be an object whose `connections` is a whole number"
         return
     resources = dict.fromkeys(row["resource"] for row in rows) or [None]
     names = [name for resource in resources for protocol in case.carriers(resource) for name in ALPN[protocol]]
@@ -231,7 +231,7 @@ def _facts(case: ClientCase, rows: Sequence[Sample], facts: Any) -> Iterator[str
 
 
 def _delay(rows: Sequence[Sample], facts: Any) -> Iterator[str]:
-    """The delays that a client reports of itself are parts of its requests' times."""
+    """Check that the delays that a client reports are parts of its requests' times."""
     delays = facts.get("delay") if isinstance(facts, dict) else None
     took = [row["end_ns"] - row["start_ns"] for row in rows if row["phase"] == "warm"]
     if delays is None or not took:
@@ -242,7 +242,7 @@ def _delay(rows: Sequence[Sample], facts: Any) -> Iterator[str]:
 
 
 def _process(client: Client, rows: Sequence[Sample], facts: Any, witness: Witness) -> Iterator[str]:
-    """The program ran around all of its requests, within the trial."""
+    """Check that the program started before all of its requests and ended after them, within the trial."""
     process = facts.get("process") if isinstance(facts, dict) else None
     if client.process != (process is not None):
         yield f"process is {'' if client.process else 'not '}declared, and client.json has {process}"
@@ -261,14 +261,15 @@ def _process(client: Client, rows: Sequence[Sample], facts: Any, witness: Witnes
 
 
 def _opened(case: ClientCase, client: Client, rows: Sequence[Sample], witness: Witness) -> Iterator[str]:
-    """The server saw as many connections as requested, whatever the client writes; or more, if it declares that."""
+    """Check that the server saw as many connections as requested, or more if the client declares that it reopens
+    them."""
     p, most = case.parameters, case.connections()
     least = most if p.cold else min(most, p.users)
-    if p.workload.open_loop:  # those that are free are taken first
+    if p.workload.open_loop:  # free connections are used first
         least = 1
-    if p.workload.documents():  # so does a browser, and which are free, times decide; each visit has one
+    if p.workload.documents():  # a browser too; times decide which are free; each visit has one
         least = p.users * (p.requests + p.warmup if p.cold else 1)
-    if p.protocol == "h1":  # wrk dials once before, to see whether anybody listens
+    if p.protocol == "h1":  # wrk connects once before, to see whether a server listens
         most = max(most + 1, len(rows) if client.reopens else 0)
     most += p.workload.connections_again()
     uncounted = p.workload.connections_uncounted()
@@ -278,12 +279,12 @@ def _opened(case: ClientCase, client: Client, rows: Sequence[Sample], witness: W
             yield "nothing shows how many connections the client opened"
     elif not least <= witness.connections <= most:
         extra = " and one that earns a session" * uncounted
-        yield f"{witness.connections} connections came to the server where {case.connections()}{extra} were asked for"
+        yield f"{witness.connections} connections reached the server instead of {case.connections()}{extra}"
 
 
 def _sessions(case: ClientCase, facts: Any, witness: Witness) -> Iterator[str]:
-    """Each connection but the one that earns the session is as requested, by the client's word and by what others
-    observed."""
+    """Check that every connection except the one that obtains the session is as requested, according to the client and
+    to others."""
     p = case.parameters
     if p.sessions == FULL:
         return
@@ -298,37 +299,38 @@ def _sessions(case: ClientCase, facts: Any, witness: Witness) -> Iterator[str]:
     if full := sum(not other.resumed for other in others):
         yield f"{full} of {len(others)} connections that should resume a session made a full handshake"
     elif p.workload.opening.tcp and (plain := sum(not other.fast_open for other in others)):
-        yield f"{plain} of {len(others)} connections began with a packet of TCP that had nothing of TLS in it"
+        yield f"{plain} of {len(others)} connections began with a TCP packet without TLS data"
     elif p.workload.early and (late := sum(not other.early for other in others)):
         yield f"the server got no early data on {late} of {len(others)} connections"
 
 
 def _abandoned(case: ClientCase, rows: Sequence[Sample], witness: Witness) -> Iterator[str]:
-    """The server knows that the answer is unwanted: over HTTP/1.1 the connection is closed, over the others only the
-    stream, and the rest of the body is not sent."""
+    """Check that the server knows that answers are unwanted and stops sending: over HTTP/1.1 the client closes the
+    connection, over other protocols only the stream."""
     abandoned = [row for row in rows if row["error"] == ABANDONED]
     if not abandoned:
         return
     if case.parameters.protocol == "h1":
         last = {row["connection"]: row["end_ns"] for row in abandoned}
         if again := sum(row["start_ns"] >= last.get(row["connection"], row["start_ns"] + 1) for row in rows):
-            yield f"{again} requests went out on connections of which one had been abandoned"
+            yield f"{again} requests used a connection on which one had been abandoned"
     latest_ns = max(row["end_ns"] for row in rows) - LAST_NS
     cancelled = sum(row["end_ns"] < latest_ns for row in abandoned)
     if witness.given_up is not None and witness.given_up < cancelled:
-        yield f"the server learned of {witness.given_up} of {cancelled} requests that they were abandoned"
+        yield f"the server learned that {witness.given_up} of {cancelled} requests were abandoned"
     size = case.parameters.size
     whole, most = (len(rows) - len(abandoned)) * size, (len(rows) - len(abandoned) / 2) * size
     if witness.bytes_down is None:
         yield "nothing shows whether the server stopped sending"
     elif witness.bytes_down > most:
-        came = f"{witness.bytes_down} bytes came down, and answers of {whole} were wanted"
+        came = f"{witness.bytes_down} bytes came down instead of {whole}"
         yield f"{came}: the server did not stop sending"
 
 
 def _retried(case: ClientCase, rows: Sequence[Sample], witness: Witness) -> Iterator[str]:
-    """Requests were made as often as their times say, and others saw each try: over HTTP/1.1 a connection is closed
-    between two, over HTTP/3 each is a stream, and over all the link carried something of what was given up."""
+    """Check that requests were made as often as their times say, and that others saw each try: over HTTP/1.1 the client
+    closes a connection between tries, over HTTP/3 each try is a stream, and over all protocols the link carried a part
+    of abandoned tries."""
     retry = case.parameters.retry
     if retry is None:
         return
@@ -337,29 +339,29 @@ def _retried(case: ClientCase, rows: Sequence[Sample], witness: Witness) -> Iter
     again = tries - len(rows)
     opened = case.connections() + (again if case.parameters.protocol == "h1" else 0)
     if witness.connections is not None and witness.connections < opened:
-        yield f"the server saw {witness.connections} connections, and {again} tries were given up, each with its own"
+        yield f"the server saw {witness.connections} connections, and {again} tries were abandoned, each with its own"
     if witness.requests is not None and witness.requests != tries:
-        yield f"the server saw {witness.requests} requests, and the rows have {tries} tries"
+        yield f"the server saw {witness.requests} requests, but the rows contain {tries} tries"
     if witness.given_up is not None and witness.given_up < again:
-        yield f"the server learned of {witness.given_up} of {again} tries that they were given up"
+        yield f"the server learned that {witness.given_up} of {again} tries were abandoned"
     yield from _carried(case, rows, witness)
 
 
 def _retry_fault(retry: Retry, row: Sample) -> str | None:
     tries, took = row.get("tries", 1), row["end_ns"] - row["start_ns"]
     if row["phase"] == "cold":
-        return None if tries == 1 else f"a cold request has {tries} for its tries instead of 1"
+        return None if tries == 1 else f"a cold request has `tries` {tries} instead of 1"
     least, most = (1 + min(retry.at_most, max(ns, 0) // retry.after) for ns in (took - LATE_TRY_NS, took))
     if not least <= tries <= most:
-        return f"a request that took {_seconds(took)} has {tries} for its tries instead of {most}"
+        return f"a request that took {_seconds(took)} has `tries` {tries} instead of {most}"
     sent_ns, due = row["sent_ns"], row["start_ns"] + (tries - 1) * retry.after
     if sent_ns is not None and sent_ns < due:
-        return f"a request was made for the last time {_seconds(due - sent_ns)} before it was to be"
+        return f"the last try of a request was made {_seconds(due - sent_ns)} too early"
     return None
 
 
 def _carried(case: ClientCase, rows: Sequence[Sample], witness: Witness) -> Iterator[str]:
-    """The link carried more than the last tries of large answers, and less than all of every try."""
+    """Check that the link carried more than the last tries of large answers, but less than all tries completely."""
     if witness.bytes_down is None:
         yield "nothing shows what became of the abandoned attempts"
         return
@@ -369,7 +371,7 @@ def _carried(case: ClientCase, rows: Sequence[Sample], witness: Witness) -> Iter
     least, most = (round(whole + share * size * again) for share in TRY_SHARE)
     if not least <= witness.bytes_down <= most:
         came = f"{witness.bytes_down} bytes came down, {whole} of them in answers"
-        yield f"{came}; with {again} tries that are given up it is {least} to {most}"
+        yield f"{came}; with {again} abandoned tries, expected {least} to {most}"
 
 
 def _controller(case: ClientCase, witness: Witness) -> Iterator[str]:
@@ -382,7 +384,7 @@ def _controller(case: ClientCase, witness: Witness) -> Iterator[str]:
 
 
 def _first_of_each(faults: Iterable[str | None]) -> Iterator[str]:
-    """The same fault once."""
+    """Yield each distinct fault once."""
     yield from dict.fromkeys(fault for fault in faults if fault)
 
 

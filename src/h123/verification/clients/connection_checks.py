@@ -10,7 +10,7 @@ from h123.verification.client_cases import ClientCase
 
 
 def connections(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
-    """Faults in the connections, in words."""
+    """Yield the faults in the connections, in words."""
     columns: Sequence[Literal["connection", "reused"]] = ("connection", "reused")
     if partly := [c for c in columns if 0 < sum(row[c] is None for row in rows) < len(rows)]:
         yield f"{partly[0]} is empty in some rows and not in others"
@@ -27,7 +27,7 @@ def _indices(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
     count = case.connections() + case.parameters.workload.connections_again()
     needed = min(case.connections(), case.parameters.users)
     if not used <= set(range(count)) or (not case.parameters.workload.open_loop and len(used) < needed):
-        yield f"connections {sorted(c for c in used if c is not None)[:6]} where {count} were asked for, counted from 0"
+        yield f"connections {sorted(c for c in used if c is not None)[:6]} instead of {count}, counted from 0"
     cold = [row["connection"] for row in rows if row["phase"] == "cold"]
     if len(set(cold)) < len(cold):
         yield "two cold requests on one connection"
@@ -44,7 +44,7 @@ def _reuse(rows: Sequence[Sample]) -> Iterator[str]:
 
 
 def _dealing(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
-    """Users are dealt over the connections round robin, and stay where they are."""
+    """Check that users are dealt to the connections round robin, and keep their connections."""
     of_user = defaultdict(set)
     for row in rows:
         if row["phase"] != "cold":

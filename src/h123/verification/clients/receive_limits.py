@@ -1,8 +1,8 @@
-"""A client's receive limits on a QUIC connection, from the server's log: how many requests it has open at once, and how
-far the server may send beyond what has arrived.
+"""Reads a client's receive limits on a QUIC connection from the server's log: the number of simultaneous requests, and
+how far the server may send beyond the bytes that have arrived.
 
-A packet that widens a window shows its size: the window reaches that far beyond the bytes that this packet, or one
-before it, acknowledges.
+A packet that widens a window shows the window's size: how far it reaches beyond the bytes that this packet, or an
+earlier one, acknowledges.
 """
 
 from collections import defaultdict
@@ -17,17 +17,17 @@ from h123.verification.handshake import RECEIVED, SENT
 
 _PARAMETERS = "transport:parameters_set"
 _STEP = 4
-"""Between the numbers of a client's requests."""
+"""The distance between the stream numbers of a client's requests."""
 _ENDS = ("stop_sending", "reset_stream")
-"""Frames of a request that its client gives up."""
+"""The frames with which a client cancels a request."""
 NEAR = 0.1
-"""The tolerance of a window. Acknowledgements wait for a packet or a while, so slightly more may have arrived than they
-show."""
+"""The tolerance of a window. Acknowledgements wait for a second packet or a while, so slightly more may have arrived
+than they show."""
 
 
 @dataclass(frozen=True)
 class Window:
-    """Bytes that may be sent beyond what has arrived."""
+    """The size of a receive window: bytes that may be sent beyond those that have arrived."""
 
     first: int
     most: int
@@ -42,14 +42,14 @@ class Reception:
     """The receive limits of a client's connection."""
 
     streams: int
-    """The most requests that were open at once."""
+    """The largest number of simultaneous requests."""
     stream: Window
     """The window of one stream."""
     connection: Window
 
 
 def reception(log: Sequence[Mapping[str, Any]]) -> Reception | None:
-    """The limits in the server's log of a connection. None if it has no parameters."""
+    """Return the limits from the server's log of a connection, or None if the log contains no parameters."""
     parameters = next(
         (e["data"] for e in log if e.get("name") == _PARAMETERS and e["data"]["initiator"] == "remote"), None
     )
@@ -65,32 +65,33 @@ def reception(log: Sequence[Mapping[str, Any]]) -> Reception | None:
 
 
 def reception_words(case: ClientCase, received: Reception) -> str:
-    """`100 of 300 requests`, or `131 kB at first, 1.31 MB at most per stream, ...`, depending on the case."""
+    """Return a phrase such as `100 of 300 requests`, or `131 kB at first, 1.31 MB at most per stream; ...`, depending
+    on the case."""
     if case.name == STREAMS:
         return f"{received.streams} of {case.parameters.users} requests"
     return f"{received.stream} per stream; {received.connection} per connection"
 
 
 def reception_faults(case: ClientCase, limits: Reach, received: Reception | None) -> Iterator[str]:
-    """Declared limits that are not visible in the log."""
+    """Yield the declared limits that the log contradicts."""
     streams, window = limits.streams.get("h3"), limits.windows.get("h3")
     if received is None:
-        yield "the server's log has nothing of the connection"
+        yield "the server's log does not contain the connection"
     elif case.name == STREAMS:
         if streams is not None and received.streams != min(streams, case.parameters.users):
-            yield f"{received.streams} requests were open at once, and {streams} are declared to be at most"
+            yield f"{received.streams} requests were open at once, but {streams} are declared"
     elif window is not None and abs(received.stream.most - window) > NEAR * window:
-        yield f"its window of a stream is {received.stream}, and {format_bytes(window)} is declared to be the most"
+        yield f"its stream window is {received.stream}, but {format_bytes(window)} is declared"
 
 
 def count_cancelled(log: Iterable[Mapping[str, Any]]) -> int:
-    """The number of requests that the client cancelled."""
+    """Return the number of requests that the client cancelled."""
     received = (event for event in log if event.get("name") == RECEIVED)
     return len({frame["stream_id"] for event in received for kind in _ENDS for frame in _frames(event, kind)})
 
 
 def count_requests(log: Iterable[Mapping[str, Any]]) -> int:
-    """The number of requests that arrived, or that the client cancelled before anything had arrived."""
+    """Return the number of requests that arrived, or that the client cancelled before anything arrived."""
     received = [event for event in log if event.get("name") == RECEIVED]
     return len(
         {stream for event in received for kind in ("stream", *_ENDS) for stream in _request_streams(event, kind)}
@@ -98,7 +99,7 @@ def count_requests(log: Iterable[Mapping[str, Any]]) -> int:
 
 
 def _at_once(log: Iterable[Mapping[str, Any]]) -> int:
-    """Requests that had arrived, less those that were answered or given up."""
+    """Return the largest number of requests that had arrived and were neither answered nor cancelled."""
     streams, now, most = set[int](), set[int](), 0
     for event in log:
         if event.get("name") == RECEIVED:
@@ -112,7 +113,7 @@ def _at_once(log: Iterable[Mapping[str, Any]]) -> int:
 
 
 def _widest(log: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int | None, int]]:
-    """The widest window of each stream, and of the connection, whose number is None."""
+    """Yield the widest window of each stream, and that of the connection with None instead of a stream's number."""
     arrived, widest = _Arrived(), dict[int | None, int]()
     for event in log:
         if event.get("name") == SENT and _data(event):
@@ -127,7 +128,7 @@ def _widest(log: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int | None, int]
 
 
 class _Arrived:
-    """How much of each stream, and of all (None), the client has acknowledged."""
+    """The bytes that the client has acknowledged, by stream. None stands for the whole connection."""
 
     def __init__(self) -> None:
         self.bytes = defaultdict[int | None, int](int)
@@ -149,12 +150,12 @@ class _Arrived:
 
 
 def _data(event: Mapping[str, Any]) -> bool:
-    """Whether the packet is of the kind that carries requests. Other kinds have their own numbers."""
+    """Return whether the packet is of the type that carries requests. Other types have separate numbers."""
     return bool(event["data"]["header"]["packet_type"] == "1RTT")
 
 
 def _request_streams(event: Mapping[str, Any], kind: str) -> set[int]:
-    """The client's requests that these frames are of; its other streams have other numbers."""
+    """Return the client's request streams that have such frames. Its other streams have different numbers."""
     return {frame["stream_id"] for frame in _frames(event, kind) if frame["stream_id"] % _STEP == 0}
 
 

@@ -1,7 +1,7 @@
 """Checks whether the times that a client wrote can be true: their order, and what the trial's link allows.
 
-Every function returns faults in words, or none if all is well. Single requests may be late, since a virtual machine
-compiles as it runs and processors have other work. Times that were not measured are out of place in all of them.
+Every function returns faults in words. Single requests may be late, because virtual machines compile while they run and
+processors have other work. Times that were not measured are wrong in all requests.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,26 +20,28 @@ from h123.verification.trial import SEED, Window
 Time = Literal["start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns"]
 TIMES: tuple[Time, ...] = get_args(Time)
 SPAN_LIMITS = (0.4, 1.8)
-"""The range of a Poisson process's first 40 arrivals, relative to their mean time: beyond three standard deviations,
-and less than 4 users need if they wait for their answers (2.3)."""
+"""The allowed range for the span of a Poisson process's first 40 arrivals, relative to the mean. It is wider than three
+standard deviations, but below the 2.3 that 4 users need if they wait for their answers."""
 LEAST_VARIATION = 0.4
-"""The minimum variation of the gaps between arrivals. A Poisson process has about 1, evenly spaced arrivals 0."""
+"""The smallest allowed variation of the gaps between arrivals. A Poisson process has about 1, evenly spaced arrivals
+0."""
 MOST_TRIPS = 2.5
-"""Round trips in which a request of an open loop ends. If 4 users wait for their answers, the last ones take 6."""
+"""The round trips within which a request of an open loop ends. If 4 users wait for their answers, the last requests
+take 6."""
 MOST_LATE = 0.1
 """The share of an open loop's requests that may take longer."""
 SLOWEST = 3
-"""How many times as long as the link needs the fastest request may take."""
+"""The fastest request may take this many times as long as the link needs."""
 _MEASURED = 0.99
 """The share of a physical minimum that a measured time must reach, because clocks are not perfect."""
 
 
 def times(rows: Sequence[Sample], window: Window) -> Iterator[str]:
-    """Check the times of any trial."""
+    """Yield the faults in the times of any trial."""
     yield from dict.fromkeys(fault for row in rows if (fault := _order(row)))
     moments = [at for row in rows for name in TIMES if (at := row[name]) is not None]
     if moments and not window[0] <= min(moments) <= max(moments) <= window[1]:
-        yield "times are outside the trial: not of this machine's monotonic clock, in ns"
+        yield "times are outside the trial: not from this machine's monotonic clock, in ns"
     if any(row["connected_ns"] is not None for row in rows if row["phase"] != "cold"):
         yield "connected_ns in a row that is not cold"
 
@@ -58,7 +60,7 @@ def _order(row: Sample) -> str | None:
 
 
 def times_over_the_link(case: ClientCase, client: Client, rows: Sequence[Sample]) -> Iterator[str]:
-    """Check the times of trials over links whose delay and rate reveal times that were not measured."""
+    """Yield the faults in times over links whose delay and rate reveal times that were not measured."""
     if case.network is FAR:
         handshake = _handshake_ns(case, false_start=client.false_start)
         yield from dict.fromkeys(
@@ -76,7 +78,8 @@ def times_over_the_link(case: ClientCase, client: Client, rows: Sequence[Sample]
 
 
 def _unmeasured(case: ClientCase, row: Sample) -> str | None:
-    """A request whose body came before it can have come, or its first byte at another time than it did."""
+    """Return a fault if a request's body or first byte came earlier than the link allows, or the first byte as late as
+    the body."""
     trip, whole = case.network.round_trip_ns, _whole_ns(case)
     duration = row["end_ns"] - row["start_ns"]
     if duration < _MEASURED * whole:
@@ -98,7 +101,7 @@ def _handshake_ns(case: ClientCase, *, false_start: bool) -> int:
 
 
 def _not_connected(case: ClientCase, row: Sample, handshake: int) -> str | None:
-    """A connection that was ready before it can have been, or so late that its request's answer could not follow."""
+    """Return a fault if a connection was ready before it could be, or too late for its request's answer."""
     if row["connected_ns"] is None:
         return None
     connected = row["connected_ns"] - row["start_ns"]
@@ -114,7 +117,7 @@ def _not_connected(case: ClientCase, row: Sample, handshake: int) -> str | None:
 
 
 def _false_start(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
-    """A declared False Start saves a round trip of TLS 1.2."""
+    """Check that a declared False Start saves a round trip of TLS 1.2."""
     waiting, opened = _handshake_ns(case, false_start=False), [row for row in rows if row["connected_ns"] is not None]
     if not opened or waiting == _handshake_ns(case, false_start=True):
         return
@@ -130,7 +133,7 @@ def _too_slow(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
 
 
 def _whole_ns(case: ClientCase) -> float:
-    """The time from a request on a ready connection to its answer's last byte, ns."""
+    """Return the time in ns from a request on a ready connection to its answer's last byte."""
     network = case.network
     assert network.down is not None
     assert network.down.rate is not None
@@ -138,7 +141,7 @@ def _whole_ns(case: ClientCase) -> float:
 
 
 def _poisson(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
-    """The gaps of an open loop form a Poisson process."""
+    """Check that the requests of an open loop form a Poisson process."""
     rate = case.parameters.rate
     assert rate is not None
     starts = sorted(row["start_ns"] for row in rows)
@@ -154,7 +157,7 @@ def _poisson(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
 
 
 def _due_faults(case: ClientCase, arrivals: Arrivals, rows: Sequence[Sample]) -> Iterator[str]:
-    """Requests count from when they were due, to the nanosecond, and are on the connection that they are of."""
+    """Check that requests start exactly when they were due, and use the connection that they were dealt to."""
     users = [row for row in rows if row["phase"] != "cold"]
     if arrivals.per == "all":
         due_ns = arrivals.due(SEED, len(users))
@@ -171,25 +174,25 @@ def _due_faults(case: ClientCase, arrivals: Arrivals, rows: Sequence[Sample]) ->
 
 
 def _as_dealt(dealt: Sequence[tuple[int, int]], rows: Sequence[Sample]) -> Iterator[str]:
-    """Cold requests have opened the connections in their order."""
+    """Check that requests use the connections that they were dealt to. Cold requests have opened these in order."""
     rows_by_start = sorted((row["start_ns"], -1 if row["connection"] is None else row["connection"]) for row in rows)
     wrong = [
         (is_on, planned) for (_, is_on), (_, planned) in zip(rows_by_start, dealt, strict=True) if is_on != planned
     ]
     if wrong:
         on, planned = wrong[0]
-        yield f"{len(wrong)} requests are on another connection than asked for, the first on {on} instead of {planned}"
+        yield f"{len(wrong)} requests are on a wrong connection, the first on {on} instead of {planned}"
 
 
 def _waiting(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
-    """An open loop waits for no answers: all end in time, after a round trip and what the machine did meanwhile, the
-    first after a handshake. `start_ns` alone shows only when they were due."""
+    """Check that an open loop does not wait for answers: all requests must end within a few round trips (plus a
+    handshake for the first). `start_ns` alone only shows when they were due."""
     p = case.parameters
     trips = MOST_TRIPS + (0 if p.cold else handshake_round_trips(p.protocol, tls=p.tls))
     limit = trips * case.network.round_trip_ns
     late = sum(row["end_ns"] - row["start_ns"] > limit for row in rows)
     if late > MOST_LATE * len(rows):
-        yield f"{late} of {len(rows)} requests ended more than {_seconds(limit)} after they were due: they have waited"
+        yield f"{late} of {len(rows)} requests ended more than {_seconds(limit)} after they were due: they waited"
 
 
 def _seconds(ns: float) -> str:

@@ -1,5 +1,5 @@
-"""Observations of a client that do not rely on its own report: the hosts count TCP connections, the link records their
-packets, the server logs QUIC."""
+"""Observes a client without relying on its own report: hosts count TCP connections, the link records their packets, and
+the server logs QUIC."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,25 +16,25 @@ from h123.verification.trial import Trial, Window
 
 @dataclass(frozen=True)
 class Witness:
-    """Observations of the client by others."""
+    """Observations of the client by hosts, link and server."""
 
     window: Window
     connections: int | None = None
-    """The connections that the client opened. None: not counted."""
+    """The number of connections that the client opened, or None if not counted."""
     arrivals: Sequence[Arrival] = field(default=())
-    """Its packets as the server received them. Empty if that was not logged."""
+    """The client's packets as the server received them. Empty if they were not logged."""
     handshakes: Sequence[Handshake] | None = None
-    """The handshake of each connection. None: not observed."""
+    """The handshake of each connection, or None if not observed."""
     bytes_down: int | None = None
-    """The bytes that the link carried to the client. None: not counted."""
+    """The number of bytes that the link carried to the client, or None if not counted."""
     given_up: int | None = None
-    """The requests that the client cancelled. None: not observed."""
+    """The number of requests that the client cancelled, or None if not observed."""
     requests: int | None = None
-    """The requests that the client made, cancelled ones included. None: not observed."""
+    """The number of requests that the client made, including cancelled ones, or None if not observed."""
 
 
 def witness(trial: Trial, p: Parameters, certificate_bytes: int) -> Witness:
-    """The observations of a finished trial whose server has a certificate of this size."""
+    """Return the observations of a finished trial whose server has a certificate of this size."""
     resumes, down = p.sessions != FULL, _bytes_down(trial.report)
     if p.protocol != "h3":
         handshakes = tcp_handshakes(trial.folder, certificate_bytes) if resumes else None
@@ -43,7 +43,7 @@ def witness(trial: Trial, p: Parameters, certificate_bytes: int) -> Witness:
         return Witness(trial.window, bytes_down=down)
     logs = [list(events(path)) for path in sorted((trial.folder / QLOG_FOLDER).iterdir())]
     received = [event for log in logs for event in log if event.get("name") == RECEIVED]
-    # Times are in milliseconds.
+    # qlog's times are in milliseconds.
     arrivals = [Arrival(round(event["time"] * 1e6), event["data"]["raw"]["length"]) for event in received]
     quic_handshakes = [quic_handshake(log, certificate_bytes) for log in logs] if resumes else None
     return Witness(
@@ -63,8 +63,8 @@ def _bytes_down(report: Report) -> int | None:
 
 
 def _tcp_connections(report: Report) -> int:
-    """The smaller count of both hosts, because each may have its own connections: a browser to its controller, a
-    proxy to its origin."""
+    """Return the smaller count of the two hosts. Either may have additional connections: a browser to its controller,
+    or a proxy to its origin."""
     counted = {"client": "Tcp.ActiveOpens", "server": "Tcp.PassiveOpens"}
     counters = {host.name: host.counters for host in report.hosts}
     return min(counters[host].grown(name) for host, name in counted.items())

@@ -1,7 +1,7 @@
 """Measures the constants of a stack from packets, on links made for this purpose, under the virtual clock.
 
-Each constant is a function of a table of packets. Nothing of a protocol is decoded, and the subject's word plays no
-part.
+Each constant is a function of a table of packets. No protocol is decoded, and nothing depends on what the subject
+reports.
 """
 
 from h123.verification.constants.agreement import DeclaredComparison, compared

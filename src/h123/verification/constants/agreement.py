@@ -1,4 +1,4 @@
-"""Compares what packets show with what a stack's own source states about its constants."""
+"""Compares the constants that packets show with those that a stack's source code states."""
 
 from dataclasses import dataclass
 
@@ -8,35 +8,36 @@ from h123.verification.constants import words
 from h123.verification.constants.findings import Constants
 
 GROWN = (-0.03, 0.08)
-"""The tolerance for a window's share: it is visible only after the window has grown for two more round trips, and
-packets are whole."""
+"""The tolerance for a window's share. The share is visible only after the window has grown for two more round trips,
+and packets are whole."""
 TIMERS_MS = 1.5
-"""Allowance for timers with whole milliseconds, and for the time to send."""
+"""The tolerance in ms for timers with whole milliseconds, and for the time to send."""
 
 
 @dataclass(frozen=True)
 class DeclaredComparison:
-    """The comparison of one constant."""
+    """The comparison of one constant: what the source says, and what packets show."""
 
     constant: str
     says: str
     where: tuple[str, ...]
     shows: str
-    """Empty if packets do not show it."""
+    """What packets show. Empty if they do not show the constant."""
     agrees: bool
     differs: str
     """The stated reason for a difference."""
 
 
 def compared(declared: DeclaredConstants, measured: Constants) -> list[DeclaredComparison]:
-    """Compare all constants that the source states, in a fixed order."""
+    """Return the comparisons of all constants that the source states, in a fixed order."""
     decrease = [_decrease(declared, measured)] if declared.decrease else []
     return [_initial_window(declared, measured), *decrease, _retransmission(declared, measured)]
 
 
 def _initial_window(declared: DeclaredConstants, measured: Constants) -> DeclaredComparison:
-    """TCP counts packets. QUIC counts bytes: its full packets fill the window to within one, as a sender may ask before
-    sending whether there is room for anything; others are small, or look for larger packets and count as much."""
+    """Compare the initial window. TCP counts packets. QUIC counts bytes: its full packets fill the window up to one
+    packet, because a sender may only check before sending whether there is any room. The other packets are small, or
+    probe for a larger size and count as much."""
     window, flight = declared.initial_window, measured.first_flight
     says, agrees = f"{window.packets} packets", False
     if window.of_bytes:

@@ -1,5 +1,5 @@
-"""The trials behind the constants: one transfer each, over a link that only delays, or also loses a few known
-packets."""
+"""Defines and runs the trials behind the constants: one transfer each, over a link that only delays, or also loses a
+few known packets."""
 
 import shutil
 import tempfile
@@ -26,29 +26,30 @@ from h123.verification.constants.transfer import Transfer, download, upload
 from h123.verification.trial import Clock, Trials
 
 FAR_NS = 100_000_000
-"""A round trip so long that flights are separate, yet common enough that no timer expires in it."""
+"""A round trip in ns, long enough to separate flights, yet so common that no timer expires within it."""
 NEAR_NS = 2_000_000
-"""A round trip so short that the sender's minimum decides when it retransmits, ns."""
+"""A round trip in ns, so short that the sender's minimum decides when it retransmits."""
 BULK_BYTES = 20_000_000
-"""Enough for windows that double to several MB, with some round trips left after the first 10 MB."""
+"""Enough bytes for windows that double to several MB, with some round trips left after the first 10 MB."""
 LOSING_BYTES = 16_000_000
-"""More than ten seconds of sending after the loss, with the remaining window."""
+"""Enough bytes for more than ten seconds of sending after the loss, with the remaining window."""
 TAIL_BYTES = 6_000
-"""More packets than a handshake has in a round trip; together with a server's first data, fewer than any initial
-window."""
+"""Enough bytes for more packets than a handshake has in a round trip. Together with a server's first data, they need
+fewer packets than any initial window allows."""
 PAUSING_BYTES = 1_000_000
 PAUSED = {"requests": 4, "rate": 0.05}
 PAUSES_SEED = 4_324_167
-"""The seed of the open loop (docs/contracts/workload.md): its requests are due 2, 5.8 and 57.8 s after the one
-before."""
+"""The seed of the open loop (docs/contracts/workload.md). Its requests are due 2, 5.8 and 57.8 s after the previous
+one."""
 LEAST_PAUSE_S = 0.8
 _STALLED = "time-stalled"
-"""A program that spins does so in each transfer of the kind, for minutes of processor time: the first is enough."""
+"""The code of a stalled trial. A program that spins does so in all transfers of the kind, for minutes of processor
+time, so the others do not run."""
 
 
 @dataclass(frozen=True, eq=False)
 class SenderCase:
-    """A subject as a sender: the role, protocol and controller."""
+    """A subject as a sender, with its role, protocol and controller."""
 
     subject: Subject
     role: VerifiedRole
@@ -67,7 +68,7 @@ class SenderCase:
         return "POST" if self.role == "server" else "GET"
 
     def parameters(self, **values: Any) -> Parameters:
-        """The parameters of a transfer whose other end is the one that the subject is verified with."""
+        """Return the parameters of a transfer between the subject and the peer that it is verified with."""
         common = {
             "protocol": self.protocol,
             "congestion": self.congestion,
@@ -95,37 +96,37 @@ class BodyTransfer:
     size: int
     round_trip_ns: int = FAR_NS
     lost: tuple[int, ...] = ()
-    """Packets of the sender, counted from 0 over the link."""
+    """Indices of the sender's packets to lose, counted from 0 over the link."""
     paused: bool = False
     settings: Mapping[str, Value] = field(default_factory=dict)
     """The settings of the sender."""
 
     @property
     def parameters(self) -> Parameters:
-        """The parameters of its trial."""
+        """The parameters of the trial."""
         paused = PAUSED if self.paused else {}
         return self.sender_case.parameters(method=self.method, size=self.size, **paused, **self.settings)
 
     @property
     def network(self) -> Network:
-        """The network of its trial."""
+        """The network of the trial."""
         plain, loss = Direction(delay_ns=self.round_trip_ns // 2), Loss(packets=list(self.lost))
         losing = plain.model_copy(update={"loss": loss}) if self.lost else plain
         up, down = (plain, losing) if self.method == "GET" else (losing, plain)
         return Network(name="constants", title="constants", up=up, down=down)
 
     def of(self, packets: Packets) -> Transfer:
-        """The transfer as seen in its packets."""
+        """Return the transfer that these packets show."""
         return (download if self.method == "GET" else upload)(packets, self.round_trip_ns)
 
 
 def bulk(sender: SenderCase, method: str) -> BodyTransfer:
-    """A long transfer over a link that loses nothing."""
+    """Return a long transfer over a link without losses."""
     return BodyTransfer(f"bulk-{method}", sender, method, BULK_BYTES)
 
 
 def losing(sender: SenderCase) -> list[BodyTransfer]:
-    """Long transfers, each of which loses two packets."""
+    """Return long transfers that each lose two packets."""
     return [
         BodyTransfer(f"losing-{packet}", sender, sender.sends, LOSING_BYTES, lost=(recovery.ENDS_SLOW_START, packet))
         for packet in recovery.STEADY_STATE
@@ -133,18 +134,18 @@ def losing(sender: SenderCase) -> list[BodyTransfer]:
 
 
 def short(sender: SenderCase, round_trip_ns: int) -> BodyTransfer:
-    """A transfer that fits into a flight."""
+    """Return a transfer that fits into one flight."""
     return BodyTransfer(f"short-{round_trip_ns}", sender, sender.sends, TAIL_BYTES, round_trip_ns)
 
 
 def without_its_tail(body: BodyTransfer, last: int) -> BodyTransfer:
-    """The same transfer without its last packet and what is sent instead. It has the same name, so that it is identical
-    up to the loss."""
+    """Return a copy of the transfer that loses its last packet and the next ones. The name stays, so that the trials
+    are identical up to the loss."""
     return replace(body, lost=tuple(range(last, last + recovery.TAIL_LOSSES)))
 
 
 def pausing(sender: SenderCase) -> BodyTransfer:
-    """Several transfers on one connection, with ever longer pauses between them."""
+    """Return several transfers on one connection, with ever longer pauses between them."""
     return BodyTransfer("pausing", sender, sender.sends, PAUSING_BYTES, paused=True)
 
 
@@ -155,8 +156,8 @@ class Laboratory:
         self._trials, self._place = trials, place
 
     def transfers(self, bodies: Iterable[BodyTransfer]) -> Iterator[tuple[BodyTransfer, Transfer | NotMeasurable]]:
-        """Yield the result of each transfer as it ends, or why it has none. If time stalls in one, others of its kind
-        do not run."""
+        """Yield the result of each transfer as it ends, or the reason why there is none. If time stalls in one, others
+        of its kind do not run."""
         prepared_by_folder = dict[Path, tuple[BodyTransfer, PreparedTrial]]()
         for body in bodies:
             try:
@@ -164,7 +165,7 @@ class Laboratory:
             except UserError as error:
                 yield body, NotMeasurable(error.message)
             else:
-                # Apart, though their trials have the same name.
+                # Trials may have the same name, so each gets its own parent folder.
                 folder = Path(tempfile.mkdtemp(dir=self._place)) / body.name
                 prepared_by_folder[folder] = (
                     body,
@@ -197,7 +198,7 @@ class Laboratory:
 
 
 def record_packets(folder: Path) -> None:
-    """Let the link record all packets, and use the known seed for the pauses of an open loop."""
+    """Make the link record all packets, and use the known seed for the pauses of an open loop."""
     path = folder / "trial.json"
     trial = read_document(path, TrialFile)
     for link in trial.links:

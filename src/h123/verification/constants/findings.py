@@ -1,4 +1,4 @@
-"""The constants of a stack: what packets show of a subject in one role over one protocol."""
+"""Defines the constants of a stack that packets show, for a subject in one role over one protocol."""
 
 from pydantic import Field
 
@@ -7,11 +7,11 @@ from h123.documents.campaign_file import VerifiedRole
 
 
 class NotMeasurable(Exception):
-    """Packets do not show a constant. The message is a sentence."""
+    """Raised if packets do not show a constant. The message is a sentence."""
 
 
 class HandshakeSize(Strict):
-    """The handshake until the client could send its request."""
+    """The size of a handshake until the client could send its request."""
 
     round_trips: float
     bytes_up: int
@@ -20,11 +20,11 @@ class HandshakeSize(Strict):
 
 
 class Flight(Strict):
-    """The packets that were sent before an acknowledgement of any of them could have come back."""
+    """The packets that were sent before an acknowledgement of any of them could arrive."""
 
     packets: int
     full: int
-    """Packets of the most frequent size."""
+    """The number of packets with the most frequent size."""
     bytes: int
     """Payload bytes, without the headers of TCP or UDP."""
     spread: float
@@ -32,32 +32,32 @@ class Flight(Strict):
 
 
 class SlowStart(Strict):
-    """Payload bytes sent in each round trip, from the first flight on."""
+    """The payload bytes sent in each round trip, from the first flight on."""
 
     rounds: list[int]
     growth: float
-    """The growth factor from one round trip to the next, while it grows."""
+    """The growth factor from one round trip to the next, while the window grows."""
     spread: float
-    """Share of a round trip during which its fullest growing round trip was sent."""
+    """The share of a round trip during which the fullest round trip of the growth was sent."""
     ends: int | None
-    """Bytes of the first round trip that the next one barely exceeds. None if it grew to the end."""
+    """The bytes of the first round trip that the next one barely exceeds. None if the window grew until the end."""
     why: str
-    """The apparent reason for its end."""
+    """The apparent reason why slow start ended."""
 
 
 class InFlight(Strict):
-    """The most payload bytes in a round trip when nothing is lost."""
+    """The most payload bytes in a round trip without losses."""
 
     early: int
-    """Bytes in a round trip within the first 10 MB."""
+    """The most bytes in a round trip within the first 10 MB."""
     late: int
-    """Bytes in a round trip after them."""
+    """The most bytes in a round trip after the first 10 MB."""
     held: bool
-    """Whether it stays constant in the end. If so, a receiver's window or a sender's buffer limits it."""
+    """Whether the number of bytes is constant at the end. If so, a receiver's window or a sender's buffer limits it."""
 
 
 class Datagrams(Strict):
-    """Sizes of payloads."""
+    """Sizes of payloads in bytes."""
 
     first: int
     """The most common size in the first flight."""
@@ -65,7 +65,8 @@ class Datagrams(Strict):
     """The most common size of all."""
     largest: int
     grew: float | None
-    """Round trips from the first flight until most packets have the common size; None if the first flight has it."""
+    """The round trips from the first flight until most packets have the common size. None if the first flight already
+    has it."""
 
 
 class LossResponse(Strict):
@@ -74,19 +75,19 @@ class LossResponse(Strict):
     keeps: float
     """The share of the window that is used in the round trip after the recovery."""
     each: list[float] = Field(default=[])
-    """The same in each transfer, ascending. Empty in records of versions that ran only one transfer."""
+    """The value of `keeps` in each transfer, ascending. Empty in records of versions that ran only one transfer."""
     regrown: dict[int, float]
-    """The share of the window that is reached this many seconds after the loss."""
+    """Maps seconds after the loss to the share of the window that is reached by then."""
 
 
 class Tail(Strict):
-    """A lost last packet whose first retransmissions are lost too."""
+    """The retransmissions of a lost last packet. The first retransmissions are lost too."""
 
     round_trip_ms: float
     first_ms: float
-    """Time from the last packet before it, which starts the timer, to the first retransmission, ms."""
+    """The time in ms from the packet before the lost one, which starts the timer, to the first retransmission."""
     second_ms: float | None
-    """Time from the first retransmission to the second, ms."""
+    """The time in ms from the first retransmission to the second."""
 
 
 class Silence(Strict):
@@ -100,7 +101,8 @@ class Silence(Strict):
 
 
 class Constants(Strict):
-    """The constants of one role and protocol. A constant that is None was not measured, and `untold` says why."""
+    """The constants of one role and protocol. A constant that is None was not measured, and `untold` gives the
+    reason."""
 
     role: VerifiedRole
     protocol: str
@@ -114,12 +116,12 @@ class Constants(Strict):
     in_flight: InFlight | None = None
     """Bytes in flight as the sender of bodies."""
     received: InFlight | None = None
-    """Bytes in flight as the receiver of bodies: what the other end has in flight towards it."""
+    """Packets that the subject sends for each data packet that it receives."""
     acknowledgements: float | None = None
-    """Packets that it sends for each data packet that it receives."""
+    """The tail over a round trip so short that little more than the sender's minimum shows."""
     tail_near: Tail | None = None
     """The value over a round trip so short that it shows little more than the sender's minimum."""
     tail_far: Tail | None = None
     silences: list[Silence] | None = None
     untold: dict[str, str] = Field(default={})
-    """Reasons for missing constants, by name."""
+    """Reasons for missing constants, keyed by the constant's name."""

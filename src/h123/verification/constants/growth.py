@@ -1,4 +1,4 @@
-"""Measures a transfer without losses: handshake, first flight, slow start, sizes, and what limits it in the end.
+"""Measures a transfer without losses: handshake, first flight, slow start, sizes, and the limit at the end.
 
 Every function raises NotMeasurable if the packets do not show the value.
 """
@@ -14,20 +14,20 @@ from h123.verification.constants.findings import Datagrams, Flight, HandshakeSiz
 from h123.verification.constants.transfer import Transfer
 
 GROWS = 1.25
-"""A round trip's bytes relative to the last one's. Below this, slow start is over: it doubles windows or, if only every
-other packet is acknowledged and counted as one, makes them half as large again. HyStart++ (RFC 9406) adds an eighth."""
+"""The smallest growth factor of a round trip in slow start. Slow start doubles windows or, if only every second packet
+is acknowledged and counted as one, multiplies them by 1.5. HyStart++ (RFC 9406) adds an eighth."""
 STEADY = 0.03
-"""Round trips under one limit differ at most by this share: one or two packets of a hundred."""
+"""Round trips under a common limit differ by at most this share, one or two packets in a hundred."""
 EARLY_BYTES = 10_000_000
 _MOST_ROUNDS = 16
 
 
 def handshake(of: Transfer) -> HandshakeSize:
-    """The packets before the request. The body's first flight answers the request half a round trip after it was sent;
-    for an upload the flight is the request."""
+    """Measure the packets before the request. The body's first flight answers the request half a round trip after it
+    was sent; for an upload, the flight is the request."""
     began = int(of.packets["at_ns"][0])
     sent_ns = of.began_ns() - (0 if of.way == UP else of.round_trip_ns // 2)
-    # The client's last words of the handshake go with the request, and a busy machine sends either a little later.
+    # The client sends the end of the handshake with the request, and a busy machine sends either a little later.
     until = sent_ns - of.round_trip_ns // 8
     up = of.packets[(of.packets["way"] == UP) & (of.packets["at_ns"] < until)]
     down = of.packets[(of.packets["way"] != UP) & (of.packets["left_ns"] <= sent_ns) & (of.packets["left_ns"] > 0)]
@@ -41,7 +41,7 @@ def handshake(of: Transfer) -> HandshakeSize:
 
 
 def first_flight(of: Transfer) -> Flight:
-    """Data sent before the first acknowledgement of the body could have come back."""
+    """Measure the data sent before the first acknowledgement of the body could arrive."""
     first, *others = of.body
     if not others:
         raise NotMeasurable("the body ended with its first flight")
@@ -51,7 +51,7 @@ def first_flight(of: Transfer) -> Flight:
 
 
 def slow_start(of: Transfer) -> SlowStart:
-    """Slow start, from the first flight until a round trip barely exceeds the one before."""
+    """Measure slow start, from the first flight until a round trip barely exceeds the previous one."""
     windows = of.windows
     growing = _growing(windows)
     end_index = len(growing) if len(growing) < len(windows) - 1 else None
@@ -65,7 +65,7 @@ def slow_start(of: Transfer) -> SlowStart:
 
 
 def _growing(windows: Sequence[int]) -> list[float]:
-    """The ratio of each round trip's bytes to the previous one's, while slow start lasts."""
+    """Return the ratios of each round trip's bytes to the previous one's, while slow start lasts."""
     ratios = [later / earlier for earlier, later in pairwise(windows)]
     if growing := list(takewhile(lambda ratio: ratio >= GROWS, ratios)):
         return growing
@@ -75,7 +75,7 @@ def _growing(windows: Sequence[int]) -> list[float]:
 
 
 def at_once(of: Transfer, part: float) -> float:
-    """Share of slow start's fullest flight that was sent in this part of a round trip, counted from its first
+    """Return the share of slow start's fullest flight that was sent within this part of a round trip after its first
     packet."""
     flight = of.body[len(_growing(of.windows)) - 1]
     sent_at = of.sent_packets["at_ns"][flight.first : flight.end]
@@ -83,17 +83,18 @@ def at_once(of: Transfer, part: float) -> float:
 
 
 def _why(of: Transfer, end_index: int) -> str:
-    """What limits a window that stopped doubling, from the receiver's window and from the window then and later."""
+    """Return what limits a window that stopped doubling, judging by the receiver's window and the window then and
+    later."""
     if any(of.fills_the_receiver(packet) for packet in of.body[end_index : end_index + 2]):
         return "TCP's receive window"
     before, *later = of.windows[end_index : end_index + 4]
     if len(later) < 2:
-        return "not known, as the body ended soon after"
+        return "not known, because the body ended soon after"
     if _is_steady(later):
         return "a fixed limit, such as a receive window or a send buffer"
     if max(later) > (1 + STEADY) * before:
         return "slower growth, such as HyStart's"
-    return "not known, as less is sent in the round trips after it"
+    return "not known, because less is sent in the next round trips"
 
 
 def _is_steady(windows: Sequence[int]) -> bool:
@@ -101,7 +102,7 @@ def _is_steady(windows: Sequence[int]) -> bool:
 
 
 def in_flight(of: Transfer) -> InFlight:
-    """The bytes in flight when only limits restrict the sender."""
+    """Measure the bytes in flight when only limits restrict the sender."""
     windows = of.windows
     begins = np.concatenate([[0], np.cumsum(windows)[:-1]]) if windows else np.array([])
     early = [window for window, begin in zip(windows, begins, strict=True) if begin < EARLY_BYTES]
@@ -112,7 +113,7 @@ def in_flight(of: Transfer) -> InFlight:
 
 
 def datagrams(of: Transfer) -> Datagrams:
-    """Sizes of the sender's payloads from the first flight on."""
+    """Measure the sizes of the sender's payloads from the first flight on."""
     first, *_ = of.body
     sizes = of.sent_packets["payload"][first.first :]
     begin, common = _most_common(sizes[: first.end - first.first]), _most_common(sizes)
@@ -131,7 +132,7 @@ def _most_common(sizes: "np.ndarray[tuple[int], np.dtype[np.uint16]]") -> int:
 
 
 def acknowledgements(of: Transfer) -> float:
-    """Packets of the receiver for each of the sender's, in the middle half of the body."""
+    """Return how many packets the receiver sends for each of the sender's, in the middle half of the body."""
     sent_at = of.sent_packets["at_ns"][of.body[0].first :]
     begin, end = (int(sent_at[int(len(sent_at) * share)]) for share in (0.25, 0.75))
     came = of.received_packets[(of.received_packets["left_ns"] > begin) & (of.received_packets["left_ns"] <= end)]

@@ -34,12 +34,12 @@ from h123.verification.trial import Trials
 from h123.virtual import NAME, installed_kernel
 
 _Reads = Mapping[str, Callable[[Transfer], Any]]
-"""The function that reads each constant from a transfer."""
+"""Maps constants to the functions that read them from a transfer."""
 CLOCK: Final = "virtual"
 KERNEL_PROTOCOL = "h2"
 KERNEL = ("cubic", "reno", "bbr")
-"""The controllers of the kernel's TCP, measured with the embedded server over the protocol that leaves everything to
-it."""
+"""The controllers of the kernel's TCP. They are measured with the built-in server over a protocol that leaves
+everything to TCP."""
 _SENDING: _Reads = {
     "first_flight": growth.first_flight,
     "slow_start": growth.slow_start,
@@ -54,7 +54,7 @@ _TAILS = {"tail_near": NEAR_NS, "tail_far": FAR_NS}
 
 
 def measurable(subject: Subject) -> str:
-    """Why the constants of a subject cannot be measured here. Empty if they can."""
+    """Return the reason why the constants of a subject cannot be measured here, or an empty string."""
     if CLOCK not in subject.features.clocks:
         return "the subject does not run under the virtual clock"
     if installed_kernel() is None:
@@ -63,9 +63,9 @@ def measurable(subject: Subject) -> str:
 
 
 def measure(subject: Subject, role: VerifiedRole, pool: Pool, moved: Callable[[str], None]) -> list[Constants]:
-    """Measure each protocol of that role. `moved` receives a line about every finished transfer.
+    """Measure each protocol of this role. `moved` receives a line about every finished transfer.
 
-    The subject and the embedded ones must be installed, and measurable() must be empty.
+    The subject and the built-in subjects must be installed, and measurable() must return an empty string.
     """
     make_bodies([BULK_BYTES, LOSING_BYTES, TAIL_BYTES, PAUSING_BYTES])
     with scratch() as place:
@@ -85,7 +85,7 @@ def measure(subject: Subject, role: VerifiedRole, pool: Pool, moved: Callable[[s
             if body in whole:
                 constants.read(came, whole[body])
             elif isinstance(last := constants.read(came, {shorts[body]: recovery.tail_index}), int):
-                # What was read stands for the constant until that transfer has come.
+                # Until that transfer ends, the index stands in for the constant.
                 tails[without_its_tail(body, last)] = shorts[body]
         for body, constants, came in make(tails):
             constants.read(came, {tails[body]: recovery.tail})
@@ -102,7 +102,7 @@ def _sender_cases(subject: Subject, role: VerifiedRole) -> Iterator[SenderCase]:
 
 
 def _whole(sender: SenderCase) -> Iterator[tuple[BodyTransfer, _Reads]]:
-    """The transfers that end well, and what to read from each."""
+    """Yield the transfers that end normally, and the constants to read from each."""
     for method, reads in ((sender.sends, _SENDING), (sender.gets, _GETTING)):
         also: _Reads = {"handshake": growth.handshake} if method == "GET" else {}
         yield bulk(sender, method), {**also, **reads}
@@ -112,13 +112,13 @@ def _whole(sender: SenderCase) -> Iterator[tuple[BodyTransfer, _Reads]]:
 
 
 class _Findings:
-    """The constants of one role, protocol and controller, and why others are missing."""
+    """The constants of one role, protocol and controller, and the reasons why others are missing."""
 
     def __init__(self) -> None:
         self._values = defaultdict[str, list[Any]](list)
 
     def read(self, came: Transfer | NotMeasurable, reads: _Reads) -> Any:
-        """Read the value of each name from a transfer. Return the last value, or why there is none."""
+        """Read the named values from a transfer. Return the last value, or the reason why there is none."""
         for name, read in reads.items():
             try:
                 if isinstance(came, NotMeasurable):
@@ -129,7 +129,7 @@ class _Findings:
         return self._values[name][-1]
 
     def constants(self, sender: SenderCase) -> Constants:
-        """All constants found."""
+        """Return all constants found."""
         values, reasons = dict[str, Any](), dict[str, str]()
         for name, measured in self._values.items():
             try:
@@ -141,18 +141,18 @@ class _Findings:
 
 
 def _last(measured: Sequence[Any]) -> Any:
-    """The value of a constant that one transfer shows."""
+    """Return the value of a constant that a single transfer shows. Raises NotMeasurable."""
     if isinstance(measured[-1], NotMeasurable):
         raise measured[-1]
     return measured[-1]
 
 
 _OF_SEVERAL: Mapping[str, Callable[[Sequence[Any]], Any]] = {"decrease": recovery.typical}
-"""Constants that take more than one transfer."""
+"""Constants that need more than one transfer."""
 
 
 def _controller(sender: SenderCase) -> str:
-    """The controller of the subject as a sender, or the kernel's."""
+    """Return the controller of the subject as a sender, or the kernel's."""
     return (
         default_controller(sender.subject, sender.protocol)
         if sender.congestion == DEFAULT_CONGESTION

@@ -16,34 +16,37 @@ from h123.verification.constants.findings import LossResponse, NotMeasurable, Si
 from h123.verification.constants.transfer import LEAST, Transfer
 
 ENDS_SLOW_START, STEADY_STATE = 40, (1500, 1650, 1800)
-"""Lost packets of the sender, counted from 0 over the link: one that ends slow start, and, in each of several
-transfers, one some round trips later, which is measured. They come early enough that windows are still small."""
+"""Indices of lost packets of the sender, counted from 0 over the link. The first ends slow start. Each of several
+transfers also loses one of the others, some round trips later, which is measured while windows are still small."""
 LEAST_LOSSES = 2
-"""The fewest losses that must show a value, because one alone may fall into a sender's pause or on a retransmission."""
+"""The smallest number of losses that must show a value. A single one may fall into a sender's pause or hit a
+retransmission."""
 TAIL_LOSSES = 12
-"""How many packets are lost from the tail on, enough to show how the sender reacts when its first retransmissions are
-lost."""
+"""The number of packets that are lost from the tail on, enough to show how the sender reacts if its first
+retransmissions are lost."""
 REGROWN_S = (1, 2, 5, 10)
 _BEFORE, _AFTER = (-3, -2, -1), 2
-"""Round trips from the loss on in which the window is looked at: before its news; after the recovery."""
+"""Round trips, relative to the loss, in which the window is measured: before the sender hears of it, and after the
+recovery."""
 _VARIES = 0.15
 """If the fullest round trip before the loss exceeds the usual one by this share, there is no stable window to
 measure."""
 _TOGETHER_NS = 1_000_000
-"""Packets so close belong to one retransmission."""
+"""Packets this close in ns belong to one retransmission."""
 _SMALL = 60
 _DELAYED_NS = 28_000_000
-"""A QUIC datagram of no more bytes, so soon after one was heard, is a bare acknowledgement: at most 25 ms late (RFC
-9000, 18.2) and what timers add. Others are probes that carry nothing."""
+"""A QUIC datagram of at most _SMALL bytes within this many ns after a received packet is a bare acknowledgement: they
+wait up to 25 ms (RFC 9000, 18.2) plus the inaccuracy of timers. Other small datagrams are probes without data."""
 _LEAST_ACKNOWLEDGEMENT = 23
-"""Bytes of the smallest acknowledgement: one each of header and packet number, five of a frame, and the tag. A smaller
-packet is a probe."""
+"""The size of the smallest acknowledgement in bytes: one for the header, one for the packet number, five for the frame,
+and the tag. A smaller packet is a probe."""
 _ANSWERED = 1.25
-"""Round trips after the last packet in which QUIC's next ones may answer what the receiver says of those before."""
+"""Within this many round trips after the last packet, QUIC's next packets may be answers to acknowledgements of earlier
+packets."""
 
 
 def decrease(of: Transfer) -> LossResponse:
-    """The effect of the second of the two lost packets."""
+    """Measure the effect of the second of the two lost packets."""
     sent = of.sent_packets
     lost = sent["at_ns"][sent["fate"] == LOST]
     if len(lost) != 2:
@@ -62,7 +65,7 @@ def decrease(of: Transfer) -> LossResponse:
 
 
 def typical(responses: Sequence[LossResponse | NotMeasurable]) -> LossResponse:
-    """The medians over several transfers, since the effect of one loss depends on the packet."""
+    """Return medians over several transfers, because the effect of one loss depends on the packet."""
     measured = [response for response in responses if isinstance(response, LossResponse)]
     if len(measured) < LEAST_LOSSES:
         raise next(response for response in responses if isinstance(response, NotMeasurable))
@@ -75,7 +78,7 @@ def typical(responses: Sequence[LossResponse | NotMeasurable]) -> LossResponse:
 
 
 def _window(of: Transfer, at: int, trip: int) -> int:
-    """Payload bytes in a round trip, counted from `at`."""
+    """Return the payload bytes in round trip number `trip` after `at`."""
     sent, begin = of.sent_packets, at + trip * of.round_trip_ns
     within = (sent["at_ns"] >= begin) & (sent["at_ns"] < begin + of.round_trip_ns)
     if begin + of.round_trip_ns > sent["at_ns"][-1]:
@@ -84,7 +87,7 @@ def _window(of: Transfer, at: int, trip: int) -> int:
 
 
 def tail_index(of: Transfer) -> int:
-    """The index of the last packet in its direction, counted from 0, of a body that fits into one flight."""
+    """Return the index of the last packet in its direction, counted from 0, for a body that fits into one flight."""
     begin, end = of.body[0].first, of.body[0].end
     last = of.sent_packets[begin:end][_tells(of)[begin:end]][-1]
     way = of.packets[of.packets["way"] == of.way]
@@ -92,7 +95,7 @@ def tail_index(of: Transfer) -> int:
 
 
 def tail(of: Transfer) -> Tail:
-    """The retransmissions of a transfer whose last packet was lost, together with the next ones."""
+    """Measure the retransmissions of a transfer that lost its last packet and the next ones."""
     sent = of.sent_packets[_tells(of)]
     lost = np.flatnonzero(sent["fate"] == LOST)
     if not len(lost):
@@ -113,7 +116,8 @@ def tail(of: Transfer) -> Tail:
 
 
 def _tells(of: Transfer) -> NDArray[np.bool_]:
-    """Which of the sender's packets are more than a bare acknowledgement of QUIC's. TCP's are not among them."""
+    """Return which of the sender's packets are more than a bare QUIC acknowledgement. TCP's packets all count as
+    more."""
     received_at = np.concatenate([[0], np.sort(of.received_packets["left_ns"])]).astype(np.int64)
     at = of.sent_packets["at_ns"].astype(np.int64)
     alone = at - received_at[np.searchsorted(received_at, at, side="right") - 1] > _DELAYED_NS
@@ -123,8 +127,8 @@ def _tells(of: Transfer) -> NDArray[np.bool_]:
 
 
 def _repeats(sent: Packets, lost: int) -> NDArray[np.bool_]:
-    """Which packets may repeat earlier data: for TCP by sequence numbers; for QUIC all but those larger than any until
-    the loss, which probe the path for larger packets."""
+    """Return which packets may repeat earlier data. TCP's sequence numbers show it. For QUIC, all packets may, except
+    those larger than any before the loss, which probe the path for larger packets."""
     if sent["protocol"][0] == TCP:
         ends = (sent["seq"].astype(np.int64) + sent["payload"] - int(sent["seq"][0])) % 2**32
         before = np.concatenate([[0], np.maximum.accumulate(ends)[:-1]])
@@ -135,10 +139,10 @@ def _repeats(sent: Packets, lost: int) -> NDArray[np.bool_]:
 
 
 def silences(of: Transfer, least_s: float) -> list[Silence]:
-    """The pauses of a sender that lasted at least this long, and what it sent at once after each."""
+    """Return the sender's pauses of at least this length, with the first flight after each."""
     pauses, fullest, last = list[Silence](), 0, None
     for flight_round in of.body:
-        if flight_round.end - flight_round.first < LEAST:  # the end of an answer, or what keeps a connection alive
+        if flight_round.end - flight_round.first < LEAST:  # the end of an answer, or a keep-alive
             continue
         begin = int(of.sent_packets["at_ns"][flight_round.first])
         if last is not None and begin - last >= least_s * 1e9:

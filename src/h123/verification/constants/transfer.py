@@ -1,9 +1,10 @@
-"""A transfer as the sender of its body saw it: what it sent and received, and round trips computed from packets alone.
+"""Represents a transfer as its sender saw it: the packets sent and received, and round trips computed from packets
+alone.
 
-The link delays packets and does nothing else. So a packet that the link recorded at its arrival was sent then, and
-one that left the link was received then. A round trip ends with the first packet that the receiver sent after it had
-received the round trip's first one: nothing sent before can answer it. This needs no knowledge of TCP or QUIC, whose
-acknowledgements are encrypted, and holds however busy the machine is.
+The link only delays packets. So a packet was sent when the link recorded its arrival, and received when it left the
+link. A round trip ends with the first packet that the receiver sent after it had received the round trip's first
+packet, because earlier packets cannot answer it. This needs no knowledge of TCP or QUIC, whose acknowledgements are
+encrypted, and holds however busy the machine is.
 """
 
 import math
@@ -19,15 +20,15 @@ from h123.verification.constants.findings import NotMeasurable
 ACK = 16
 """TCP's ACK flag."""
 LEAST = 5
-"""The fewest packets in a round trip that a body fills. No handshake has as many in one."""
+"""The smallest number of packets in a round trip that a body fills. Handshakes have fewer."""
 UNANSWERED = 1.5
-"""A packet without an answer after this many round trips needs none. It is longer than a receiver may delay an
-answer."""
+"""A packet that is not answered within this many round trips needs no answer. The time is longer than a receiver may
+delay one."""
 
 
 @dataclass(frozen=True)
 class Round:
-    """A round trip: the places of its first packet and of the next round trip's, among the sender's."""
+    """A round trip: the indices, among the sender's packets, of its first packet and of the next round trip's first."""
 
     first: int
     end: int
@@ -38,26 +39,26 @@ class Transfer:
     """One body over one connection."""
 
     packets: Packets
-    """Packets in both directions, in the order of arrival at the link."""
+    """The packets in both directions, in the order of arrival at the link."""
     way: int
     """The direction of the body."""
     round_trip_ns: int
 
     @cached_property
     def sent_packets(self) -> Packets:
-        """The sender's packets with payload, in the order of sending, without TCP's bare acknowledgements."""
+        """The sender's packets with payload, in the order of sending. TCP's bare acknowledgements are left out."""
         return _in_order(self.packets[(self.packets["way"] == self.way) & (self.packets["payload"] > 0)])
 
     @cached_property
     def received_packets(self) -> Packets:
         """The receiver's packets, in the order in which it sent them."""
-        # Some are still in flight when the trial ends.
+        # Some packets are still in flight when the trial ends.
         came = (self.packets["fate"] == DELIVERED) & (self.packets["left_ns"] > 0)
         return _in_order(self.packets[(self.packets["way"] == 1 - self.way) & came])
 
     @cached_property
     def rounds(self) -> list[Round]:
-        """All round trips of the connection. The body's end may cut the last one off."""
+        """All round trips of the connection. The body's end may cut the last one short."""
         return list(self._rounds())
 
     def _rounds(self) -> Iterator[Round]:
@@ -86,20 +87,20 @@ class Transfer:
 
     @cached_property
     def windows(self) -> list[int]:
-        """Payload bytes in each round trip of the body except the last, incomplete one."""
+        """The payload bytes in each round trip of the body, except the last, which is incomplete."""
         return [self.payload(one) for one in self.body[:-1]]
 
     def payload(self, one: Round) -> int:
-        """Bytes sent in a round trip."""
+        """Return the payload bytes sent in a round trip."""
         return int(self.sent_packets["payload"][one.first : one.end].sum())
 
     def spread(self, one: Round) -> float:
-        """The share of a round trip during which it was sent."""
+        """Return the share of a round trip's duration during which its packets were sent."""
         span = int(self.sent_packets["at_ns"][one.end - 1]) - int(self.sent_packets["at_ns"][one.first])
         return round(span / self.round_trip_ns, 3)
 
     def fills_the_receiver(self, one: Round) -> bool:
-        """Whether a round trip used up TCP's receive window. QUIC's windows are encrypted."""
+        """Return whether a round trip used up TCP's receive window. QUIC's windows are encrypted."""
         sent, acks = (
             self.sent_packets[one.first : one.end],
             self.received_packets[self.received_packets["flags"] & ACK > 0],
@@ -120,32 +121,33 @@ class Transfer:
 
     @property
     def _window_scale(self) -> int:
-        """The scale of the receiver's window: its first segment has the window unscaled, the second one scaled, and
-        both are the same."""
+        """The scale of the receiver's window. Its first segment contains the window unscaled, the second one scaled,
+        and both windows are equal."""
         first, second = (int(window) for window in self.received_packets["window"][:2])
         return round(math.log2(max(first, 1) / max(second, 1)))
 
     def _place(self, sequence: Packets) -> Packets:
-        """The place in the sender's stream, counted from its first byte."""
+        """Return positions in the sender's stream, counted from its first byte."""
         place: Packets = (sequence.astype(np.int64) - int(self.sent_packets["seq"][0])) % 2**32
         return place
 
     def began_ns(self) -> int:
-        """When the first flight of the body began, ns."""
+        """Return when the first flight of the body began, in ns."""
         return int(self.sent_packets["at_ns"][self.body[0].first])
 
 
 def _in_order(packets: Packets) -> Packets:
-    """The packets as they were sent. The link may have read the two hosts' devices in a different order."""
+    """Return the packets in the order of sending. The link may have read the two hosts' devices in a different
+    order."""
     ordered: Packets = packets[np.argsort(packets["at_ns"], kind="stable")]
     return ordered
 
 
 def download(packets: Packets, round_trip_ns: int) -> Transfer:
-    """The transfer of a body that the server sent."""
+    """Return the transfer of a body that the server sent."""
     return Transfer(packets, DOWN, round_trip_ns)
 
 
 def upload(packets: Packets, round_trip_ns: int) -> Transfer:
-    """The transfer of a body that the client sent."""
+    """Return the transfer of a body that the client sent."""
     return Transfer(packets, UP, round_trip_ns)

@@ -1,4 +1,4 @@
-"""Constants in words, for the terminal and for docs/catalogue.md."""
+"""Describes constants in words, for the terminal and for docs/catalogue.md."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -18,14 +18,14 @@ from h123.verification.constants.findings import (
 
 
 def handshake(measured: HandshakeSize) -> str:
-    """`2 round trips, 1.2 kB up, 1.5 kB down`."""
+    """Return text such as `2 round trips, 1.2 kB up, 1.5 kB down`."""
     trips = "round trip" if measured.round_trips == 1 else "round trips"
     up, down = format_bytes(measured.bytes_up), format_bytes(measured.bytes_down)
     return f"{measured.round_trips:g} {trips}, {up} up, {down} down"
 
 
 def first_flight(measured: Flight) -> str:
-    """`10 packets (8 full), 13 kB, at once`."""
+    """Return text such as `10 packets (8 full), 13 kB, at once`."""
     return (
         f"{measured.packets} packets ({measured.full} full), {format_bytes(measured.bytes)}, {_spread(measured.spread)}"
     )
@@ -36,7 +36,7 @@ def _spread(share: float) -> str:
 
 
 def slow_start(measured: SlowStart) -> str:
-    """`x2 per round trip up to 6.3 MB: a fixed limit`."""
+    """Return text such as `x2 per round trip up to 6.3 MB: a fixed limit; sent at once`."""
     limit = (
         f" up to {format_bytes(measured.ends)}: {measured.why}" if measured.ends is not None else f" to {measured.why}"
     )
@@ -44,38 +44,38 @@ def slow_start(measured: SlowStart) -> str:
 
 
 def decrease(measured: LossResponse) -> str:
-    """`keeps 0.7 (0.69, 0.7, 0.72); of the window before, 1.05 after 10 s`."""
+    """Return text such as `keeps 0.7 (0.69, 0.7, 0.72); of the window before, 1.05 after 10 s`."""
     each = f" ({', '.join(f'{keeps:g}' for keeps in measured.each)})" if len(measured.each) > 1 else ""
     regrown = ", ".join(f"{share:g} after {seconds} s" for seconds, share in measured.regrown.items())
     return f"keeps {measured.keeps:g}{each}" + (f"; of the window before, {regrown}" if regrown else "")
 
 
 def datagrams(measured: Datagrams) -> str:
-    """`1252 B, 1452 B from round trip 3 on`."""
+    """Return text such as `1252 B, 1452 B after 3 round trips`."""
     grown = f", {measured.common} B after {measured.grew:g} round trips" if measured.grew is not None else ""
     largest = f", largest {measured.largest} B" if measured.largest > max(measured.first, measured.common) else ""
     return f"{measured.first} B{grown}{largest}"
 
 
 def in_flight(measured: InFlight) -> str:
-    """`6.3 MB, after 10 MB 15 MB`."""
+    """Return text such as `6.3 MB in the first 10 MB, 15 MB later`."""
     limit = "" if measured.held else ", still changing"
     return f"{format_bytes(measured.early)} in the first 10 MB, {format_bytes(measured.late)} later{limit}"
 
 
 def acknowledgements(measured: float) -> str:
-    """`0.5 for a packet`."""
+    """Return text such as `0.5 for a packet`."""
     return f"{measured:g} for a packet"
 
 
 def tail(measured: Tail) -> str:
-    """`after 204 ms, again after 408 ms (round trip 2 ms)`."""
+    """Return text such as `after 204 ms, again after 408 ms (round trip 2 ms)`."""
     again = f", again after {measured.second_ms:.3g} ms" if measured.second_ms is not None else ""
     return f"after {measured.first_ms:.3g} ms{again} (round trip {measured.round_trip_ms:g} ms)"
 
 
 def silences(measured: Sequence[Silence]) -> str:
-    """`after 57.4 s 10 packets, 14 kB of 900 kB`."""
+    """Return text such as `after 57.4 s 10 packets, 14 kB of 900 kB`."""
     return "; ".join(
         f"after {one.seconds:g} s {one.packets} packets, {format_bytes(one.bytes)} of {format_bytes(one.before)}"
         for one in measured
@@ -99,7 +99,7 @@ WORDS: dict[str, tuple[str, Callable[[Any], str]]] = {
 
 
 def described(constants: Constants) -> Iterator[tuple[str, str]]:
-    """Describe all constants, missing ones included."""
+    """Yield the name and description of each constant, including missing ones."""
     for field, (name, words) in WORDS.items():
         value = getattr(constants, field)
         if value is not None:

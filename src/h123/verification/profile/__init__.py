@@ -1,6 +1,7 @@
-"""Profiles what limits a subject in a few standard situations: what its requests spent their time on, from packets.
+"""Profiles what limits a subject in a few standard situations, by attributing its requests' time to causes from
+packets.
 
-The trials run under the virtual clock, so that neither the machine nor the subject's processing plays a part.
+The trials run under the virtual clock, so that the machine and the subject's processing do not matter.
 """
 
 from h123.verification.profile.findings import SituationResult

@@ -1,4 +1,4 @@
-"""Causes of a subject's request time in one of the standard situations."""
+"""Defines the result of a standard situation: the causes of a subject's request time."""
 
 from pydantic import Field, field_validator
 
@@ -8,24 +8,25 @@ from h123.documents.campaign_file import VerifiedRole
 
 
 class SituationResult(Strict):
-    """The result of one role, protocol and situation. Without `seconds` there is no result, and `untold` says why."""
+    """The result of one role, protocol and situation. If `seconds` is None there is no result, and `untold` gives the
+    reason."""
 
     role: VerifiedRole
     protocol: str
     congestion: str
-    """The controller of the sender of bodies: the subject's or, if it only receives them, the other end's."""
+    """The controller of the end that sends bodies: the subject's, or the other end's if the subject only receives."""
     situation: str
     seconds: float | None = None
-    """Seconds of the mean request."""
+    """The mean time of a request in seconds."""
     least: float
-    """The minimum time of a request, s: a round trip, and the body at the link's rate."""
+    """The minimum time of a request in seconds: a round trip, plus the body at the link's rate."""
     parts: dict[str, float] = Field(default={})
-    """Seconds by cause (docs/why.md); they sum up to `seconds`. Former names of causes are read, too."""
+    """Seconds by cause (docs/why.md), which add up to `seconds`. Former names of causes are accepted when reading."""
     in_flight: int | None = None
     """The most payload bytes in a round trip."""
     spread: float | None = None
-    """Share of a round trip during which a flight of slow start was sent; only for a subject that sends far and fast
-    over QUIC, where nothing except its own pacer could hold back so few packets."""
+    """The share of a round trip during which a flight of slow start was sent. Only for a subject that sends far and
+    fast over QUIC, where only its own pacer could delay so few packets."""
     untold: str = ""
 
     @field_validator("parts")

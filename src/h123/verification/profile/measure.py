@@ -24,14 +24,14 @@ from h123.verification.profile.situation import PACING, SITUATIONS, Situation
 from h123.verification.trial import Trials
 
 _ROUND = 6
-"""Digits of a second that are kept."""
+"""The number of decimal places of seconds."""
 
 
 def profile(subject: Subject, role: VerifiedRole, pool: Pool, moved: Callable[[str], None]) -> list[SituationResult]:
-    """Profile each protocol of that role in each situation. `moved` receives a line about every finished trial.
+    """Profile each protocol of this role in each situation. `moved` receives a line about every finished trial.
 
-    The subject, the embedded ones and the virtual kernel must be installed. Raises UserError if this machine can
-    execute no trial.
+    The subject, the built-in subjects and the virtual kernel must be installed. Raises UserError if this machine cannot
+    execute trials.
     """
     make_bodies({situation.size for situation in SITUATIONS})
     with scratch() as place:
@@ -52,7 +52,7 @@ def _sender_cases(subject: Subject, role: VerifiedRole) -> list[SenderCase]:
 
 
 def _measure_situations(askings: list[SenderCase], trials: Trials, place: Path) -> Iterator[SituationResult]:
-    """Yield the results as their trials end, as many at once as there are processors."""
+    """Yield the results as trials end. As many trials run at once as there are processors."""
     situation_by_folder, prepared = dict[Path, tuple[SenderCase, Situation]](), list[PreparedTrial]()
     for sender in askings:
         for situation in SITUATIONS:
@@ -77,14 +77,15 @@ def _measure_situations(askings: list[SenderCase], trials: Trials, place: Path) 
 
 
 def parameters_of(sender: SenderCase, situation: Situation) -> Parameters:
-    """The parameters of a trial."""
+    """Return the parameters of a trial."""
     values = {"network": "profile", "users": 1, "method": situation.method(sender), "size": situation.size}
     parameters = sender.parameters(**values, **situation.parameters)
     return parameters.model_copy(update={"qlog": _logs(sender, parameters.server)})
 
 
 def _logs(sender: SenderCase, server: str) -> bool:
-    """Whether the server can log the time that flow control takes. Under the virtual clock logging takes no time."""
+    """Return whether the server can log the time that flow control takes. Under the virtual clock, logging takes no
+    time."""
     of = sender.subject if sender.role == "server" else catalogue()[server]
     return sender.protocol in of.features.qlog
 
@@ -112,8 +113,9 @@ def _in_flight(of: Transfer) -> int | None:
 
 
 def spread(of: Transfer, situation: Situation) -> float | None:
-    """Share of a round trip during which a flight was sent: the last one before any flight with more than an eighth of
-    what the link carries in a round trip. Later flights answer packets that the link itself has spread."""
+    """Return the share of a round trip during which a flight was sent. The flight is the last one before flights exceed
+    an eighth of what the link carries in a round trip, because later flights answer packets that the link itself has
+    spread."""
     little = situation.mbit * 1e6 / 8 * situation.round_trip_ms / 1e3 / 8
     try:
         early = list(takewhile(lambda packet: of.payload(packet) <= little, of.body[:-1]))

@@ -1,4 +1,4 @@
-"""The standard situations: a request, and a link."""
+"""Defines the standard situations: a request, and a link."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,13 +10,13 @@ from h123.study.networks.network import Bottleneck, Direction, Loss, Queue
 from h123.verification.constants.experiment import SenderCase
 
 Way = Literal["sends", "gets", "asks"]
-"""What the subject does with the body: sends it, receives it (`gets`), or `asks`: it is the body of a GET, which either
-end may send."""
+"""What the subject does with the body: `sends` it, or `gets` it. `asks`: it is the body of a GET, which the server
+sends, whatever the subject's role."""
 
 
 @dataclass(frozen=True)
 class Situation:
-    """A standard situation."""
+    """A standard situation: a request over a link."""
 
     name: str
     title: str
@@ -25,9 +25,9 @@ class Situation:
     round_trip_ms: int
     mbit: int
     loss: float = 0.0
-    """Share of the sender's packets that is lost."""
+    """The share of the sender's packets that are lost."""
     queue: int | None = None
-    """Packets that the bottleneck's queue holds; None: the usual 100 ms."""
+    """The number of packets that the bottleneck's queue holds. None: the usual 100 ms."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -37,7 +37,7 @@ class Situation:
 
     @property
     def description(self) -> str:
-        """`10 MB over 100 ms and 200 Mbit/s, the mean of 3 requests on a connection`."""
+        """A description such as `10 MB over 100 ms and 200 Mbit/s, the mean of 3 requests on a connection`."""
         link = f"{format_bytes(self.size)} over {self.round_trip_ms} ms and {self.mbit} Mbit/s"
         loss = f", {self.loss:.1%} lost" if self.loss else ""
         queue = f", a queue of {self.queue} packets" if self.queue else ""
@@ -47,15 +47,15 @@ class Situation:
 
     @property
     def least_s(self) -> float:
-        """The minimum time of a request, s: a round trip, and the body at the link's rate."""
+        """The minimum time of a request in seconds: a round trip, plus the body at the link's rate."""
         return self.round_trip_ms / 1e3 + self.size * 8 / (self.mbit * 1e6)
 
     def method(self, sender: SenderCase) -> str:
-        """The method of its requests."""
+        """Return the method of the requests."""
         return {"sends": sender.sends, "gets": sender.gets, "asks": "GET"}[self.way]
 
     def network(self, method: str) -> Network:
-        """The network: the same in both directions, except for losses, which affect the body's packets."""
+        """Return the network. It is the same in both directions, except that only the body's packets are lost."""
         queue = Queue(packets=self.queue) if self.queue else Queue(ns=100_000_000)
         plain = Direction(
             delay_ns=self.round_trip_ms * 500_000, rate=Bottleneck(bps=self.mbit * 1_000_000), queue=queue

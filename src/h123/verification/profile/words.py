@@ -9,7 +9,7 @@ from h123.verification.profile.findings import SituationResult
 _UNAVOIDABLE: Final = ("rate", "trip")
 """Causes that are part of a request's minimum time."""
 _WORTH = 0.1
-"""The minimum share of the request's time for a part to be listed."""
+"""The smallest share of a request's time for a cause to be listed."""
 _MOST = 3
 _BURST = 0.1
 """A flight that is sent in less than this share of a round trip is not paced."""
@@ -17,8 +17,8 @@ _LIMITS = {cause.name for cause in CAUSES if cause.group == "limit"}
 
 
 def holding(result: SituationResult) -> list[str]:
-    """The causes that took a tenth of the time or more, largest first, at most three; empty if nothing holds it
-    back."""
+    """Return the causes that took a tenth of the time or more, largest first, at most three. The list is empty if
+    nothing holds the subject back."""
     if not result.seconds:
         return []
     worth = [name for name, s in result.parts.items() if name not in _UNAVOIDABLE and s >= _WORTH * result.seconds]
@@ -26,12 +26,12 @@ def holding(result: SituationResult) -> list[str]:
 
 
 def slowness(result: SituationResult) -> str:
-    """The ratio to a request's minimum time: `2.8`; `-` if unknown."""
+    """Return the ratio of the time to a request's minimum time, such as `2.8`, or `-` if unknown."""
     return figures(result.seconds / result.least, 2) if result.seconds is not None else "-"
 
 
 def holding_words(result: SituationResult) -> str:
-    """`51% slow start, 31% a fixed limit (...), 64 kB in flight`."""
+    """Return text such as `51% slow start, 31% a fixed limit (...), 64 kB in flight`."""
     if result.seconds is None:
         return f"not known: {result.untold}"
     parts = [_part(result, name) for name in holding(result)] or ["nothing"]
@@ -39,7 +39,7 @@ def holding_words(result: SituationResult) -> str:
 
 
 def summary(result: SituationResult) -> str:
-    """`1.42 s, 2.8 times the least: 51% slow start`."""
+    """Return text such as `1.42 s, 2.8 times the least: 51% slow start`."""
     if result.seconds is None:
         return holding_words(result)
     return f"{format_seconds(result.seconds)}, {slowness(result)} times the least: {holding_words(result)}"

@@ -1,1 +1,1 @@
-"""Single checks of a server: requests at once, idle connections, unknown versions, and how its faults are explained."""
+"""Single checks of a server: simultaneous requests, idle connections, unknown versions, and explanations of faults."""

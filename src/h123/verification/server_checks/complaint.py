@@ -1,4 +1,4 @@
-"""Explains the probe's complaints to the author of a server: which request it was, and what is expected."""
+"""Explains the probe's complaints to the author of a server: which request failed, and what is expected."""
 
 import re
 
@@ -18,14 +18,14 @@ _REQUESTS = (
     (r"(\d+) requests on a connection", r"GET /bytes/1, \1 times on one connection"),
     (r"a connection idle for .*", "GET /bytes/1, twice on one connection"),
 )
-"""The request of each check that makes some."""
+"""The request behind each check, for checks that make requests."""
 _NO_LENGTH = re.compile(r"content-length -1 instead of (\d+)")
-"""How Go reports that there is none."""
+"""How Go reports a missing length."""
 
 
 def explained(check: str, detail: str) -> str:
-    """The complaint of a failed check, with the request before it."""
-    complaint = _NO_LENGTH.sub(r"the answer has no content-length (chunked?); `content-length: \1` is wanted", detail)
+    """Return the complaint of a failed check, preceded by the request."""
+    complaint = _NO_LENGTH.sub(r"the answer has no content-length (chunked?); `content-length: \1` is required", detail)
     for pattern, request in _REQUESTS:
         if match := re.fullmatch(pattern, check):
             case = match.expand(request)

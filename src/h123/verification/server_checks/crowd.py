@@ -1,6 +1,6 @@
-"""Checks how many requests of a connection a server processes at once, among those that the probe makes together.
+"""Checks how many simultaneous requests of a connection a server processes.
 
-The contract has a minimum. A program with a lower limit declares it, and the check must find exactly this limit: that
+The contract sets a minimum. A program with a lower limit declares it, and the check must find exactly this limit: that
 many requests begin together, and one more does not.
 """
 
@@ -13,19 +13,20 @@ from h123.verification.result import Result
 LEAST = 100
 """The contract's minimum for every server."""
 _BEYOND_NS = 10_000_000_000
-"""If one more request than a server allows has not begun in this time, it will not, with a wide margin, ns."""
+"""If one request more than a server allows has not begun within this time in ns, it never will. The margin is wide."""
 _CHECK = re.compile(r"\d+ (downloads|uploads) at once")
 _BEGUN = re.compile(r"only (\d+) of \d+ had begun\b")
 """The probe's message."""
 
 
 def at_once(server: Server, protocol: str) -> int:
-    """The number of requests that must begin together."""
+    """Return the number of requests that must begin together."""
     return server.limits.streams.get(protocol, LEAST)
 
 
 def beyond(server: Server, protocol: str) -> Mapping[str, object] | None:
-    """The probe's task that shows that a declared limit is real. None if there is no limit, or if it cannot be seen."""
+    """Return the probe's task that shows whether a declared limit is real, or None if there is no limit or no way to
+    see it."""
     declared = server.limits.streams.get(protocol)
     uploads = protocol in server.in_turn  # whose downloads are not held open
     if declared is None or (uploads and "POST" not in server.methods):
@@ -39,7 +40,7 @@ def beyond(server: Server, protocol: str) -> Mapping[str, object] | None:
 
 
 def advised(results: Sequence[Result]) -> Iterator[Result]:
-    """The results, with the line for the manifest if a server began only some of the requests."""
+    """Yield the results. If a server began only some of the requests, the result names the line for the manifest."""
     for result in results:
         count = _started_requests(result)
         if count and result.protocol != "h1":
@@ -51,20 +52,20 @@ def advised(results: Sequence[Result]) -> Iterator[Result]:
 
 
 def limit_fault(results: Sequence[Result], declared: int) -> str:
-    """The fault in a declared limit, from the result of one more request. Empty if it is as declared."""
+    """Return the fault in a declared limit, from the result of a trial with one request more, or an empty string."""
     case = [result for result in results if _CHECK.fullmatch(result.check)]
     if any(_started_requests(result) == declared for result in case):
         return ""
     if wrong := [f"{r.check}: {r.detail}" for r in case or results if r.verdict == "failed"]:
         return "; ".join(wrong)
     return (
-        f"{declared + 1} were in flight at once, so {declared} is no limit of the program's: leave it out of "
-        "subject.toml, or declare the number there is"
+        f"{declared + 1} were in flight at once, so {declared} is not a limit of the program: leave it out of "
+        "subject.toml, or declare the right number"
     )
 
 
 def _started_requests(result: Result) -> int | None:
-    """The number of requests that had begun when the probe gave up. None: all, or the result is about something
-    else."""
+    """Return the number of requests that had begun when the probe gave up. None if all had begun, or if the result is
+    about something else."""
     match = _BEGUN.search(result.detail) if result.verdict == "failed" and _CHECK.fullmatch(result.check) else None
     return int(match[1]) if match else None

@@ -1,8 +1,8 @@
-"""Checks how long a connection may be idle before a server ends it.
+"""Checks how long a connection may be idle before a server closes it.
 
-The contract has a minimum. A program with a shorter time declares it, and the check must find exactly this time: over
-HTTP/3 the server announces it; over TCP a connection stays open for most of that time, and is closed after twice as
-long.
+The contract sets a minimum. A program with a shorter time declares it, and the check must find exactly this time. Over
+HTTP/3 the server announces it. Over TCP a connection must stay open for most of that time, and be closed after twice
+that time.
 """
 
 import re
@@ -13,31 +13,32 @@ from h123.catalogue import LEAST_IDLE_NS, QUIC, Server
 from h123.verification.result import Result
 
 _ASKED_NS = 58_000_000_000
-"""Slightly less than the minimum, ns."""
+"""Slightly less than the contract's minimum, in ns."""
 _ASKED_SHARE = 0.9
 _BEYOND = 2
-"""Times that are declared, after which a connection is gone, however seldom a server looks."""
+"""After this many times the declared time, a connection is closed, even if a server checks rarely."""
 _CHECK = "a connection idle for "
 _ANNOUNCED = re.compile(r"idle for ((?:[\d.]+(?:ms|[hms]))+)")
-"""The probe's words for a span, as Go writes it."""
+"""A duration in the probe's message, as Go writes it."""
 _PART = re.compile(r"([\d.]+)(ms|[hms])")
 _UNITS_NS = {"h": 3600 * 10**9, "m": 60 * 10**9, "s": 10**9, "ms": 10**6}
 
 
 def idle_time_ns(server: Server, protocol: str) -> int:
-    """How long the connection must stay open, ns. Over HTTP/3 the probe keeps it alive, as clients do."""
+    """Return how long a connection must stay open, in ns. Over HTTP/3 the probe keeps it alive, as clients do."""
     declared = server.limits.idle.get(protocol)
     return _ASKED_NS if declared is None or protocol == QUIC else round(declared * _ASKED_SHARE)
 
 
 def beyond(server: Server, protocol: str) -> Mapping[str, object] | None:
-    """The probe's task that shows that a declared limit is real. None if there is no limit, or if it is announced."""
+    """Return the probe's task that shows whether a declared limit is real, or None if there is no limit or the server
+    announces it."""
     declared = server.limits.idle.get(protocol)
     return None if declared is None or protocol == QUIC else {"idle_ns": declared * _BEYOND}
 
 
 def judge_idleness(server: Server, results: Sequence[Result]) -> Iterator[Result]:
-    """The results. An announced time is compared with the declared one; if none is declared, the result has the line
+    """Yield the results. An announced time must equal the declared one. If none is declared, the result names the line
     for the manifest."""
     for result in results:
         announced = _announced(result)
@@ -48,30 +49,31 @@ def judge_idleness(server: Server, results: Sequence[Result]) -> Iterator[Result
             continue
         sentence = f"a connection may be idle for {format_seconds(announced / 1e9)}"
         if declared is not None:
-            fault = f"{sentence}, not for {format_seconds(declared / 1e9)} as is declared"
+            fault = f"{sentence}, not for {format_seconds(declared / 1e9)} as declared"
         else:
             line = f'limits = {{idle = {{{result.protocol} = "{announced / 1e9:g}s"}}}}'
             fault = (
-                f"{sentence}, and a minute is asked for; if the program itself allows no more, declare it in [server] "
+                f"{sentence}, but a minute is required; if the program itself allows no more, declare it in [server] "
                 f"of subject.toml: `{line}`"
             )
         yield result.model_copy(update={"verdict": "failed", "detail": fault})
 
 
 def limit_fault(results: Sequence[Result], waited: int) -> str:
-    """The fault in a declared limit, from the result of a later request. Empty if it is as declared."""
+    """Return the fault in a declared limit, from the result of a later request, or an empty string."""
     case = [result for result in results if result.check.startswith(_CHECK)]
     if not case:
         return "; ".join(f"{r.check}: {r.detail}" for r in results if r.verdict == "failed") or "nothing came of it"
     if case[0].verdict == "failed":
         return ""
     return (
-        f"the connection was there after {format_seconds(waited / 1e9)}, so half of that is no limit of the "
-        "program's: leave it out of subject.toml, or declare the time there is"
+        f"the connection was still open after {format_seconds(waited / 1e9)}, so half of that is not a limit of the "
+        "program: leave it out of subject.toml, or declare the right time"
     )
 
 
 def _announced(result: Result) -> int | None:
-    """Over HTTP/3; None: no limit, or the result is about something else."""
+    """Return the time that an HTTP/3 server announced, or None if it announced none or the result is about something
+    else."""
     match = _ANNOUNCED.search(result.detail) if result.check == "limits" and result.protocol == QUIC else None
     return round(sum(float(n) * _UNITS_NS[unit] for n, unit in _PART.findall(match[1]))) if match else None

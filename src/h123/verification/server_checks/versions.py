@@ -1,6 +1,7 @@
-"""Sends a server a QUIC version that does not exist; it must then name its own versions (RFC 9000, section 6).
+"""Sends a server a QUIC version that does not exist. The server must answer with its own versions (RFC 9000, section
+6).
 
-It runs in the client's place of a trial, with the probe's files: `python versions.py plan.json checks.json`.
+The script replaces the client of a trial and uses the probe's files: `python versions.py plan.json checks.json`.
 """
 
 import json
@@ -11,16 +12,17 @@ from pathlib import Path
 
 CHECK = "versions"
 _NONE, _NEGOTIATION, _ONE = 0x1A2A3A4A, 0, 1
-"""Versions: a reserved one that no server has, that of the answer, and QUIC's."""
+"""Versions: a reserved one that no server supports, the version field of the answer, and version 1."""
 _ASKED_OF, _ASKED_BY = b"to whom.", b"by whom."
-"""Connection IDs, which come back the other way round."""
+"""Connection IDs, which the answer contains in reverse order."""
 _LEAST = 1200
-"""Bytes of the first datagram of a connection: fewer need no answer."""
+"""The size of a connection's first datagram in bytes. Servers need not answer smaller ones."""
 _TIMES, _WAIT_S = 3, 2.0
 
 
 def command(folder: Path, plan: str, checks: str) -> list[str]:
-    """The command for a trial of this folder. It names a copy in the folder, because a lab may hide this file."""
+    """Return the command for a trial in this folder. It names a copy in the folder, because a lab may hide this
+    file."""
     script = Path(shutil.copy(__file__, folder)).name
     return [str(Path(sys.executable).resolve()), "-I", script, plan, checks]
 
@@ -31,7 +33,7 @@ def question() -> bytes:
 
 
 def judge_answer(answer: bytes) -> tuple[bool, str]:
-    """Whether the answer is right, and its content."""
+    """Return whether the answer is right, and a description of it."""
     ids = b"".join(bytes([len(connection_id)]) + connection_id for connection_id in (_ASKED_BY, _ASKED_OF))
     begin, rest = answer[: 5 + len(ids)], answer[5 + len(ids) :]
     if not begin or not begin[0] & 0x80 or begin[1:] != _NEGOTIATION.to_bytes(4, "big") + ids:
@@ -41,12 +43,12 @@ def judge_answer(answer: bytes) -> tuple[bool, str]:
     versions = [int.from_bytes(rest[at : at + 4], "big") for at in range(0, len(rest), 4)]
     names = ", ".join(f"{version:#x}" for version in versions)
     if _ONE not in versions or _NONE in versions:
-        return False, f"versions {names}: {_ONE:#x} is wanted, and not {_NONE:#x}, which no version is"
+        return False, f"versions {names}: expected {_ONE:#x}, and not {_NONE:#x}, which does not exist"
     return True, names
 
 
 def ask(address: str, port: int) -> tuple[bool, str]:
-    """Send the request and judge the answer. Datagrams may be lost."""
+    """Send the request, again if there is no answer, and judge the answer."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
         udp.connect((address, port))
         udp.settimeout(_WAIT_S)

@@ -1,4 +1,4 @@
-"""The receive windows that a server announces when a connection begins."""
+"""Reads the receive windows that a server announces when a connection starts."""
 
 import re
 from collections.abc import Sequence
@@ -7,11 +7,11 @@ from h123.base.units import format_bytes
 from h123.verification.result import Result
 
 _WINDOWS = re.compile(r"receive windows of (\d+) bytes a stream and (\d+) a connection")
-"""The probe's words for them."""
+"""The probe's words for the windows."""
 
 
 def receive_windows(results: Sequence[Result]) -> dict[str, str]:
-    """For each protocol with such windows: `6.29 MB per stream, 15.7 MB per connection`."""
+    """Return, for each protocol with such windows, a text such as `6.29 MB per stream, 15.7 MB per connection`."""
     windows = {}
     for result in results:
         match = _WINDOWS.search(result.detail) if result.role == "server" and result.check == "limits" else None
