@@ -1,7 +1,7 @@
 """Locates the project's own files, and quotes paths for the command line.
 
-h123 runs from a checkout or as an installed package. In a checkout, the data files (studies, networks, subjects, ...)
-are those of the checkout. A package contains copies of them in `h123/data`.
+h123 runs from a checkout or as an installed package. A checkout contains the data files (studies, networks, subjects,
+...), and a package contains copies of them in `h123/data`.
 """
 
 import os

@@ -132,7 +132,7 @@ class SecondRun(TypedDict):
 
 @with_config(STRICT)
 class CampaignStep(TypedDict):
-    """A step of a campaign: it began, resumed, got an additional machine, repeats failed trials, was interrupted, or
+    """A step of a campaign: it began, resumed, got an additional machine, repeated failed trials, was interrupted, or
     ended."""
 
     event: Literal["campaign", "resume", "joined", "retry", "interrupted", "finished"]

@@ -30,7 +30,8 @@ class GatewayFacts(Document):
     tcp: AddedDelay
     udp: AddedDelay
     beyond_ns: Count | None
-    """How long this machine takes to open a TCP connection to the server, in ns. None if the server accepts none."""
+    """The time in ns that this machine takes to open a TCP connection to the server. None if the server accepts
+    none."""
 
 
 def read_gateway(trial: Path) -> GatewayFacts | None:

@@ -25,10 +25,10 @@ class Cpu(Shape):
     main_ns: Count
     """Time of the role's processes and all their descendants, during the main role's run."""
     main_wait_ns: Count | None = None
-    """How long its threads were ready but waited for a processor. Null under the virtual clock, and if the trial ended
-    before the main role did."""
+    """The time for which its threads were ready but waited for a processor. Null under the virtual clock, and if the
+    trial ended before the main role did."""
     main_turns: Count | None = None
-    """How often a thread got a processor. Null in the same cases as `main_wait_ns`."""
+    """The number of times that a thread got a processor. Null in the same cases as `main_wait_ns`."""
     main_over_time: list[NumberPair] = Field(default=[])
     """Pairs `[time, main_ns until then]`, every 5 ms at first, then less often. Under the virtual clock only at the
     end."""
@@ -113,7 +113,7 @@ class DirectionReport(Shape):
     """Waits for the link's rate, including cross traffic, of packets that were not dropped by the queue. Null in early
     reports."""
     lateness_ns: Lateness
-    """How late packets left the link."""
+    """The lateness of packets that left the link."""
 
 
 class CrossTrafficReport(Shape):
@@ -256,7 +256,7 @@ class Report(Document):
     phases_ns: dict[str, Count]
     """Durations of `setup`, `check`, `ready`, `main` and `teardown`, in ns."""
     main_began_ns: Count = 0
-    """When the main role began, on the clock of the samples."""
+    """The start of the main role, on the clock of the samples."""
     links: Sequence[LinkReport]
     roles: Sequence[RoleReport]
     hosts: list[HostReport]

@@ -80,7 +80,7 @@ class Readiness(Shape):
     besides: list[int] = Field(default=[])
     """Additional TCP ports that must be open anywhere on the host."""
     elsewhere_ns: int | None = None
-    """How long the program may listen only elsewhere before the lab gives up, in ns. None: `timeout_ns`."""
+    """The time in ns for which the program may listen only elsewhere before the lab gives up. None: `timeout_ns`."""
     timeout_ns: int
 
 

@@ -48,7 +48,7 @@ class Sample(TypedDict):
     resource: int | None
     """The requested resource, as the workload numbers them. None if there is only one."""
     tries: NotRequired[int]
-    """How often the request was made. Only for workloads whose requests are repeated."""
+    """The number of times that the request was made. Only for workloads whose requests are repeated."""
 
 
 def sql_type(column: str) -> str:

@@ -45,9 +45,9 @@ class _Malformed(ValueError):
 def ingest(partial: Path, parameters: Values) -> list[Reason]:
     """Turn `partial`/samples.csv into samples.parquet. Return reasons that make the trial invalid, or none.
 
-    `parameters` are the trial's parameters; only those of the workload are read. Reasons are `samples-missing`,
-    `samples-malformed` (with the line; the CSV then stays for inspection), `wrong-protocol` and `wrong-size`. Raises
-    OSError if the Parquet file cannot be written.
+    Of the trial's `parameters`, only the workload's are read. Reasons are `samples-missing`, `samples-malformed` (with
+    the line; the CSV then stays for inspection), `wrong-protocol` and `wrong-size`. Raises OSError if the Parquet file
+    cannot be written.
     """
     source, work = partial / "samples.csv", workload_of(parameters)
     columns = RETRIED_COLUMNS if work.retries else COLUMNS

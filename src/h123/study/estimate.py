@@ -1,7 +1,7 @@
 """Estimates how long a trial will take and how many bytes it will move, before anything runs.
 
 The estimate is for planning an afternoon, not for predicting results. It adds the time of handshakes and cold requests
-(round trips, slow start) to that of the warm requests, which is set by the tightest of these limits:
+(round trips, slow start) to the time of the warm requests, which is set by the tightest of these limits:
 
 * the rate of the link, and of the link between the server and its storage or origin;
 * the throughput of the subjects' processors;

@@ -260,6 +260,6 @@ def timeless_note(trials: Iterable[Parameters], networks: Mapping[str, Network])
         return None
     return (
         f"under the virtual clock nothing takes time over {', '.join(names)}: no delay, no rate. Unless a program "
-        "waits by itself, such as a handler that sleeps, there is nothing to measure and times get no verdict there; "
+        "waits on its own, such as a handler that sleeps, there is nothing to measure and times get no verdict there; "
         "leave it out (--filter), or run it under the wall clock"
     )

@@ -63,7 +63,7 @@ class StudyFile(Strict):
     require: list[Condition] = Field(default=[], max_length=MOST_CONDITIONS)
     """Conditions that must hold, or the campaign fails."""
     blocks: Annotated[StrictInt, Field(ge=1, le=MOST_TRIALS)]
-    """How often every treatment runs. Fewer than 6 blocks decide nothing."""
+    """The number of times that every treatment runs. Fewer than 6 blocks decide nothing."""
     seed: Annotated[StrictInt, Field(ge=0, lt=2**53)] = 1
     """Determines the order of trials and the losses of the links."""
 

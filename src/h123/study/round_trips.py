@@ -26,8 +26,8 @@ def handshake_round_trips(
 
     `tls` is the TLS version, or None without encryption. If `opening` has early data, a QUIC client sends the request
     at once (RFC 9001, section 4.6). With TCP Fast Open, the first flight of TLS travels in the first packet of TCP (RFC
-    7413). Resuming a TLS 1.3 session saves no round trip by itself. With `false_start`, the client sends its request
-    before the server's last flight of TLS 1.2 has arrived (RFC 7918).
+    7413). Resuming a TLS 1.3 session alone saves no round trip. With `false_start`, the client sends its request before
+    the server's last flight of TLS 1.2 has arrived (RFC 7918).
     """
     if opening.early:
         return 0

@@ -66,7 +66,7 @@ class Samples(Strict):
     """`requests`: each row is a request. `runs`: each row is a run of one request; if rows have no times, they must be
     in the order of measurement."""
     redirects: Redirects = "failed"
-    """How to count answers with a status of 3xx, except 304."""
+    """Whether answers with a status of 3xx, except 304, count as failed or are left out."""
     header: list[str] | None = None
     """Names of the columns, for a file without a header line."""
     where: dict[str, str] = Field(default={})
@@ -75,9 +75,9 @@ class Samples(Strict):
     """Patterns for the file's name without its extension, such as `"{protocol}-{block}"`. Names in braces become
     columns; the first pattern that matches applies."""
     start: ColumnSource | None = None
-    """When the request started. Give `start` and `end`, or only `latency`."""
+    """The start of the request. Give `start` and `end`, or only `latency`."""
     end: ColumnSource | None = None
-    """When the request ended. The units are the same as for `start`."""
+    """The end of the request, in the units of `start`."""
     latency: ColumnSource | None = None
     """The time since the request's start. Required unless there are `start` and `end`."""
     ttfb: ColumnSource | None = None

@@ -62,8 +62,8 @@ could also be made of documents, so a browser must refuse it explicitly."""
 CONNECTIONS: dict[str, str | int] = {"shared": "shared", "per-user": "per-user", "number": 2}
 """The value in a workload for each way to spread users over connections."""
 PATIENCE_NS = 500_000_000
-"""How long users wait before they leave, in ns. It is longer than opening a connection over the link LEFT takes, with
-the first bytes of an answer."""
+"""The time after which users leave, in ns. Opening a connection over the link LEFT, and an answer's first bytes, take
+less."""
 INSISTENCE = {"after": "1s", "at_most": 2}
 """The retries of users over the link LEFT. Small answers arrive before the first retry, large ones do not."""
 CHANGING = {

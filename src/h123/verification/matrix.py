@@ -4,7 +4,7 @@ Results are stored in the matrix's folder, so a stopped run can continue, and a 
 changed. The folder contains `journal.jsonl`, `tls/`, `matrix.html`, and the trials that failed in
 `trials/<server>-<client>-<protocol>-<method>/`. The journal's first event is {"event": "matrix", "h123": "matrix/1"}.
 {"event": "run", "version", "machine"} starts a run, and each pairing that both sides declare adds an event `cell`. The
-last event of a pairing counts, as long as both fingerprints are those of the subjects' present files.
+last event of a pairing counts, as long as both fingerprints match the subjects' present files.
 
 A trial is a GET or POST of 100 kB by 3 users, 2 requests each, over a plain veth pair. `pass`: the trial is valid, and
 every request was answered completely over the requested protocol. `unsupported`: one side does not declare the method.

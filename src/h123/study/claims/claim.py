@@ -35,7 +35,7 @@ class Claim(Strict):
     b: str | None = None
     """The level that `a` is compared with."""
     direction: Literal["lower", "higher", "equivalent", "not higher", "not lower", "none"]
-    """How the source compares a with b."""
+    """The source's comparison of a with b."""
     checks: list[Annotated[Check, Field(discriminator="check")]] = Field(default=[])
     """Figures that arithmetic or physics can judge."""
 
@@ -67,7 +67,7 @@ class WordedClaim(Claim):
     size: str | None = None
     """The figure as printed."""
     rule: Annotated[str, Field(min_length=1)] | None = None
-    """How to decide the claim. `arithmetic`: by its checks."""
+    """The rule that decides the claim. `arithmetic`: its checks decide."""
     known: DocumentEvidence | None = None
     """A public document that decides the claim: `{verdict: confirmed, by: ...}`."""
     untestable: Annotated[str, Field(min_length=1)] | None = None

@@ -26,7 +26,7 @@ class Publication(Strict):
 
     title: str
     where: str
-    """Where to find the work: journal, site, year."""
+    """The place of the work: journal, site, year."""
 
 
 class Ledger(Strict):

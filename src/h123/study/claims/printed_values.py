@@ -31,7 +31,7 @@ Figures = dict[str, Figure | Annotated[list[Figure], Field(min_length=2, max_len
 
 
 class LevelFacts(Strict):
-    """Facts that the work states about a level, from which bounds follow. None: not stated, or no limit."""
+    """The facts about a level that the published work states. A fact is None if it is not stated or has no limit."""
 
     size: Annotated[Size, Field(gt=0)] | None = None
     users: Annotated[StrictInt, Field(ge=1)] | None = None

@@ -137,7 +137,7 @@ class Condition(Strict):
 
     holds: Annotated[str, AfterValidator(lambda text: str(_parts(text, REQUIRED)))]
     by: Basis = "interval"
-    """What must lie within the bound: the whole interval, or only the estimate."""
+    """The part that must lie within the bound: the whole interval, or only the estimate."""
 
     @model_validator(mode="before")
     @classmethod

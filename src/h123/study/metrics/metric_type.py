@@ -117,7 +117,7 @@ class Metric:
 
     @property
     def observation(self) -> str:
-        """The name of the observation on which the metric is based in a closed loop."""
+        """The name of the metric whose observation this metric shares in a closed loop, or its own name."""
         return self.repeats or self.name
 
     def format(self, value: float | None) -> str:

@@ -119,10 +119,10 @@ class StageTime:
 class OpenedConnections:
     """The median number of connections that a warm visit opened, counted from packets of the client's link.
 
-    Browsers open connections that they never use. No sample records those, since the column `connection` counts used
-    ones only. The hosts' counters include all TCP connections of the whole trial, also those of the browser's
-    controlling program and those of a proxy to its origin, but no QUIC connections. On the link, every connection of
-    either protocol has a first packet, whose time shows which visit opened it.
+    Browsers open connections that they never use. No sample records them, because the column `connection` only counts
+    used ones. The hosts' counters include every TCP connection of the trial, even of the browser's controlling program
+    and of a proxy to its origin, but no QUIC connections. On the link, every connection of either protocol has a first
+    packet, whose time shows which visit opened it.
     """
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")

@@ -110,7 +110,7 @@ class Limit(LinkModel):
 
 
 Udp = Literal["pass", "drop", "reject"] | Limit
-"""How the link treats UDP packets."""
+"""The treatment of UDP packets by the link."""
 
 
 class Change(LinkModel):
@@ -154,7 +154,7 @@ class Move(LinkModel):
     new: Literal["port", "address"]
     """port: each flow gets a new port. address: the client gets a new address and new ports."""
     overlap_ns: int = 0
-    """How long packets to the old place still arrive."""
+    """The time for which packets to the old place still arrive, in ns."""
 
 
 class Traffic(LinkModel):
@@ -172,7 +172,7 @@ class Cross(LinkModel):
     up: Traffic | None = None
     down: Traffic | None = None
     ahead_ns: int
-    """How long before the main role the traffic starts, at most 60 s."""
+    """The time by which the traffic starts before the main role, at most 60 s."""
     spread_ns: int = 0
     """The traffic starts up to this many ns earlier, so that different blocks meet different moments of it."""
 

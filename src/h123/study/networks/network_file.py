@@ -289,7 +289,7 @@ class MoveFile(Strict):
     new: Literal["port", "address"]
     """`port`: a new port for each flow (NAT rebinding). `address`: a new address and new ports."""
     overlap: Duration = 0
-    """How long packets to the old place still arrive."""
+    """The time for which packets to the old place still arrive."""
 
     def resolve(self) -> resolved.Move:
         """Convert this to the lab's form."""
@@ -321,7 +321,7 @@ class CrossFile(Strict):
     up: TrafficFile | None = None
     down: TrafficFile | None = None
     ahead: Annotated[Duration, Field(le=LONGEST_AHEAD)] = 1_000_000_000
-    """How long before the client the traffic starts."""
+    """The time by which the traffic starts before the client."""
     spread: Duration = 0
     """The traffic starts up to this much earlier, by an amount that depends on the seed and block only."""
 

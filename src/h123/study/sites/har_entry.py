@@ -135,7 +135,7 @@ class WrittenHarEntry:
         return "of event streams" if self.kind == "eventsource" or "event-stream" in self._mime() else None
 
     def may_be_document(self) -> bool:
-        """Return whether the browser may have requested it as a page, even without an answer."""
+        """Return whether the browser may have requested the entry as a page, even without an answer."""
         if self.kind:
             return self.kind == "document"
         return "text/html" in _headers(self.request).get("accept", "text/html") and self.method == "GET"

@@ -32,7 +32,7 @@ class RecordedRequest:
 
 @dataclass(frozen=True)
 class PageLoad:
-    """The indices of requests that do not belong to the load."""
+    """The indices of a page's requests that do not belong to the load."""
 
     polls: frozenset[int]
     late: frozenset[int]

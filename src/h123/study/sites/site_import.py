@@ -75,7 +75,7 @@ def graph_of(path: Path, recording: Recording) -> "Graph":
 
 @dataclass
 class Graph:
-    """The entry that caused each entry. Causes come earlier, so the graph has no cycle."""
+    """Maps each entry to the entry that caused it. Causes come earlier, so the graph has no cycle."""
 
     entries: Sequence[HarEntry]
     document: int = 0

@@ -266,7 +266,7 @@ class WorkloadKind(ABC):
     # What a client reads
 
     def common(self, target: Target) -> dict[str, Any]:
-        """Return the fields of workload.json that all kinds have, and those of the load's optional features."""
+        """Return the fields of workload.json that all kinds have, and the fields of the load's optional features."""
         load, count = self.load, self.load.users * self.each()
         return {
             **common_fields(load, target),

@@ -90,7 +90,8 @@ class Exchange:
 
 @dataclass(frozen=True)
 class VisitShape:
-    """A group of requests that belong together, like those of a page. Their samples have the same user and `group`."""
+    """A group of requests that belong together, such as the requests of a page. Their samples have the same user and
+    `group`."""
 
     requests: int
     largest: int

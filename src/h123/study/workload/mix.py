@@ -56,9 +56,9 @@ class MixEntry(Strict):
     )
     """The required status of the answer. None: any from 200 to 299."""
     weight: Annotated[Count, Field(ge=1, le=MOST_WEIGHT)] = 1
-    """How often this request is made, relative to the others."""
+    """The frequency of this request, relative to the others."""
     think: Duration = 0
-    """How long the user waits before this request."""
+    """The user's wait before this request."""
     headers: Annotated[tuple[Header, ...], Field(max_length=MOST_HEADERS), AfterValidator(once_each)] = ()
     """Headers in addition to the workload's. They replace headers of the workload with the same name."""
 
@@ -107,7 +107,7 @@ class MixEntry(Strict):
 
     @property
     def served(self) -> int | None:
-        """The number of bytes that the path asks for, or None."""
+        """The number of bytes that the path requests, or None."""
         match = _BYTES.fullmatch(self.target) if self.method == "GET" and self.status in (None, OK) else None
         return int(match[1]) if match else None
 

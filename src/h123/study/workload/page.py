@@ -56,7 +56,7 @@ class PageParameters(Load):
     """Whether the server also supports HTTP/2 at the same address and announces HTTP/3. The client then discovers
     HTTP/3 itself and may use either."""
     announced: Announcement = ALT_SVC
-    """Where HTTP/3 is announced: in the server's answers over HTTP/2 (Alt-Svc, RFC 7838), or in the DNS before the
+    """The place where HTTP/3 is announced: the server's answers over HTTP/2 (Alt-Svc, RFC 7838), or the DNS before the
     first request (an HTTPS record, RFC 9460)."""
     visit: Literal["first", "repeat"] = "first"
     """first: the client knows nothing about the server. repeat: it has visited the page before and keeps what it

@@ -24,12 +24,12 @@ ALPN = {"h1": ("http/1.1", ""), "h2": ("h2",), "h3": ("h3",)}
 _CODED = 0.6
 """The smallest share to which HPACK and QPACK can compress a new text (RFC 7541, appendix B: 5 bits a byte)."""
 LATE_NS = 1_500_000_000
-"""How late a client may notice a timeout, in ns."""
+"""The largest delay with which a client may notice a timeout, in ns."""
 LAST_NS = 100_000_000
 """A client may cancel a request by closing the connection if it abandons it this shortly before the end of the trial,
 in ns."""
 LATE_TRY_NS = 300_000_000
-"""How late a client may repeat a request, in ns."""
+"""The largest delay with which a client may repeat a request, in ns."""
 TRY_SHARE = (0.1, 0.8)
 """The smallest and largest share of a large answer that may arrive for an abandoned attempt. An attempt alone on the
 link receives nearly everything that the link carries until then, and data in flight arrives anyway."""

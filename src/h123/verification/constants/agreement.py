@@ -22,7 +22,7 @@ class DeclaredComparison:
     says: str
     where: tuple[str, ...]
     shows: str
-    """What packets show. Empty if they do not show the constant."""
+    """The value that packets show, or an empty string."""
     agrees: bool
     differs: str
     """The stated reason for a difference."""

@@ -20,7 +20,7 @@ _REQUESTS = (
 )
 """The request behind each check, for checks that make requests."""
 _NO_LENGTH = re.compile(r"content-length -1 instead of (\d+)")
-"""How Go reports a missing length."""
+"""Go's report of a missing length."""
 
 
 def explained(check: str, detail: str) -> str:
