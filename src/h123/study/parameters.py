@@ -57,8 +57,8 @@ class Parameters(WorkloadParameters):
     network: str
     """A network's name, or the path of its file."""
     losses: Literal["own", "none", "one"] = "own"
-    """The losses of the access link. own: those of its network. none: no losses. one: in each block, a single different
-    packet that carries bodies is lost (single_loss.py)."""
+    """The losses of the access link. own: the losses of its network. none: no losses. one: a single packet that carries
+    bodies is lost, a different one in each block (single_loss.py)."""
     tls: Annotated[Literal["1.2", "1.3"], BeforeValidator(_read_version)] = "1.3"
     """The only TLS version that both sides use."""
     port: Annotated[Count, Field(ge=1, le=65_535)] = 4443

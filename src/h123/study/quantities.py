@@ -27,8 +27,7 @@ def _quantity(parse: Callable[[object], float]) -> BeforeValidator:
 
 
 _MOST = 10**15
-"""The largest number allowed. It is beyond any quantity that people write with a unit, and protects from damaged files
-that h123 wrote."""
+"""The largest number allowed. People write smaller quantities, but files that h123 wrote may be damaged."""
 
 Duration = Annotated[int, _quantity(parse_duration), Field(ge=0, le=_MOST)]
 """Nanoseconds, written `15ms`."""

@@ -64,7 +64,7 @@ class Family(Strict):
     pairs: list[Pair] | None = None
     """The pairs to compare. None: all pairs of the study."""
     each: list[str] = Field(default=[])
-    """Factors for which each level gets a family of its own."""
+    """Factors whose levels each get their own family."""
 
 
 OF_REQUESTS = (

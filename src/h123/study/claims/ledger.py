@@ -26,7 +26,7 @@ class Publication(Strict):
 
     title: str
     where: str
-    """The place of the work: journal, site, year."""
+    """The place where the work was published: journal, site, year."""
 
 
 class Ledger(Strict):

@@ -116,11 +116,11 @@ class Constants(Strict):
     in_flight: InFlight | None = None
     """Bytes in flight as the sender of bodies."""
     received: InFlight | None = None
-    """Packets that the subject sends for each data packet that it receives."""
+    """Bytes that the other end has in flight towards the subject as the receiver of bodies."""
     acknowledgements: float | None = None
-    """The tail over a round trip so short that little more than the sender's minimum shows."""
+    """Packets that the subject sends for each data packet that it receives."""
     tail_near: Tail | None = None
-    """The value over a round trip so short that it shows little more than the sender's minimum."""
+    """The tail over a round trip so short that little more than the sender's minimum shows."""
     tail_far: Tail | None = None
     silences: list[Silence] | None = None
     untold: dict[str, str] = Field(default={})
