@@ -91,13 +91,13 @@ for row in waited:
     start += int(random.expovariate(50) * 1e9)
 """
 DEEDS = [
-    ("users wait for their answers", "asked['rate'] = None", CLOSED, "open loop, 50 requests a second", "have waited"),
+    ("users wait for their answers", "asked['rate'] = None", CLOSED, "open loop, 50 requests a second", "they waited"),
     (
         "one connection",
         "asked['connections'] = 'shared'",
         SILENT,
         SHARED.replace("shared", "per-user"),
-        "1 connections came",
+        "1 connections reached",
     ),
 ]
 
