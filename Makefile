@@ -5,8 +5,8 @@ SHELL := /bin/sh
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
-# Not so where making it was interrupted, or where its Python has gone or become another one since. Programs in it are run
-# as modules: their own first lines hold the path that the checkout had when they were installed.
+# Empty if setting it up was interrupted, or if its Python was removed or replaced. Programs in it are run as modules,
+# because their first lines contain the path that the checkout had when they were installed.
 WHOLE := $(shell $(PY) -c 'import pip' 2>/dev/null && echo whole)
 DOCS_VENV := .cache/docs
 PACKAGING := .cache/packaging
@@ -15,14 +15,14 @@ VALE_MODULE := github.com/vale-cli/vale/v3/cmd/vale@v3.20.0
 LAB := lab/target/release/h123-lab
 LAB_SOURCES := $(shell find lab -path lab/target -prune -o \( -name '*.rs' -o -name 'Cargo.*' \) -print)
 CRATES := $(patsubst %/Cargo.toml,%,$(wildcard subjects/*/Cargo.toml subjects/*/*/Cargo.toml))
-# Beside the subjects' own builds, which keep their programs alone. What compiles C++ for minutes (BoringSSL, MsQuic) is
-# looked at by `make test-all`, where its subject is installed.
+# Separate from the subjects' own builds, which keep only their programs. `make test-all` checks crates that compile C++ for
+# minutes (BoringSSL, MsQuic) if their subject is installed.
 SUBJECTS_CARGO := CARGO_TARGET_DIR="$(CURDIR)/.cache/cargo" cargo
 CLIPPY := $(SUBJECTS_CARGO) clippy --all-features --all-targets --locked --quiet -- -D warnings
 
 # Tests wait for trials, timeouts and servers much of their time.
 WORKERS := $(shell echo $$((2 * $$(nproc))))
-# Many images of containers set it: without compiled modules each of the hundreds of processes here compiles them again.
+# Many container images set it, but without compiled modules each of the hundreds of processes here compiles them again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup environment program quick test test-all torture bench lint docs wheel image clean
@@ -30,7 +30,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: environment program ## Python environment and the lab (./h123 does this by itself)
+setup: environment program ## Python environment and the lab (./h123 does this on first use)
 
 environment: $(VENV)/run.stamp
 
@@ -45,7 +45,7 @@ test: setup $(VENV)/dev.stamp ## all tests that fit in a few minutes
 	@PYTHONPATH=src $(PY) -m pytest -m "not heavy" --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 	@PYTHONPATH=src $(PY) tools/torture --rounds 6
 
-test-all: test ## also the long and heavy ones, every subject that installs within five minutes, and clippy of Rust subjects
+test-all: test ## also the heavy tests, every subject that installs within five minutes, and clippy for Rust subjects
 	@cd subjects/go-rest && go vet ./... && go test ./...
 	@cd subjects/rust-common && $(SUBJECTS_CARGO) test --all-features --locked --quiet && $(CLIPPY)
 	@PYTHONPATH=src $(PY) -m pytest -m heavy -rs
@@ -60,7 +60,7 @@ torture: setup ## break campaigns 1000 times, and try special files and strange 
 	@PYTHONPATH=src $(PY) tools/strange
 	@PYTHONPATH=src $(PY) tools/fuzz forged --cases 1000000
 
-bench: setup ## the figures the documentation states: link accuracy, virtual clock, overhead, evidence, lanes, speed of analysis and start-up
+bench: setup ## measure what the documentation states: link accuracy, virtual clock, overhead, evidence, lanes, analysis, start-up
 	@status=0; \
 	./h123 lab bench || status=1; \
 	./h123 install virtual-kernel && PYTHONPATH=src $(PY) bench/link_accuracy || status=1; \
@@ -86,7 +86,7 @@ lint: setup $(VENV)/dev.stamp docs $(VALE) ## ruff, mypy, clippy, rustfmt, gofmt
 	@cd subjects/go && go vet ./...
 	@cd tests/adversary/peer && go vet ./...
 
-docs: environment $(DOCS_VENV)/stamp ## the documentation as a site, for a browser: target/docs/index.html
+docs: environment $(DOCS_VENV)/stamp ## the documentation as a web site: target/docs/index.html
 	@PYTHONPATH=src $(PY) tools/result_pages.py target/results
 	@PYTHONPATH=src $(PY) tools/reference.py target/reference
 	@NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/python -m mkdocs build --clean
@@ -95,7 +95,7 @@ docs: environment $(DOCS_VENV)/stamp ## the documentation as a site, for a brows
 wheel: environment $(PACKAGING)/stamp ## the packages for pip: dist/h123-*.whl and dist/h123_virtual_kernel-*.whl
 	@PYTHONPATH=src $(PY) packaging/build.py --kernel
 
-image: wheel ## the container image localhost/h123, from the packages for pip and Debian's
+image: wheel ## the container image localhost/h123, from the pip packages and Debian's
 	@PYTHONPATH=src $(PY) packaging/image.py
 
 clean: ## remove everything built (campaigns stay)
@@ -107,13 +107,13 @@ endif
 
 $(VENV)/run.stamp: requirements/run.txt
 	@test ! -e $(VENV) || test -O $(VENV) || \
-		{ echo "h123: $(VENV) belongs to $$(stat -Lc %U $(VENV)), and is left alone: use a copy of this folder"; exit 1; }
+		{ echo "h123: $(VENV) belongs to $$(stat -Lc %U $(VENV)), and h123 does not change it: use a copy of this folder"; exit 1; }
 ifndef WHOLE
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 		{ echo "h123 needs Python 3.11 or newer: apt install python3 python3-venv"; exit 1; }
 	@"$(PYTHON)" -c 'import venv, ensurepip' 2>/dev/null || \
-		{ echo "h123 needs Python's module venv, which Debian packages apart: apt install python3-venv"; exit 1; }
-	@test ! -e $(VENV) || echo "h123: $(VENV) was left half made, or its Python has gone or changed: making it again"
+		{ echo "h123 needs Python's module venv, a separate package in Debian: apt install python3-venv"; exit 1; }
+	@test ! -e $(VENV) || echo "h123: $(VENV) is incomplete, or its Python was removed or replaced: creating it again"
 	@rm -rf $(VENV) && "$(PYTHON)" -m venv $(VENV)
 endif
 	@echo "h123: setting up the Python environment (once, about a minute)"
@@ -132,7 +132,7 @@ $(DOCS_VENV)/stamp: requirements/docs.txt
 	@touch $@
 
 $(VALE):
-	@echo "h123: building Vale, which checks prose (once, some minutes)"
+	@echo "h123: building Vale, which checks prose (once, a few minutes)"
 	@GOBIN="$(CURDIR)/$(dir $@)" go install $(VALE_MODULE)
 
 $(PACKAGING)/stamp: requirements/packaging.txt
