@@ -161,7 +161,7 @@ fn cross_traffic_that_makes_no_sense_is_refused() {
             &|_| {},
             "\"ahead_ns\" is at most",
         ),
-        (bulk.clone(), &unlimited, "only where there is a rate"),
+        (bulk.clone(), &unlimited, "only with a rate"),
         (bulk, &veth, "only an emulated link can have cross traffic"),
     ] {
         let said = refused(cross, change);

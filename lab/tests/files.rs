@@ -154,7 +154,10 @@ fn a_folder_to_write_to_that_is_not_there_is_refused() {
         trial["roles"][0]["writes"] = json!([folder]);
         let done = bench.run_command(&trial).output().unwrap();
         assert_eq!(done.status.code(), Some(2), "{folder}");
-        assert!(common::stderr(&done).contains("no folder"), "{folder}");
+        assert!(
+            common::stderr(&done).contains("absolute path of a folder"),
+            "{folder}"
+        );
     }
 }
 

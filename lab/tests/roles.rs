@@ -147,7 +147,7 @@ fn processors_that_are_not_there_are_refused() {
         let said = String::from_utf8_lossy(&done.stderr).into_owned();
         assert!(
             said.contains(&format!(
-                "to run on processor {missing}, which is not there"
+                "runs on processor {missing}, which does not exist"
             )),
             "{said}"
         );

@@ -12,7 +12,7 @@ from synthetic import Scenario, make_campaign
 def test_files_that_a_server_wrote_are_named_once_for_all_its_trials(tmp_path_factory: pytest.TempPathFactory) -> None:
     attempts = gather(make_campaign(tmp_path_factory.mktemp("c") / "c", Scenario(blocks=2))).trials.attempts
     assert discarded(attempts) == discarded_lines({}) == []
-    remark = {"code": CODE, "detail": "written in the lab alone, and gone with it: /etc/x, /var/log/y"}
+    remark = {"code": CODE, "detail": "written only in the lab, and discarded with it: /etc/x, /var/log/y"}
     written = [report(lambda r: r.update(warnings=[remark]))(attempt) for attempt in attempts[:3]]
     rows = discarded([*written, *attempts[3:]])
     assert sum(row["trials"] for row in rows) == 3

@@ -108,7 +108,7 @@ def test_who_is_not_there_is_told_so(h123: Tool) -> None:
     done = h123("compare", "--url", f"https://127.0.0.1:{port}/", "--insecure")
     assert done.returncode == 2
     said = " ".join(done.stderr.split())
-    assert f"nobody listens at 127.0.0.1:{port}, for TCP or for UDP" in said
+    assert f"nothing listens at 127.0.0.1:{port}, over TCP or UDP" in said
     assert f"the server at 127.0.0.1:{port} cannot be reached" in said
     assert "gateway" not in said
 

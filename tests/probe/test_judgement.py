@@ -172,13 +172,13 @@ def test_complaints_about_handshakes_are_said_to_be_of_the_survey(line: str, *, 
 @pytest.mark.parametrize("host", ["localhost", "::1"])
 def test_a_server_elsewhere_that_nobody_has_started(host: str) -> None:
     inquiry = Inquiry(ProbedSite(host, 8443, ("/orders",)))
-    line = "h123-lab: nobody listens at 127.0.0.1:8443, for TCP or for UDP"
+    line = "h123-lab: nothing listens at 127.0.0.1:8443, over TCP or UDP"
     reason = {"code": "not-ready", "detail": f"role gateway ended with exit status 2; its last output: {line}"}
     with pytest.raises(UserError) as caught:
         judge(InquiryResult(None, [reason], [line]), inquiry)  # type: ignore[list-item]
     place = "[::1]:8443" if ":" in host else "localhost:8443"
     assert str(caught.value) == (
-        f"the server at {place} cannot be reached: nobody listens at 127.0.0.1:8443, for TCP or for UDP"
+        f"the server at {place} cannot be reached: nothing listens at 127.0.0.1:8443, over TCP or UDP"
     )
     assert (caught.value.remedy or "").startswith("start it, or correct the host and the port in --url")
 

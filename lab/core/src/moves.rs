@@ -67,7 +67,7 @@ pub fn validate_moves(moves: &[Move]) -> Result<(), Invalid> {
     let mut last = None;
     for (i, one) in moves.iter().enumerate() {
         let field = format!("moves[{i}].at_ns");
-        let allowed = "moves must be in order of time, each at its own time";
+        let allowed = "moves must be in order of time, each at a different time";
         require(last < Some(one.at_ns), &field, one.at_ns, allowed)?;
         last = Some(one.at_ns);
         time(&field, one.at_ns)?;

@@ -95,7 +95,7 @@ impl Direction {
             return Ok(());
         };
         let rated = self.rate.is_some() || self.changes.iter().any(|change| change.rate.is_some());
-        let allowed = "a queue needs a rate, for without one nothing waits: add a rate or leave out the queue";
+        let allowed = "a queue needs a rate, because without one nothing waits: add a rate or leave out the queue";
         require(rated, "queue", queue, allowed)?;
         match queue {
             Queue::Bytes(bytes) => {
@@ -124,7 +124,7 @@ impl Direction {
         let mut last = None;
         for (i, change) in self.changes.iter().enumerate() {
             let field = format!("changes[{i}]");
-            let allowed = "changes must be in order of time, each at its own time";
+            let allowed = "changes must be in order of time, each at a different time";
             let in_order = last < Some(change.at_ns);
             require(in_order, &format!("{field}.at_ns"), change.at_ns, allowed)?;
             last = Some(change.at_ns);
@@ -133,7 +133,7 @@ impl Direction {
                 at_ns: change.at_ns,
                 ..Change::default()
             };
-            let allowed = "a change says at least one of delay_ns, rate, loss and udp";
+            let allowed = "a change needs at least one of delay_ns, rate, loss and udp";
             require(*change != nothing, &field, change, allowed)?;
             if let Some(delay_ns) = change.delay_ns {
                 time(&format!("{field}.delay_ns"), delay_ns)?;
@@ -202,7 +202,7 @@ impl Rate {
                     late.is_none(),
                     &times,
                     value.unwrap_or_default(),
-                    "times must not go back",
+                    "times must not decrease",
                 )?;
                 let bytes = format!("{field}.opportunity_bytes");
                 require(

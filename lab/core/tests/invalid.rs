@@ -89,7 +89,7 @@ fn each_refusal_names_the_field_the_value_and_what_is_allowed() {
         ),
         (
             r#"{"rate": {"trace_ms": [1, 7, 5, 9]}}"#,
-            ["rate.trace_ms is [7, 5]", "not go back"],
+            ["rate.trace_ms is [7, 5]", "not decrease"],
         ),
         (
             r#"{"rate": {"trace_ms": [1], "opportunity_bytes": 0}}"#,

@@ -117,7 +117,7 @@ fn omissions(what: &str, outcomes: &TrainOutcomes) -> Vec<String> {
     let too_long = WAYS.iter().zip(outcomes.too_long_ns);
     let messages = too_long.filter_map(|(way, takes_ns)| {
         Some(format!(
-            "{way}: {what}: not checked, for the probes would take {:.0} s, the check waits at most {} s",
+            "{way}: {what}: not checked, because the probes would take {:.0} s and the check waits at most {} s",
             takes_ns? as f64 / 1e9,
             LONGEST_NS / 1_000_000_000
         ))
@@ -132,7 +132,7 @@ impl DelayCheck {
         let limit = tolerance::DELAY_P50_NS.max(share);
         (error.unsigned_abs() > limit).then(|| {
             format!(
-                "the median delay is off by {:.2} ms, allowed are {:.2} ms",
+                "the median delay is off by {:.2} ms; at most {:.2} ms are allowed",
                 error as f64 / 1e6,
                 limit as f64 / 1e6
             )
@@ -167,7 +167,7 @@ impl BurstCheck {
     fn failure(&self) -> Option<String> {
         (self.delivered != self.expected).then(|| {
             format!(
-                "of a burst of {} packets {} were delivered, the queue admits {}",
+                "of a burst of {} packets {} were delivered, but the queue admits {}",
                 self.sent, self.delivered, self.expected
             )
         })

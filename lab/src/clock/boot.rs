@@ -90,7 +90,7 @@ pub fn boot(file: &str, trial: &Trial, errand: &Errand, site: &Site) -> u8 {
 /// The trial may not repeat to the byte.
 fn warn_of_chance(status: u8, why: &str, errand: &Errand) -> u8 {
     let detail = format!(
-        "the virtual kernel lies in memory where chance has put it ({why}): the trial may not repeat"
+        "the virtual kernel has a random address in memory ({why}): the trial may not repeat"
     );
     let warning = Message::new("kernel-at-random", detail);
     if status == 0
@@ -314,7 +314,7 @@ fn ended(shared: &Path, status: std::process::ExitStatus, now_ns: u64) -> Kernel
         Ok(Ok(status)) => return KernelEnd::Ran(status),
         Ok(Err(detail)) => detail,
         Err(error) => format!(
-            "the virtual kernel ended by itself ({status}), last heard of at {:.3} s, without an outcome ({error}): {}",
+            "the virtual kernel ended on its own ({status}), last active at {:.3} s, without an outcome ({error}): {}",
             now_ns as f64 / 1e9,
             [CONSOLE, COMPLAINTS]
                 .map(|file| last_words(&shared.join(file)))

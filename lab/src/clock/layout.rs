@@ -22,7 +22,7 @@ const PAGE: u64 = 4096;
 /// A kernel that has been started.
 pub struct StartedKernel {
     pub kernel: Child,
-    /// Why it lies where chance has put it; none where it lies as always.
+    /// Why its address in memory is random; none if it is the usual one.
     pub random: Option<String>,
 }
 
@@ -47,7 +47,7 @@ pub fn start(mut command: Command, program: &Path) -> Result<StartedKernel> {
 }
 
 fn start_in_place(command: &mut Command, program: &Path) -> Result<Child> {
-    let end = end_of(&fs::read(program)?).context("it is no program for this machine")?;
+    let end = end_of(&fs::read(program)?).context("it is not a program for this machine")?;
     // For this attempt alone: a process that is traced already cannot be traced by us.
     let traced = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
     let wanted = traced.clone();

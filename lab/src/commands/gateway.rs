@@ -79,7 +79,7 @@ fn connection_ns(outside: &Outside, to: SocketAddr) -> Result<Option<u64>> {
             bail!("no connection to {to}: {error}")
         }
         Err(_) if outside.within(|| Ok(takes_no_datagrams(to)?))? => {
-            bail!("nobody listens at {to}, for TCP or for UDP")
+            bail!("nothing listens at {to}, over TCP or UDP")
         }
         Err(_) => Ok(None),
     }

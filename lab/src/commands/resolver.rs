@@ -53,7 +53,7 @@ fn serve(arguments: &Resolver) -> Result<()> {
 impl Zone {
     fn new(arguments: &Resolver) -> Result<Self> {
         let named = |text: &str| {
-            Name::from_str(text).with_context(|| format!("{text:?} is no name of the DNS"))
+            Name::from_str(text).with_context(|| format!("{text:?} is not a DNS name"))
         };
         let (name, port) = (named(&arguments.name)?, arguments.at.port());
         let service = match port {

@@ -135,7 +135,7 @@ fn user_namespace(chosen: Privileges) -> Offer {
             "links may be late on a busy machine, because real-time priority is refused; each trial's link check says by how much".into(),
             "for punctual links allow real-time priority: `ulimit -r 99`, or rtprio in /etc/security/limits.conf",
         ),
-        Ok(()) => ("files of others cannot be changed within a trial".into(), ""),
+        Ok(()) => ("other users' files cannot be changed during a trial".into(), ""),
     };
     Offer {
         way,

@@ -72,7 +72,7 @@ impl Discarded {
         }
         (!texts.is_empty()).then(|| {
             let detail = format!(
-                "written in the lab alone, and gone with it: {}",
+                "written only in the lab, and discarded with it: {}",
                 texts.join(", ")
             );
             Message::new("files-discarded", detail)

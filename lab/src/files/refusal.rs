@@ -20,7 +20,7 @@ impl Refusal {
     /// The process inside the enclosure was: exit status 128 + n.
     pub fn killed(signal: u8) -> Self {
         let why = if i32::from(signal) == libc::SIGKILL {
-            "perhaps because memory ran out (`dmesg` tells)"
+            "perhaps because memory ran out (see `dmesg`)"
         } else {
             "which is a fault in h123-lab: please report it with the trial.json"
         };

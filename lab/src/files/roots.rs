@@ -26,7 +26,7 @@ impl Root {
     pub fn parse(text: &str) -> Result<Self, String> {
         let (name, folder) = text.split_once('=').ok_or("NAME=DIR is wanted")?;
         if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric()) {
-            return Err("the name of a root has letters and digits alone".into());
+            return Err("a root's name may contain only letters and digits".into());
         }
         Ok(Self {
             name: name.into(),
@@ -47,7 +47,7 @@ impl Roots {
         let folder = |root: &Root| match root.folder.canonicalize() {
             Ok(folder) if folder.is_dir() => Ok((root.name.clone(), folder)),
             Ok(_) => Err(Refusal::input(format!(
-                "root {}: {} is no folder",
+                "root {}: {} is not a folder",
                 root.name,
                 root.folder.display()
             ))),

@@ -210,13 +210,13 @@ impl Trial {
         }
         if let Some(net) = first_repeated(self.links.iter().map(|l| network(l.a.address))) {
             return Err(format!(
-                "two links use the network {net}/30: give each link a /30 of its own"
+                "two links use the network {net}/30: give each link a separate /30"
             ));
         }
         let mut ends = self.links.iter().flat_map(|l| [l.a.address, l.b.address]);
         if self.links.iter().any(|l| !l.moves.is_empty()) && ends.any(moved::is_moved) {
             return Err(
-                "hosts move to addresses in 100.64.0.0/10: give links others than these".into(),
+                "hosts move to addresses in 100.64.0.0/10: give links other addresses".into(),
             );
         }
         for role in &self.roles {

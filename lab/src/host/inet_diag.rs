@@ -77,7 +77,7 @@ impl InetDiag {
             for (kind, body) in messages(&answer) {
                 match kind {
                     NLMSG_DONE => return Ok(found),
-                    NLMSG_ERROR => bail!("the kernel refuses to tell of its connections"),
+                    NLMSG_ERROR => bail!("the kernel refuses to list its connections"),
                     _ => found.extend(connection(body)),
                 }
             }

@@ -58,7 +58,7 @@ impl Cross {
                     ));
                 }
                 Some(_) if direction.rate.is_none() => {
-                    return Err("there is a queue to share only where there is a rate".into());
+                    return Err("a direction has a queue to share only with a rate".into());
                 }
                 _ => {}
             }

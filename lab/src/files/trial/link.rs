@@ -68,10 +68,10 @@ impl Link {
             log::names_a_file("such a link", &self.name)?;
         }
         if self.capture && self.packets == 0 {
-            return Err("\"capture\" keeps whole what \"packets\" counts: say how many".into());
+            return Err("\"capture\" needs \"packets\", the number of packets to keep".into());
         }
         if self.frames && self.packets == 0 {
-            return Err("\"frames\" are read from what \"packets\" counts: say how many".into());
+            return Err("\"frames\" needs \"packets\", the number of packets to read".into());
         }
         if self.packets > MOST_PACKETS {
             return Err(format!(
@@ -95,7 +95,7 @@ impl Link {
                 "a veth is unshaped: remove \"up\" and \"down\", or use kind \"emulated\"".into(),
             ),
             LinkKind::Veth if !self.moves.is_empty() => {
-                Err("only over an emulated link can a host move: remove \"moves\"".into())
+                Err("a host can move only over an emulated link: remove \"moves\"".into())
             }
             LinkKind::Veth if self.cross.is_some() => {
                 Err("only an emulated link can have cross traffic: remove \"cross\"".into())

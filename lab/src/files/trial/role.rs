@@ -121,13 +121,13 @@ impl Role {
         }
         if let Some(bad) = self.writes.iter().find(|f| !f.is_absolute() || !f.is_dir()) {
             return Err(format!(
-                "it is to write into {}, which is no folder with an absolute path",
+                "it writes into {}, which is not the absolute path of a folder",
                 bad.display()
             ));
         }
         if let Some(missing) = self.processors.iter().find(|&&n| !may_run_on(n)) {
             return Err(format!(
-                "it is to run on processor {missing}, which is not there, or which the lab may not use"
+                "it runs on processor {missing}, which does not exist, or which the lab may not use"
             ));
         }
         Ok(())
