@@ -163,7 +163,7 @@ def test_redirects_are_left_out_of_k6_s_points(tmp_path: Path) -> None:
 
 
 def test_answers_that_are_nothing_but_redirects(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="there are no requests in it") as refused:
+    with pytest.raises(UserError, match="it contains no requests") as refused:
         import_samples(k6(tmp_path, ["301"]), load_schema("k6"), tmp_path / "out")
     assert refused.value.remedy == "all 20 answers are redirects: measure the address that they point to"
 

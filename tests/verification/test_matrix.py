@@ -192,7 +192,7 @@ def test_a_subject_that_changed_is_tried_again(tmp_path: Path) -> None:
 def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "m").mkdir()
     (tmp_path / "m/letter").write_text("dear")
-    with pytest.raises(UserError, match="does not hold a matrix"):
+    with pytest.raises(UserError, match="does not contain a matrix"):
         MatrixFolder(tmp_path / "m", {})
     (tmp_path / "m/journal.jsonl").write_text(json.dumps({"event": "campaign"}) + "\n")
     with pytest.raises(UserError, match="not of the format matrix/1"):

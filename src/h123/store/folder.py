@@ -350,7 +350,7 @@ class CampaignFolder:
             check_trials([{**event}], file, self._possible())
             if self.attempt(event) == attempt and event["trial"] in planned:
                 return event
-            fault = f"{ENTRY} is of {event['trial']}"
+            fault = f"{ENTRY} belongs to {event['trial']}"
         raise UserError(
             f"the journal of {self.path} lacks the finished trial {attempt.name}, which cannot be added again: {fault}",
             remedy=f"restore journal.jsonl from a copy; or move the trial out of {self.trials} to measure it again",

@@ -290,7 +290,7 @@ class Study(Strict):
         reports it with the line.)"""
         levels = self.factors.get(self.compare.factor)
         if not levels or not all(self.factors.values()):
-            return f"factor {self.compare.factor!r}, or another, has no levels"
+            return f"factor {self.compare.factor!r}, or a different one, has no levels"
         other_factors = self.factors.keys() - {self.compare.factor}
         compared_levels = {level for pair in self.compare.pairs for level in split_pair(pair)} | {self.compare.twin} - {
             ""

@@ -98,7 +98,9 @@ class MatrixFolder:
         self._journal = path / "journal.jsonl"
         self._prints = {name: fingerprint(subject) for name, subject in subjects.items()}
         if path.is_dir() and not self._journal.exists() and any(path.iterdir()):
-            raise UserError(f"{path} is not empty and does not hold a matrix", remedy="name another folder with --out")
+            raise UserError(
+                f"{path} is not empty and does not contain a matrix", remedy="name another folder with --out"
+            )
         path.mkdir(parents=True, exist_ok=True)
         if not self.events():
             append_event(self._journal, {"event": "matrix", "h123": FORMAT})

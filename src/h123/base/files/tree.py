@@ -43,7 +43,7 @@ def _check(entry: "os.DirEntry[str]") -> None:
             remedy="remove the link, or put the files themselves in its place",
         )
     if kind := KINDS.get(stat.S_IFMT(state.st_mode)):
-        raise UserError(f"{entry.path} is {kind}, not a file", remedy="remove it; h123 makes none")
+        raise UserError(f"{entry.path} is {kind}, not a file", remedy="remove it; h123 never makes one")
     if state.st_size > (most := sizes.most(entry.name)):
         raise UserError(
             f"{entry.path} has {format_bytes(state.st_size)}; h123 reads files of this kind up to {format_bytes(most)}",

@@ -61,7 +61,7 @@ def _groups(files: Sequence[Path], schema: Schema) -> tuple[Groups, int]:
         for request in file_content.requests:
             groups[request.place].append(request)
         if not file_content.requests:
-            raise UserError(f"{file}: there are no requests in it", remedy=_why_none(file_content.redirects))
+            raise UserError(f"{file}: it contains no requests", remedy=_why_none(file_content.redirects))
     _check_statuses(files, schema, groups)
     return groups, redirects
 

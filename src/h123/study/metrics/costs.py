@@ -48,7 +48,7 @@ ROWS = (
         of=ProcessorTime(("backend",)),
         words=AMOUNT,
         noun="backend CPU per request",
-        meaning="processor time of what stands behind the server while the client ran, per request",
+        meaning="processor time of the backend while the client ran, per request",
         by_role=True,
     ),
     Metric(
@@ -67,8 +67,8 @@ ROWS = (
         of=ProcessorTime(("server", "client"), "opening"),
         words=AMOUNT,
         noun="CPU per connection",
-        meaning="processor time of client and server until all connections are open, beyond what the requests until "
-        "then took, per connection",
+        meaning="processor time of client and server until all connections are open, without the time of the requests "
+        "until then, per connection",
     ),
     Metric(
         "memory_server",
@@ -95,7 +95,7 @@ ROWS = (
         of=ProcessOverhead("start"),
         words=SPEED,
         noun="start of the program",
-        meaning="from when the program that makes the requests was started until the first one",
+        meaning="from the start of the requesting program to its first request",
     ),
     Metric(
         "process_end",
@@ -104,7 +104,7 @@ ROWS = (
         of=ProcessOverhead("end"),
         words=SPEED,
         noun="end of the program",
-        meaning="from the last request's end until the program that made the requests had ended",
+        meaning="from the last request's end to the end of the requesting program",
     ),
     Metric(
         "sent_up",
@@ -149,7 +149,7 @@ ROWS = (
         of=QueueDelay("down"),
         words=WAIT,
         noun="queue delay",
-        meaning="what packets of the server waited for the link's rate, behind others and to be sent, on average",
+        meaning="mean time that packets of the server waited for the link's rate, behind others and to be sent",
     ),
     Metric(
         "cross_goodput",
@@ -158,7 +158,7 @@ ROWS = (
         of=CrossTrafficRate("down"),
         words=RATE,
         noun="others' goodput",
-        meaning="what the programs of the cross traffic received while the client ran, over that time",
+        meaning="data that the programs of the cross traffic received while the client ran, divided by that time",
         better="higher",
     ),
     Metric(

@@ -11,8 +11,8 @@ ROWS = (
         of=RecoveryTime(),
         words=SPEED,
         noun="recovery",
-        meaning="from the moment at which the client is seen from another port or address, or at which the network "
-        "stops UDP, until the next whole answer",
+        meaning="from the moment at which the client is seen from a new port or address, or at which the network "
+        "stops UDP, until the next complete answer",
     ),
     Metric(
         "fell_back",
@@ -21,7 +21,7 @@ ROWS = (
         of=FallbackShare(),
         words=AMOUNT,
         noun="share of answers over HTTP/2",
-        meaning="of the answers that a client got which would rather have had HTTP/3",
+        meaning="answers over HTTP/2 to a client that prefers HTTP/3, as a share of all answers",
         zero=True,
     ),
     Metric(
@@ -31,7 +31,7 @@ ROWS = (
         of=AbandonedShare(),
         words=AMOUNT,
         noun="share of requests abandoned",
-        meaning="of the requests whose user leaves after a while, those whose answer had not come whole by then",
+        meaning="abandoned requests, as a share of those whose user leaves after a while",
         zero=True,
     ),
     Metric(
@@ -41,7 +41,7 @@ ROWS = (
         of=RetriedShare(),
         words=AMOUNT,
         noun="share of requests made again",
-        meaning="of the requests that are made again where they have no answer in time, those that were",
+        meaning="requests that were repeated, as a share of those that are repeated if no answer comes in time",
         zero=True,
     ),
     Metric(
@@ -51,7 +51,7 @@ ROWS = (
         of=WastedShare(),
         words=AMOUNT,
         noun="share of bytes wasted",
-        meaning="of all that came down the link, what was not the body of a whole answer",
+        meaning="share of the bytes down the link that did not belong to the body of a complete answer",
     ),
     Metric(
         "lost_packet",
@@ -60,7 +60,7 @@ ROWS = (
         of=LossCost("all"),
         words=TAIL,
         noun="cost of a lost packet",
-        meaning="by how much all requests together took longer than in the trial of the block that lost nothing",
+        meaning="additional time of all requests together, compared with the trial of the block that lost nothing",
         zero=True,
     ),
     Metric(
@@ -70,7 +70,7 @@ ROWS = (
         of=LossCost("others"),
         words=TAIL,
         noun="cost of a lost packet to other requests",
-        meaning="the same, without the request that it cost most, which is taken to be the lost packet's own",
+        meaning="additional time of all requests except the most delayed one, which is assumed to have lost the packet",
         zero=True,
     ),
 )

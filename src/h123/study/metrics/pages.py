@@ -58,7 +58,7 @@ ROWS = (
         of=StageTime("queued"),
         words=SPEED,
         noun="wait of a page's requests for a place on a connection",
-        meaning="median over a trial's warm visits of what the mean request of a visit waited in the client for a "
+        meaning="median over a trial's warm visits of the mean time that a visit's requests waited in the client for a "
         "place on a connection",
         zero=True,
     ),
@@ -69,7 +69,7 @@ ROWS = (
         of=StageTime("connecting"),
         words=SPEED,
         noun="wait of a page's requests for new connections",
-        meaning="median over a trial's warm visits of what the mean request of a visit waited for a new connection",
+        meaning="median over a trial's warm visits of the mean time that requests waited for a new connection",
         zero=True,
     ),
     Metric(
@@ -79,8 +79,8 @@ ROWS = (
         of=StageTime("waiting"),
         words=SPEED,
         noun="wait of a page's requests for their first byte",
-        meaning="median over a trial's warm visits of what the mean request of a visit waited for its first byte, once "
-        "it was sent",
+        meaning="median over a trial's warm visits of the mean time from sending a request of the visit to its first "
+        "byte",
     ),
     Metric(
         "page_receiving",
@@ -89,8 +89,8 @@ ROWS = (
         of=StageTime("receiving"),
         words=SPEED,
         noun="receiving of a page's answers",
-        meaning="median over a trial's warm visits of what the mean request of a visit took from its first byte to its "
-        "last",
+        meaning="median over a trial's warm visits of the mean time from the first to the last byte of the visit's "
+        "requests",
         zero=True,
     ),
     Metric(
@@ -100,8 +100,8 @@ ROWS = (
         of=OpenedConnections(),
         words=AMOUNT,
         noun="number of connections that a visit opens",
-        meaning="median over a trial's warm visits of the connections that a visit opened, those included that it "
-        "never used",
+        meaning="median over a trial's warm visits of the number of connections that a visit opened, including unused "
+        "ones",
         zero=True,
     ),
 )

@@ -149,7 +149,7 @@ def _start_at_document(path: Path, recording: Recording, failed: Sequence[Writte
         )
     if opening.type != "document":
         recording.notes.append(
-            f"The recording has no document: its first request, {plain(opening.url)} ({opening.type}), stands for it. "
+            f"The recording has no document: its first request, {plain(opening.url)} ({opening.type}), replaces it. "
             "To record the page itself, open the network tool before you load it."
         )
     recording.document = document

@@ -139,7 +139,7 @@ class Page(WorkloadKind):
         if self.load.site is None:
             return "a workload of the kind page needs `site`, the name of a page (`h123 site show`)"
         if self.open_loop:
-            return "visits of a page follow one another: leave out `rate` and `arrivals`"
+            return "page visits run one after another: leave out `rate` and `arrivals`"
         if self.abandons:
             return "a page visit is always complete: leave out `abandon`"
         if self.retries:
