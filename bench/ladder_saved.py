@@ -14,10 +14,10 @@ from typing import Any
 
 METRIC = "cold_latency"
 _HEADS = {
-    "h2-window": "32 packets at first",
+    "h2-window": "first window of 32",
     "h2-timer": "TCP's timer, 25 ms",
-    "h2-apart": "connections apart",
-    "h3-bare": "QUIC, bare",
+    "h2-apart": "separate connections",
+    "h3-bare": "bare QUIC",
     "h3-paced": "its pacing",
     "h3-apart": "its packet sizes",
     "h3": "one connection",

@@ -260,8 +260,8 @@ class Sender:
     def _waits_behind_full_ones(self) -> NDArray[np.bool_]:
         """Whether each packet is a small TCP segment that waited for an earlier small one with full segments in
         between. Linux holds a small segment, such as the end of a body, until the last small one is acknowledged
-        (tcp_output.c, tcp_minshall_check). A window that the same acknowledgement opens looks alike, so this only names
-        a limit that does not grow."""
+        (tcp_output.c, tcp_minshall_check). A window that the same acknowledgement opens looks the same, so this only
+        names a limit that stays constant."""
         last = self._last_small
         behind: NDArray[np.bool_] = self._acknowledged & (last >= 0) & (last < np.arange(len(last)) - 1)
         return behind
