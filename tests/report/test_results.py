@@ -161,7 +161,7 @@ def test_a_campaign_that_was_changed_is_refused(tmp_path: Path) -> None:
     analyse(folder)
     with next(folder.trials.glob("*/report.json")).open("a") as file:
         file.write("\n")
-    with pytest.raises(UserError, match=r"1 attempts .* not as they were sealed: .*report\.json has changed"):
+    with pytest.raises(UserError, match=r"1 attempt .* is not as sealed: .*report\.json has changed"):
         publish_result(CampaignFolder.open(folder.path), "c", published_facts, tmp_path)
 
 

@@ -43,6 +43,11 @@ HIGHER = {"verdict": "higher"}
             {"ratio": 1.31, "low": 1.2, "high": 2.4, **SLOWER},
             "On poor, HTTP/3 is 31 % slower than HTTP/2 (20 to 140 %).",
         ),
+        ({"ratio": 1.5, "low": 1.5, "high": 1.502, **SLOWER}, "On poor, HTTP/3 is 50 % slower than HTTP/2."),
+        (
+            {"ratio": 3.0, "low": 3.0, "high": 3.01, **SLOWER},
+            "On poor, HTTP/3 takes 3 times as long as HTTP/2.",
+        ),
         (
             {"ratio": 0.74, "low": 0.37, "high": 1.02},
             "On poor, HTTP/3 is 26 % faster than HTTP/2 (from 2 % slower to 63 % faster).",

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from h123.base.errors import UserError
-from h123.report.trial_view import choose
+from h123.cli.campaigns import show
+from h123.report.trial_view import choose, trial_lines
 from h123.report.trial_view.arm import arms
 from h123.report.trial_view.facts import rows
 from h123.report.trial_view.latency import latency_figure
@@ -35,6 +36,22 @@ def test_of_a_trial_the_attempt_that_counts_is_shown(campaign: CampaignFolder) -
     assert chosen.folder.is_dir()
     assert choose(campaign, [chosen.name]) == [chosen]
     assert choose(campaign, [f"some/where/{chosen.name}"]) == [chosen]  # as a shell completes it
+
+
+def test_the_trials_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`show DIR` only asked for a trial, whose names nothing had printed."""
+    known = make_campaign(tmp_path / "c", Scenario(blocks=1))
+    tried = next(event["trial"] for event in known.events() if event["event"] == "trial" and not event["twin"])
+    twin = next(event["trial"] for event in known.events() if event["event"] == "trial" and event["twin"])
+    folder = make_campaign(tmp_path / "d", Scenario(blocks=1, invalid=frozenset({tried}), failed=frozenset({twin})))
+    lines = trial_lines(folder, 100)
+    assert len(lines) == 12
+    assert f"{tried} (2 attempts)" in lines
+    assert f"{twin} (A/A twin, 3 attempts, none counts: add ~3)" in lines
+    assert choose(folder, [next(line for line in lines if " " not in line)])
+    assert trial_lines(folder, 5)[5] == f"and 7 more, in {folder.path / 'trials'}"
+    show.command(folder.path)
+    assert capsys.readouterr().out.splitlines() == lines
 
 
 def test_an_unknown_trial_is_refused_with_the_near_ones(campaign: CampaignFolder) -> None:

@@ -199,6 +199,11 @@ def format_share(share: float) -> str:
     return f"{float(f'{100 * share:.2g}'):g} %"
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 block`, `8 blocks`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def format_span(seconds: float) -> str:
     """Format the duration of work: `42 s`, `3 min 20 s`, `29 h 5 min`."""
     whole = round(seconds)

@@ -10,6 +10,7 @@ from typing import cast
 from h123 import __version__
 from h123.base.errors import UserError
 from h123.base.paths import typed
+from h123.base.units import counted
 from h123.campaign.block_assignment import Assignee
 from h123.campaign.campaign import Campaign
 from h123.campaign.preparation import Cast, cast_of, prepare_campaign, require_travelling
@@ -136,7 +137,7 @@ def extend_campaign(
         plan = plan.part(folder.shard.blocks(plan.planned))
     subjects = prepare_campaign(plan, report)
     if lacking := folder.unjournalled():
-        report(f"{len(lacking)} finished trials are not in the journal: they are put into it again")
+        report(f"Putting {counted(len(lacking), 'finished trial')} that the journal lacks into it again")
     for damage in folder.damaged_trials().values():
         report(f"{damage}: the trial is run again")
     return Campaign(plan, subjects, folder)

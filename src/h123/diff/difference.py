@@ -10,6 +10,7 @@ from statistics import median
 from h123.analysis import Case, Treatment, TreatmentMetric, by_pairing, failed_of, failed_words, gather, treatments
 from h123.base.errors import UserError
 from h123.base.paths import real, typed
+from h123.base.units import counted
 from h123.diff.circumstances import changes, unlike
 from h123.diff.document import Diff, DiffRow, DiffSide, LeftOut
 from h123.diff.unpaired import CONFIDENCE, interval
@@ -57,7 +58,8 @@ def differ(before: CampaignFolder, after: CampaignFolder) -> Diff:
         raise UserError(f"{before.path} is the same campaign twice", remedy="name two campaigns' folders")
     if common_trials := _measured(before) & _measured(after):
         raise UserError(
-            f"{after.path} has {len(common_trials)} trials that {before.path} has too: one is a copy of the other",
+            f"{after.path} has {counted(len(common_trials), 'trial')} that {before.path} has too: one is a copy of the "
+            "other",
             remedy="name the folders of two campaigns that were measured apart",
         )
     sides = _DiffCampaign(before), _DiffCampaign(after)

@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 
 from h123.analysis import meaningful
 from h123.base.terminal.visible import visible
+from h123.base.units import counted
 from h123.gate.figure import GateFigure
 from h123.gate.outcome import ConditionOutcome, GateCell
 from h123.study import METRICS
@@ -54,7 +55,7 @@ def _entry(cell: GateCell) -> Entry | None:
         "name": name,
         "unit": "ratio" if figure.unit is None else figure.unit,
         "value": value,
-        "extra": f"{interval}{figure.blocks} blocks",
+        "extra": f"{interval}{counted(figure.blocks, 'block')}",
     }
     if low is not None and high is not None:
         entry["range"] = f"± {_number(max(value - low, high - value), figure)}"

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from h123.analysis import meaningful
 from h123.analysis.provenance.gate import GateRow
 from h123.base.errors import UserError
+from h123.base.units import counted
 from h123.gate.document import Word
 from h123.gate.figure import GateFigure
 from h123.study import Condition
@@ -130,7 +131,7 @@ def _apart(less: float, more: float) -> tuple[str, str]:
 def _cure(have: int, needed: int | None) -> str:
     if needed is None:
         return "it is so near to the bound that no number of blocks worth running would decide"
-    return f"about {needed - have} more blocks would probably decide ({needed} in all)"
+    return f"about {counted(needed - have, 'more block')} would probably decide ({needed} in all)"
 
 
 UNMEASURED = "nothing takes time there under the virtual clock"

@@ -10,6 +10,7 @@ from h123.base.errors import UserError
 from h123.base.files.durable import sync_tree
 from h123.base.files.output import check_place
 from h123.base.files.tree import check_tree
+from h123.base.units import counted
 
 LONGEST_PATH = 3800
 """The longest path of a folder in bytes. Linux allows 4096, and the files in it need some of them."""
@@ -45,7 +46,7 @@ def refuse_occupied(path: Path) -> None:
     """Raise UserError if the folder contains a campaign, trials of one, or anything else."""
     if not (path / "campaign.json").exists() and (finished := [*path.glob("trials/*/seal.json")]):
         raise UserError(
-            f"{path} contains {len(finished)} finished trials, but not their campaign.json",
+            f"{path} contains {counted(len(finished), 'finished trial')}, but not their campaign.json",
             remedy="restore campaign.json from a copy, or name another folder with --out",
         )
     if (path / "campaign.json").exists():

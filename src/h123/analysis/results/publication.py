@@ -19,6 +19,7 @@ from h123.base.errors import UserError
 from h123.base.garbage import few_collections
 from h123.base.paths import typed
 from h123.base.terminal.redaction import holds_secrets
+from h123.base.units import counted
 from h123.documents.events import TrialEvent, superseded
 from h123.documents.result_file import FORMAT, RESULTS, SUFFIX, PublishedResult, rounded, write_result
 from h123.store import CampaignFolder, damage_words
@@ -95,7 +96,8 @@ def _sealed(folder: CampaignFolder) -> Sealed:
     faults = [f"{folder.attempt(event).name}: {fault}" for event in attempts if (fault := _fault(folder, event))]
     if faults:
         raise UserError(
-            f"{len(faults)} attempts in {folder.path} are not as they were sealed: {'; '.join(faults[:3])}",
+            f"{counted(len(faults), 'attempt')} in {folder.path} {'is' if len(faults) == 1 else 'are'} not as sealed: "
+            + "; ".join(faults[:3]),
             remedy="restore the files from a copy, or run the campaign again",
         )
     lines = sorted(f"{folder.attempt(event).name} {event.get('seal')}\n" for event in attempts)

@@ -7,7 +7,7 @@ import typer
 from rich.table import Table
 
 from h123.base.terminal.console import out_console, print_json, write
-from h123.base.units import format_bytes, format_span
+from h123.base.units import counted, format_bytes, format_span
 from h123.cli.answer_form import JsonOption
 from h123.cli.options import (
     ADVANCED,
@@ -161,11 +161,11 @@ def _print_plan(plan: "Plan", lanes: "Jobs", console: "Console") -> None:
     order."""
     estimates = plan.estimates()
     seconds, size = (sum(getattr(e, what) for e in estimates.values()) for what in ("seconds", "bytes"))
-    blocks = "1 block" if len(plan.blocks) == 1 else f"{len(plan.blocks)} blocks"
     write(
         console,
-        f"{blocks}, {len(estimates)} trials, seed {plan.seed}: about {format_span(seconds)} and "
-        f"{format_bytes(size)} over the links (an estimate, which a run corrects as it proceeds)",
+        f"{counted(len(plan.blocks), 'block')}, {counted(len(estimates), 'trial')}, seed {plan.seed}: "
+        f"about {format_span(seconds)} and {format_bytes(size)} over the links (an estimate, which a run corrects as "
+        "it proceeds)",
     )
     write(console, _at_once(plan, lanes))
     for note in plan.notes:

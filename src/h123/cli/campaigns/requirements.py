@@ -95,4 +95,5 @@ def _unfinished(verdicts: Verdicts) -> str | None:
     if not waiting:
         return None
     trials = verdicts["trials"]
-    return f"the campaign is not finished: {waiting} of {trials['planned']} trials have not run"
+    have = "has" if waiting == 1 else "have"
+    return f"the campaign is not finished: {waiting} of {trials['planned']} trials {have} not run"

@@ -11,6 +11,7 @@ import typer
 from h123.base.errors import UserError
 from h123.base.relative import signed
 from h123.base.terminal.console import out_console, print_json, write
+from h123.base.units import counted
 from h123.cli.answer_form import JsonOption
 from h123.cli.campaigns.damage import complain_of_damage, require_writable
 from h123.cli.options import ByOption, ForceOption
@@ -121,7 +122,7 @@ def _gate_status(diff: "Diff", conditions: "Sequence[Condition]", where: Path, *
 def _print(diff: "Diff") -> None:
     for word in ("before", "after"):
         side = diff[word]
-        began = f"{side['study']}, begun {side['created']}, {side['blocks']} blocks"
+        began = f"{side['study']}, begun {side['created']}, {counted(side['blocks'], 'block')}"
         write(out_console, f"{side['campaign']}: {began}", lead=f"{word}: ")
     for line in diff.get("unfinished", []):
         write(out_console, line, lead="Note: ")

@@ -7,7 +7,7 @@ from pathlib import Path
 from h123.analysis import fails_often, headline
 from h123.analysis.sections import Verdicts
 from h123.base.paths import typed
-from h123.base.units import format_share, format_value
+from h123.base.units import counted, format_share, format_value
 from h123.report.text.answer import answers
 from h123.report.text.trust.failures import sentence as failure_sentence
 from h123.report.text.trust.machines import machine_lines
@@ -87,7 +87,7 @@ def _failed_requests(verdicts: Verdicts) -> Iterator[str]:
     for row in apart[:_NAMED]:
         yield failure_sentence(row)
     if more := len(apart) - _NAMED if len(apart) > _NAMED else 0:
-        yield f"Failures differ in {more} more comparisons: see the report"
+        yield f"Failures differ in {counted(more, 'more comparison')}: see the report"
 
 
 def _disturbances(verdicts: Verdicts) -> Iterator[str]:
@@ -199,13 +199,14 @@ def _handshakes(verdicts: Verdicts) -> Iterator[str]:
 def _tails(verdicts: Verdicts) -> Iterator[str]:
     few = [row for row in verdicts.get("tails", []) if row["fewest"]]
     if few:
-        names = listed(metric_titles(row["metric"] for row in few), "and")
-        yield f"{names} rest on as few as {min(row['requests'] for row in few)} requests per trial: make more requests"
+        names, fewest = metric_titles(row["metric"] for row in few), min(row["requests"] for row in few)
+        rest = f"{listed(names, 'and')} {'rests' if len(names) == 1 else 'rest'} on"
+        yield f"{rest} as few as {counted(fewest, 'request')} per trial: measure more requests"
 
 
 def _seals(verdicts: Verdicts) -> Iterator[str]:
     if verdicts.get("unsealed"):
-        yield f"{verdicts['unsealed']} attempts have no seal, so changes to their files go unnoticed"
+        yield f"{counted(verdicts['unsealed'], 'attempt')} without a seal: changes to their files go unnoticed"
 
 
 def _imported(verdicts: Verdicts) -> Iterator[str]:

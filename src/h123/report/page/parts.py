@@ -92,7 +92,8 @@ def _outlook(of: PageSources, _: "Sequence[Figure]") -> Content:
 def _doubts(of: PageSources, _: "Sequence[Figure]") -> Content | None:
     """Return what the first screen shows below the answer: missing trials and failed audits."""
     trials = of.verdicts["trials"]
-    missing = f"{trials['missing']} of {trials['planned']} trials have no valid attempt yet."
+    have = "has" if trials["missing"] == 1 else "have"
+    missing = f"{trials['missing']} of {trials['planned']} trials {have} no valid attempt yet."
     failed = [f"Audit {row['audit']} failed: {row['failure']}" for row in of.verdicts["audit_summary"] if row["failed"]]
     lines = [*([missing] if trials["missing"] else []), *failed]
     return {"lines": lines} if lines else None

@@ -169,13 +169,17 @@ class _Phrases:
         return f"{sides}, which failed in {times} of {blocks} blocks"
 
     def interval(self, ratio: float) -> str:
-        """Return the interval in brackets, in the unit and direction of `difference`."""
+        """Return the interval in brackets, in the unit and direction of `difference`. Empty if it reads the same."""
         if self.bounds is None:
             return ""
         low, high = self.bounds
         if not in_percent(ratio):
             ends = (low, high) if ratio > 1 else (1 / high, 1 / low)
+            if {*map(factor, ends)} == {factor(max(ratio, 1 / ratio))}:
+                return ""
             return f" ({span(*map(factor, ends))}\u00a0times)"
+        if {percentage(abs(1 - end)) for end in (low, high)} == {percentage(abs(1 - ratio))}:
+            return ""
         if low < 1 < high:
             return f" (from {self._end(high if ratio < 1 else low)} to {self._end(low if ratio < 1 else high)})"
         ends = (1 - high, 1 - low) if ratio < 1 else (low - 1, high - 1)

@@ -51,14 +51,43 @@ def choose(folder: CampaignFolder, names: Sequence[str]) -> list[SelectedAttempt
         raise UserError(f"{len(names)} trials are too many for one page", remedy="name one, or two to compare")
     if len(set(names)) < len(names):
         raise UserError(f"{names[0]} is named twice", remedy="name two trials, or one alone")
+    attempts = _attempts(folder)
+    return [_find_attempt(folder, attempts, name) for name in names]
+
+
+def trial_lines(folder: CampaignFolder, most: int) -> list[str]:
+    """The trials that a page can show, each with what is special about it, in the order of the blocks. Raises
+    UserError if there is none."""
+    by_trial: dict[str, list[Mapping[str, object]]] = {}
+    for row in _attempts(folder):
+        by_trial.setdefault(str(row["trial"]), []).append(row)
+    if not by_trial:
+        raise _unknown(folder, "", [])
+    lines = [trial + _remarks(rows) for trial, rows in list(by_trial.items())[:most]]
+    more = len(by_trial) - len(lines)
+    return [*lines, f"and {more} more, in {folder.path / 'trials'}"] if more else lines
+
+
+def _remarks(rows: Sequence[Mapping[str, object]]) -> str:
+    """` (A/A twin, 2 attempts, disturbed)`; nothing about a trial of the usual kind."""
+    counting = [row for row in rows if row["counts"]]
+    remarks = ["A/A twin"] if rows[0]["twin"] else []
+    remarks += [f"{len(rows)} attempts"] if len(rows) > 1 else []
+    remarks += ["disturbed"] if any(row["disturbed"] for row in counting) else []
+    if not counting:
+        remarks.append("damaged" if any(row["damage"] for row in rows) else f"none counts: add ~{rows[-1]['attempt']}")
+    return f" ({', '.join(remarks)})" if remarks else ""
+
+
+def _attempts(folder: CampaignFolder) -> list[Mapping[str, object]]:
+    """All attempts, in the order of the blocks."""
     rows = connect(folder).execute(
         "SELECT a.trial, a.attempt, c.attempt IS NOT NULL AS counts, a.valid, a.reasons, a.disturbed, a.block, "
         "a.cell, a.twin, a.parameters, a.statuses, a.damage FROM attempts a "
         "LEFT JOIN analysed c USING (trial, attempt) ORDER BY a.block, a.trial, a.attempt"
     )
     columns = [column for column, *_ in rows.description]
-    attempts = [dict(zip(columns, row, strict=True)) for row in rows.fetchall()]
-    return [_find_attempt(folder, attempts, name) for name in names]
+    return [dict(zip(columns, row, strict=True)) for row in rows.fetchall()]
 
 
 def _find_attempt(folder: CampaignFolder, attempts: Sequence[Mapping[str, object]], name: str) -> SelectedAttempt:

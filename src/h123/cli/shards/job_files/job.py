@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from h123.base.errors import UserError
-from h123.base.units import format_span
+from h123.base.units import counted, format_span
 
 System = Literal["slurm", "kubernetes", "github"]
 MOST = {"slurm": 1000, "kubernetes": 1000, "github": 256}
@@ -44,6 +44,15 @@ class Job:
     text: str | None = None
     """The text of the study, if it must be sent along with the job."""
     facts: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def counted_blocks(self) -> str:
+        """`1 block`, `8 blocks`."""
+        return counted(self.blocks, "block")
+
+    def counted(self, noun: str) -> str:
+        """The number of shards, by the system's word for one: `1 element`, `8 pods`."""
+        return counted(self.shards, noun)
 
     @property
     def each(self) -> str:
@@ -85,8 +94,8 @@ def shards_of(system: System, asked: int | None, blocks: int) -> int:
         return most
     if asked > blocks:
         raise UserError(
-            f"--shards {asked}: the campaign has {blocks} blocks, and a block stays whole on one machine",
-            remedy=f"ask for at most {most} shards, or for more blocks (--blocks)",
+            f"--shards {asked}: the campaign has {counted(blocks, 'block')}, and a block stays whole on one machine",
+            remedy=f"ask for at most {counted(most, 'shard')}, or for more blocks (--blocks)",
         )
     if asked > most:
         raise UserError(

@@ -10,6 +10,7 @@ from h123.analysis.provenance.seals import UnsealedPart
 from h123.analysis.sections import Verdicts
 from h123.analysis.verdicts.audits import AuditsPart
 from h123.analysis.verdicts.twins import TwinsPart
+from h123.base.units import counted
 from h123.report.text.words import level, percent
 
 
@@ -39,8 +40,8 @@ def seal_lines(verdicts: UnsealedPart) -> list[str]:
     if not verdicts.get("unsealed"):
         return []
     return [
-        f"{verdicts['unsealed']} attempts are not sealed, for an earlier h123 recorded them: whether their "
-        "files have changed cannot be known"
+        f"{counted(verdicts['unsealed'], 'attempt')} without a seal, because an earlier h123 recorded them: whether "
+        "their files have changed cannot be known"
     ]
 
 

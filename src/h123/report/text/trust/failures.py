@@ -1,7 +1,7 @@
 """Sentences about requests that failed."""
 
 from h123.analysis.comparisons.failures import FailuresPart, FailuresRow
-from h123.base.units import figures
+from h123.base.units import counted, figures
 from h123.report.text.words import level, listed, opened, percent, place, unbroken
 
 _FEW = 6
@@ -19,7 +19,7 @@ def failure_lines(verdicts: FailuresPart) -> list[str]:
     apart = [row for row in rows if row["verdict"] in ("fails more", "fails less")]
     lines = [sentence(row) for row in apart[:_FEW]]
     if len(apart) > _FEW:
-        lines.append(f"failures differ in {len(apart) - _FEW} more comparisons: see the report")
+        lines.append(f"failures differ in {counted(len(apart) - _FEW, 'more comparison')}: see the report")
     if rest := len(rows) - len(apart):
         worst = max(max(row["a_share"], row["b_share"]) for row in rows if row not in apart)
         lines.append(
