@@ -42,7 +42,7 @@ BAD = [
     ('h3 = ["udp"]}', 'h3 = ["quic"]}', ":19", ["'quic'", "tcp, udp"]),
     ("[client]", "[cleint]", ":21", ["unknown key 'cleint'", "did you mean client?"]),
     ('methods = ["GET", "POST"]', 'connections = ["many"]', ":24", ["'many'", "shared, per-user, number"]),
-    ('methods = ["GET", "POST"]', "at_once = {h2 = 0}", ":24", ["h2: must be greater than or equal to 1, found 0"]),
+    ('methods = ["GET", "POST"]', "at_once = {h2 = 0}", ":24", ["h2: must be at least 1, found 0"]),
     (
         'protocols = ["h1", "h2", "h3"]\nmethods = ["GET", "POST"]',
         'protocols = ["h1"]\nat_once = {h2 = 8}',
@@ -75,8 +75,8 @@ BAD = [
         ('methods = ["GET"]', f"limits = {{{limits}}}", ":18", ["server.limits", *said])
         for limits, said in [
             ("streams = {h1 = 8}", ["'h1' is not allowed; the choices are h2, h3"]),
-            ("streams = {h2 = 0}", ["h2: must be greater than or equal to 1, found 0"]),
-            ("streams = {h2 = true}", ["h2: must be a valid integer, found True"]),
+            ("streams = {h2 = 0}", ["h2: must be at least 1, found 0"]),
+            ("streams = {h2 = true}", ["h2: must be a whole number, found True"]),
             ('idle = {h4 = "30s"}', ["'h4' is not allowed; the choices are h1, h2, h3"]),
             ('idle = {h3 = "60s"}', ["h3: '60s' is not valid; write 1s or more, and less than a minute"]),
             ('idle = {h3 = "999ms"}', ["h3: '999ms' is not valid; write 1s or more"]),

@@ -68,8 +68,8 @@ def test_negative_delay(h123: Tool) -> None:
         (["export", "nowhere", "--format", "csv"], "nowhere"),
         (["install", "nonesuch"], "nonesuch"),
         (["list", "planets"], "value for 'what': 'planets' is not one of"),
-        (["plan", "smoke", "--blocks", "x"], "value for '--blocks': must be a valid integer"),
-        (["run", "smoke", "--jobs", "0"], "must be greater than or equal to 1, found '0'"),
+        (["plan", "smoke", "--blocks", "x"], "value for '--blocks': must be a whole number"),
+        (["run", "smoke", "--jobs", "0"], "must be at least 1, found '0'"),
     ],
 )
 def test_wrong_arguments(h123: Tool, arguments: list[str], said: str) -> None:

@@ -288,3 +288,12 @@ def test_a_server_that_listens_for_ipv6_alone() -> None:
     with pytest.raises(UserError, match="waiting for TCP port 8443 over IPv4") as caught:
         judge(InquiryResult(None, [{"code": "server-not-ready", "detail": detail}]), INQUIRY)
     assert "it listens for IPv6 alone" in (caught.value.remedy or "")
+
+
+def test_a_certificate_without_names_is_for_no_host() -> None:
+    """It was called `for CN=localhost, not for localhost`: clients go by subjectAltName alone."""
+    [remark] = judge(inquired(spoken("h1"), names=[], fits=False), INQUIRY).remarks
+    assert remark == (
+        "Its certificate (CN=localhost) has no subjectAltName, so it is for no host, localhost included: clients "
+        "elsewhere refuse it (h123 does not check it)"
+    )

@@ -129,7 +129,7 @@ BAD = [
     ("both:\n  loss:\n    bad_afer: 1%", 6, ["unknown key 'bad_afer'", "did you mean bad_after?"]),
     ("both:\n  loss: {packets: [-1]}", 5, ["both.loss.packets.0"]),
     ("both:\n  udp: block", 5, ["'block' is not allowed", "pass, drop, reject"]),
-    ("both:\n  jitter: {spread: 1ms, keep_order: 3}", 5, ["keep_order: must be a valid boolean"]),
+    ("both:\n  jitter: {spread: 1ms, keep_order: 3}", 5, ["keep_order: must be true or false"]),
     ("both:\n  blackouts: [[2s, 1s]]", 5, ["a blackout must end after it starts"]),
     ("both:\n  changes: [{at: 5s}]", 5, ["changes nothing"]),
     ("both:\n  changes: [{at: 5s, udp: drop}, {at: 4s, udp: pass}]", 5, ["order of time"]),

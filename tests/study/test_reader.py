@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from h123.base.complaints import choose
 from h123.base.errors import UserError
 from h123.study import Study, list_networks, list_studies, load_study, make_plan
 from study.samples import STUDY, sample_study, write
@@ -14,7 +15,7 @@ BAD = [
     # (text in the study, its replacement, line of the complaint, words in it)
     ("h123: study/1\n", "", 1, ["`h123: study/1` is missing"]),
     ("study/1", "study/2", 1, ["study/2", "study/1"]),
-    ("name: sample", "name: a/b", 2, ["name", "pattern", "a/b"]),
+    ("name: sample", "name: a/b", 2, ["name: a name has only letters, digits", "a/b"]),
     ("question: Which is faster?\n", "", 1, ["`question` is missing"]),
     ("question:", "qestion:", 3, ["unknown key 'qestion'", "did you mean question?"]),
     ("name: sample", "name: sample\nname: again", 3, ["'name'", "line 2"]),
@@ -37,13 +38,13 @@ BAD = [
     ("  load:", f"  {'x' * 41}:", 7, ["is not a valid factor name", "up to 40"]),
     ("  load:", "  Network:\n    a: {qlog: true}\n  load:", 7, ["'network' and 'Network' differ only in case"]),
     ("users: 8", "user: 8", 10, ["unknown parameter 'user'", "did you mean users?"]),
-    ("users: 8", "users: eight", 10, ["users: must be a valid integer", "'eight'"]),
-    ("users: 8", "users: 0", 10, ["users: must be greater than or equal to 1"]),
-    ("users: 8", "users: true", 10, ["users: must be a valid integer"]),
+    ("users: 8", "users: eight", 10, ["users: must be a whole number", "'eight'"]),
+    ("users: 8", "users: 0", 10, ["users: must be at least 1"]),
+    ("users: 8", "users: true", 10, ["users: must be a whole number"]),
     ("users: 8", "protocol: h3", 7, ["'protocol' is already set by factor 'protocol'"]),
     ("server: go", "server: goo", 13, ["no subject 'goo'", "did you mean go?"]),
     ("  server: go\n", "", 12, ["'server'", "is not set"]),
-    ("size: 10kB", "size: 0kB", 15, ["size: must be greater than or equal to 1"]),
+    ("size: 10kB", "size: 0kB", 15, ["size: must be at least 1"]),
     ("size: 10kB", "size: many", 15, ["size: 'many' is not valid", "100kB"]),
     ("size: 10kB", "size: -1kB", 15, ["negative"]),
     ("size: 10kB", "size: [1kB]", 15, ["expected a quantity"]),
@@ -54,12 +55,12 @@ BAD = [
     ("timeout: 5s", "congestion: cubik", 16, ["did you mean cubic?"]),
     ("timeout: 5s", "clock: virtuel", 16, ["clock: 'virtuel' is not allowed", "did you mean virtual?"]),
     ("timeout: 5s", "rate: .inf", 16, ["rate", "finite"]),
-    ("timeout: 5s", "port: 70000", 16, ["port: must be less than or equal to 65535"]),
-    ("timeout: 5s", "port: 4443/udp", 16, ["port: must be a valid integer"]),
+    ("timeout: 5s", "port: 70000", 16, ["port: must be at most 65535"]),
+    ("timeout: 5s", "port: 4443/udp", 16, ["port: must be a whole number"]),
     ("timeout: 5s", "store: s3", 16, ["store: 's3' is not allowed", "memory, gcs"]),
     ("timeout: 5s", "backend: fake-gsc", 16, ["no subject 'fake-gsc'", "did you mean fake-gcs?"]),
     ("timeout: 5s", "backend_network: por", 16, ["no network 'por'", "did you mean poor?"]),
-    ("timeout: 5s", "cold: maybe", 16, ["cold: must be a valid boolean"]),
+    ("timeout: 5s", "cold: maybe", 16, ["cold: must be true or false"]),
     ("factor: protocol", "factor: colour", 18, ["'colour' is not a factor", "protocol, network, load"]),
     ("h3/h1]", "h3/h9]", 19, ["'h9' in pair 'h3/h9'", "h1, h2, h3"]),
     ("h3/h1]", "h3-h1]", 19, ["not a pair", "first/second"]),
@@ -69,15 +70,15 @@ BAD = [
     ("twin: h2", "twin: h2\n  ladder: [h1, h2, h3]", 21, ["the ladder needs the pair 'h2/h1'"]),
     ("twin: h2", "twin: h2\n  ladder: [h1, h2]", 21, ["at least 3 levels"]),
     ("twin: h2", "twin: h2\n  essential: [acks]", 21, ["'acks' is not allowed", "initial_window, pacing"]),
-    ("users: 8", "initial_window: 1001", 10, ["initial_window: must be less than or equal to 1000"]),
+    ("users: 8", "initial_window: 1001", 10, ["initial_window: must be at most 1000"]),
     ("users: 8", "pacing: on", 10, ["pacing: must be off, or left out"]),
-    ("users: 8", "max_datagram: 1200", 10, ["max_datagram: must be greater than or equal to 1252"]),
+    ("users: 8", "max_datagram: 1200", 10, ["max_datagram: must be at least 1252"]),
     ("users: 8", "min_rto: 1.5ms", 10, ["min_rto: must be whole milliseconds, from 1ms to 1min"]),
     ("users: 8", "transport: equal", 10, ["'equal' is not allowed", "deployed, matched"]),
     ("twin: h2", "twin: h4", 20, ["twin 'h4' is not a level of 'protocol'"]),
     ("  twin: h2\n", "", 17, ["`compare.twin` is missing"]),
     ("margin: 5%", "margin: 500%", 21, ["outside 0 to 1"]),
-    ("margin: 5%", "as_published: maybe", 21, ["as_published: must be a valid boolean"]),
+    ("margin: 5%", "as_published: maybe", 21, ["as_published: must be true or false"]),
     ("margin: 5%", "margin: 0", 21, ["margin: must be greater than 0"]),
     ("holm", "bonferroni", 23, ["'bonferroni' is not allowed", "holm, bh"]),
     ("metrics: [latency]", "metrics: [latncy]", 23, ["'latncy'", "did you mean latency?"]),
@@ -92,14 +93,14 @@ BAD = [
             ("along: load", "along: protocol", ["chart 'c': `along` cannot be 'protocol'", "network, load"]),
             ("few: light", "few: lihgt", ["'lihgt' is not a level of 'load'; did you mean light?"]),
             ("metric: latency", "metric: latncy", ["'latncy'", "did you mean latency?"]),
-            ("name: c", "name: a b", ["charts.0.name", "pattern"]),
+            ("name: c", "name: a b", ["charts.0.name: a name has only small letters"]),
             ("}}", "}}, {name: c, title: u, metric: ttfb, levels: [h1], along: load, at: {few: light}}", ["named 'c'"]),
         ]
     ],
-    ("blocks: 3", "blocks: 0", 25, ["blocks: must be greater than or equal to 1", "found 0"]),
-    ("blocks: 3", "blocks: many", 25, ["blocks: must be a valid integer", "'many'"]),
-    ("blocks: 3", "blocks: [3", 26, ["sample.yaml"]),
-    ("seed: 5", "seed: -5", 26, ["seed: must be greater than or equal to 0"]),
+    ("blocks: 3", "blocks: 0", 25, ["blocks: must be at least 1", "found 0"]),
+    ("blocks: 3", "blocks: many", 25, ["blocks: must be a whole number", "'many'"]),
+    ("blocks: 3", "blocks: [3", 25, ["has no `]`"]),
+    ("seed: 5", "seed: -5", 26, ["seed: must be at least 0"]),
 ]
 
 
@@ -114,6 +115,50 @@ def test_refused_with_line_and_cure(tmp_path: Path, old: str, new: str, line: in
     for words in said:
         assert words in message
     assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "said"),
+    [
+        ("factors: {protocol: [h2, h3]\nblocks: 3\n", 2, "the `{` on this line has no `}`, or a comma is missing"),
+        ("name: a\n  question: q\n", 3, "a `key: value` cannot begin here: the line is indented too far"),
+        ("name: a: b\n", 2, "quote a value that contains `: `"),
+        ('name: "a\nquestion: q\n', 2, "the quote that begins on this line has no end"),
+        ("question q\nblocks: 3\n", 2, "expected `key: value`, and there is no `: `"),
+        ("name: a\n\tquestion: q\n", 3, "a tab; indent with blanks"),
+        ("name: @a\n", 2, "a value cannot begin with this character; quote the value"),
+        ("name: *a\n", 2, "this `*name` has no `&name` before it"),
+        ("factors: [a, b\n\nblocks: 3\n", 2, "the `[` on this line has no `]`"),
+        ("name: a\n---\nname: b\n", 3, "a second document begins here"),
+    ],
+)
+def test_faults_of_yaml_are_in_plain_words(tmp_path: Path, content: str, line: int, said: str) -> None:
+    """They were the parser's: `mapping values are not allowed here`."""
+    path = tmp_path / "odd.yaml"
+    path.write_text(f"h123: study/1\n{content}")
+    with pytest.raises(UserError) as refused:
+        load_study(path)
+    assert refused.value.message.startswith(f"{path}:{line}: "), refused.value.message
+    assert said in refused.value.message
+    assert refused.value.remedy == "docs/contracts/study.md has the format"
+
+
+@pytest.mark.parametrize(
+    ("word", "allowed", "near"),
+    [
+        ("cubik", ["cubic", "reno"], "cubic"),
+        ("gone", ["go", "caddy"], "go"),
+        ("bandwith", ["bandwidth"], None),
+        ("bandwidth", ["body", "width", "users"], None),
+        ("repeats", ["requests", "blocks"], None),
+        ("wire", ["wrk", "lan"], None),
+    ],
+)
+def test_only_close_words_are_suggested(word: str, allowed: list[str], near: str | None) -> None:
+    """`did you mean width?` was proposed for bandwidth."""
+    said = choose(word, allowed)
+    assert said.partition("did you mean ")[2].partition("?")[0] == (near or "")
+    assert allowed[-1] in said
 
 
 @pytest.mark.parametrize(

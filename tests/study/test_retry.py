@@ -55,8 +55,8 @@ def test_what_makes_no_workload_is_said(values: dict[str, Any], said: str) -> No
     ("settings", "said"),
     [
         ("  retry: {after: 15s, at_most: 2}\n", "time out before"),
-        ("  retry: {after: 1s, at_most: 0}\n", "greater than or equal to 1"),
-        ("  retry: {after: 1ms, at_most: 101}\n", "less than or equal to 100"),
+        ("  retry: {after: 1s, at_most: 0}\n", "at least 1"),
+        ("  retry: {after: 1ms, at_most: 101}\n", "at most 100"),
         ("  retry: {after: 1s, at_most: 1.5}\n", "at_most"),
         ("  retry: {after: 0s, at_most: 1}\n", "greater than 0"),
         ("  retry: {after: 1s}\n", "at_most"),

@@ -36,11 +36,27 @@ def excerpt(value: object) -> str:
 
 def choose(word: object, allowed: Iterable[object]) -> str:
     """Suggest what may replace `word`: a similar allowed word, if there is one, and the list of allowed words."""
-    names = [str(name) for name in allowed]
-    close = difflib.get_close_matches(str(word)[:100], names, n=1)
+    names, written = [str(name) for name in allowed], str(word)[:100]
+    near = difflib.get_close_matches(written, names, n=3)
+    close = [name for name in near if _edits(written, name) <= _slips(written)][:1]
     if len(names) > MOST_CHOICES:
         names = [*names[:MOST_CHOICES], "..."]
     hint = f"did you mean {close[0]}? The" if close else "the"
     if not names:
         return "there are none to choose from"
     return f"{hint} choices are {', '.join(names)}" if len(names) > 1 else f"the only choice is {names[0]}"
+
+
+def _slips(word: str) -> int:
+    """How many letters of a word may be wrong, missing or too many if it is still the same word."""
+    return 1 if len(word) < 4 else 2 if len(word) < 12 else 3
+
+
+def _edits(one: str, other: str) -> int:
+    """The number of letters to replace, insert or delete to make one word of the other (Levenshtein's distance)."""
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one, 1):
+        before, row = row, [i]
+        for j, b in enumerate(other, 1):
+            row.append(min(before[j] + 1, row[-1] + 1, before[j - 1] + (a != b)))
+    return row[-1]

@@ -9,6 +9,27 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from h123.base.complaints import choose, excerpt
 
+_PLAIN = {
+    "Input should be": "must be",
+    "String should": "must",
+    "a valid integer": "a whole number",
+    "a valid boolean": "true or false",
+    "a valid string": "text",
+    "a valid number": "a number",
+    "a valid list": "a list",
+    "a valid dictionary": "keys with values",
+    "greater than or equal to": "at least",
+    "less than or equal to": "at most",
+}
+"""Plain words for parts of pydantic's messages."""
+_NAMES = {
+    "^[A-Za-z0-9][A-Za-z0-9._+-]*$": "letters, digits and `.`, `_`, `+`, `-`, the first a letter or a digit",
+    "^[A-Za-z0-9][A-Za-z0-9._-]*$": "letters, digits and `.`, `_`, `-`, the first a letter or a digit",
+    "^[a-z0-9][a-z0-9._-]*$": "small letters, digits and `.`, `_`, `-`, the first a letter or a digit",
+    "^[a-z0-9][a-z0-9-]*$": "small letters, digits and `-`, the first a letter or a digit",
+}
+"""What the patterns of names allow."""
+
 
 def fault_at(keys: Sequence[str | int], message: str) -> PydanticCustomError:
     """Return the error for a validator to raise about the part at `keys`."""
@@ -50,12 +71,16 @@ def describe(fault: ErrorDetails, key: str) -> str:
             return f"{at}{excerpt(value)} is not allowed; {choose(value, allowed)}"
         case "value_error":
             return f"{at}{context['error']}"
+        case "string_pattern_mismatch" if context["pattern"] in _NAMES:
+            return f"{at}a name has only {_NAMES[context['pattern']]}; found {excerpt(value)}"
         case "too_short":
             return f"{at}must not be empty"
         case "model_type" | "dict_type":
             return f"{at}expected keys with values, found {excerpt(value)}"
         case _:
-            message = fault["msg"].replace("Input should be", "must be").replace("String should", "must")
+            message = fault["msg"].partition(", unable to")[0]
+            for theirs, ours in _PLAIN.items():
+                message = message.replace(theirs, ours)
             return f"{at}{message[:1].lower()}{message[1:]}, found {excerpt(value)}"
 
 

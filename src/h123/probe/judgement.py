@@ -374,9 +374,14 @@ def _of_certificate(certificate: PresentedCertificate, inquiry: Inquiry) -> Iter
         yield f"Its certificate expired on {day}: clients elsewhere refuse it (h123 does not check it)"
     elif certificate.not_before_unix > now:
         yield "Its certificate is not valid yet: clients elsewhere refuse it (h123 does not check it)"
-    if not certificate.fits:
-        names = ", ".join(certificate.names) or certificate.subject
+    if not certificate.fits and certificate.names:
+        names = ", ".join(certificate.names)
         yield f"Its certificate is for {names}, not for {inquiry.site.host} (h123 does not check it)"
+    elif not certificate.fits:
+        yield (
+            f"Its certificate ({certificate.subject}) has no subjectAltName, so it is for no host, {inquiry.site.host} "
+            "included: clients elsewhere refuse it (h123 does not check it)"
+        )
 
 
 def abilities_words(abilities: ServerAbilities, inquiry: Inquiry) -> list[str]:

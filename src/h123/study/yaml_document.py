@@ -35,8 +35,26 @@ MOST_BITS = 256
 _PLAIN = {
     "found unhashable key": "a key is a list or a map; it must be a word or a number",
     "could not determine a constructor": "tags such as !this are not allowed",
+    "mapping values are not allowed": "a `key: value` cannot begin here: the line is indented too far, or has two "
+    "`: `; quote a value that contains `: `",
+    "mapping keys are not allowed": "a key cannot begin here: check the indentation",
+    "sequence entries are not allowed": "a list cannot begin here: write its `- ` on a line of its own",
+    "expected <block end>": "this line is indented otherwise than the lines that it belongs to",
+    "expected ',' or '}'": "the `{` on this line has no `}`, or a comma is missing",
+    "expected ',' or ']'": "the `[` on this line has no `]`, or a comma is missing",
+    "expected the node content": "a value is missing",
+    "but found another document": "a second document begins here, and a file has only one: remove the `---`",
+    "could not find expected ':'": "expected `key: value`, and there is no `: `",
+    "found unexpected end of stream": "the quote that begins on this line has no end",
+    "found character '\\t'": "a tab; indent with blanks",
+    "found character": "a value cannot begin with this character; quote the value",
+    "found undefined alias": "this `*name` has no `&name` before it",
+    "found duplicate anchor": "an `&name` that another value has already",
+    "found unknown escape character": "a backslash in double quotes that means nothing; use single quotes",
 }
 """Plain words for the library's messages, keyed by the beginning of the message."""
+_WHERE_IT_BEGAN = ("expected ',' or", "could not find expected ':'", "found unexpected end of stream")
+"""Messages about something that began on an earlier line, which is the one to mend."""
 _PAGES = {"published": "docs/contracts/claims.md", "site": "docs/pages.md", "import": "docs/import.md"}
 """The pages of formats whose page in docs/contracts does not have their name, or that are documented elsewhere."""
 MOST_FAULTS = 100
@@ -222,10 +240,13 @@ class YamlDocument:
         try:
             return self._constructed(loader)
         except yaml.MarkedYAMLError as error:
-            mark = error.problem_mark or error.context_mark
             problem = str(error.problem or error.context)
+            began = error.context_mark if problem.startswith(_WHERE_IT_BEGAN) else None
+            mark = began or error.problem_mark or error.context_mark
             plain = next((words for begins, words in _PLAIN.items() if problem.startswith(begins)), problem)
-            raise UserError(f"{self.path}:{mark.line + 1 if mark else 1}: {plain}") from None
+            raise UserError(
+                f"{self.path}:{mark.line + 1 if mark else 1}: {plain}", remedy=f"{self.page} has the format"
+            ) from None
         except RecursionError:
             raise UserError(f"{self.path}:{loader.line + 1}: nested too deeply") from None
         except (yaml.YAMLError, ArithmeticError, ValueError):
