@@ -116,7 +116,7 @@ ifndef WHOLE
 	@test ! -e $(VENV) || echo "h123: $(VENV) is incomplete, or its Python was removed or replaced: creating it again"
 	@rm -rf $(VENV) && "$(PYTHON)" -m venv $(VENV)
 endif
-	@echo "h123: setting up the Python environment (once, about a minute)"
+	@echo "h123: setting up the Python environment (once; a minute, longer on a slow network)"
 	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
 	@touch $@
 
@@ -143,6 +143,9 @@ $(PACKAGING)/stamp: requirements/packaging.txt
 
 $(LAB): $(LAB_SOURCES)
 	@command -v cargo >/dev/null || { echo "h123 needs Rust 1.89 or newer (cargo): https://rustup.rs (Debian's is older)"; exit 1; }
-	@echo "h123: building the lab (once, about a minute)"
-	@cd lab && cargo build --release --locked --quiet
+	@echo "h123: building the lab (once; one to five minutes, as busy as the machine is)"
+	@cd lab && if test -t 2; then cargo build --release --locked; else \
+		(s=0; while sleep 20 >/dev/null 2>&1 && kill -0 $$$$ 2>/dev/null; do \
+		s=$$((s + 20)); echo "  still building, $$s s"; done) & beat=$$!; \
+		cargo build --release --locked --quiet; built=$$?; kill $$beat; exit $$built; fi
 	@touch $@

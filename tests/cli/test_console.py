@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from h123.base.terminal.console import err_console, out_console, wrap, write
+from h123.base.terminal.console import err_console, name_program, out_console, wrap, write
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,24 @@ def test_text_is_shown_as_it_was_written(console: Console) -> None:
         console.print(table, soft_wrap=True)
     assert shown.get().split("\n")[0] == said
     assert shown.get().count(":x: :warning:") == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("resume with `h123 run --out c`", "resume with ./h123 run --out c"),
+        ("Details: h123 analyse c --details", "Details: ./h123 analyse c --details"),
+        ("h123 does not check it; `./h123 run` does", "h123 does not check it; ./h123 run does"),
+        ("campaigns/h123 run", "campaigns/h123 run"),
+    ],
+)
+def test_commands_are_those_that_work_here(text: str, shown: str) -> None:
+    """In a checkout only ./h123 works, and hints said h123."""
+    name_program("./h123", ["run", "analyse"])
+    try:
+        with out_console.capture() as printed:
+            write(out_console, text)
+            out_console.print(text.replace("`", ""))
+    finally:
+        name_program("h123", [])
+    assert printed.get().splitlines() == [shown, shown]

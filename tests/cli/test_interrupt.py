@@ -3,9 +3,12 @@
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from cli.conftest import PATIENCE_S, ROOT
 
@@ -44,7 +47,21 @@ def test_while_libraries_are_loaded(tmp_path: Path) -> None:
 def test_while_a_campaign_s_libraries_are_loaded(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(AT_DUCKDB)
     done = _run([sys.executable, "-m", "h123", "run", "nothing"], tmp_path, ROOT / "src")
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "h123: interrupted\n")
+
+
+@pytest.mark.parametrize("blow", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_command_that_is_ended_says_so(tmp_path: Path, blow: signal.Signals) -> None:
+    """`install virtual-kernel` ended without a word, like every command that has nothing of its own to add."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, signal\n"
+        "def at(*_):\n"
+        f"    os.kill(os.getpid(), {int(blow)})\n"
+        "import h123.virtual\n"
+        "h123.virtual.install_kernel = at\n"
+    )
+    done = _run([sys.executable, "-m", "h123", "install", "virtual-kernel"], tmp_path, ROOT / "src")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "h123: interrupted\n")
 
 
 def test_when_all_is_said(tmp_path: Path) -> None:

@@ -178,3 +178,16 @@ def test_the_environment_of_another_user_is_left_alone(checkout: Path, who: str,
 
 def _state(folder: Path) -> list[tuple[str, float]]:
     return sorted((str(path), path.lstat().st_mtime) for path in folder.rglob("*") if "__pycache__" not in path.parts)
+
+
+def test_the_program_learns_how_it_was_called(checkout: Path, tmp_path: Path) -> None:
+    """Its messages print commands to copy: ./h123 in a checkout, h123 where the PATH has it."""
+    (checkout / "src/h123/__main__.py").write_text("import os\nprint(os.environ['H123_CALLED'])\n")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/h123").symlink_to(checkout / "h123")
+    path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
+    for command, called in (("./h123", "./h123"), (str(checkout / "h123"), str(checkout / "h123")), ("h123", "h123")):
+        python = sys.executable.replace(" ", "\\ ")
+        env = {**os.environ, "MAKEFLAGS": f"PYTHON={python}", "PATH": path}
+        done = subprocess.run(["sh", "-c", '"$0"', command], cwd=checkout, env=env, capture_output=True, text=True)
+        assert done.stdout == f"{called}\n", done.stderr

@@ -1,5 +1,7 @@
 """The command line: its commands in the order of the help, and their common error handling and exit."""
 
+import os
+import shlex
 import sys
 from collections.abc import Callable
 from typing import Annotated, NoReturn
@@ -10,7 +12,7 @@ from h123 import __version__
 from h123.base.errors import Interrupted, UserError, interruptible
 from h123.base.files.scratch import sweep
 from h123.base.limits import FULL, exhausted
-from h123.base.terminal.console import err_console, out_console, write
+from h123.base.terminal.console import err_console, name_program, out_console, write
 from h123.cli.campaigns import analyse, claims, export, import_samples, plan, report, run, show, why
 from h123.cli.comparisons import compare, diff, gate
 from h123.cli.glossary import explain
@@ -111,6 +113,7 @@ def _run() -> None:
     """Run the program. Every expected failure ends with one message and an exit status."""
     try:
         with interruptible():
+            name_program(shlex.quote(os.environ.get("H123_CALLED", "h123")), [*COMMANDS, *GROUPS])
             sweep()
             app(prog_name="h123")
     except UserError as error:

@@ -8,7 +8,8 @@ from typing import Any
 from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
-from h123.base.terminal.console import err_console
+from h123.base.errors import Interrupted
+from h123.base.terminal.console import err_console, write
 from h123.base.terminal.visible import visible
 
 RENAMED = {
@@ -39,9 +40,13 @@ class PlainWords(TyperGroup):
             return super().make_context(*arguments, **more)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the requested command, with h123's own errors."""
+        """Run the requested command, with h123's own errors. Typer would end an interrupted one without a word."""
         with _mended():
-            return super().invoke(ctx)
+            try:
+                return super().invoke(ctx)
+            except KeyboardInterrupt:
+                write(err_console, "interrupted", lead="h123: ", lead_style="bold red")
+                raise Interrupted from None
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,18 @@ _COMMAND = re.compile(r"(?<![^\s(/\"'])`([^`\n]+)`(?![\w`])")
 """A command, or a word of a file's format, as sentences mark it."""
 
 
+_called: Callable[[str], str] = str
+"""Puts the name that started this program into commands to copy."""
+
+
+def name_program(name: str, commands: Iterable[str]) -> None:
+    """From now on, print commands to copy, such as `h123 run quick`, with `name` instead of h123. In a checkout that is
+    `./h123`. `commands`: the words after h123 that make it a command."""
+    global _called
+    command = re.compile(rf"(?<![\w./-])h123(?=[ \u00a0](?:{'|'.join(map(re.escape, commands))})\b)")
+    _called = str if name == "h123" else lambda text: command.sub(lambda _: name, text)
+
+
 def _width(stream_is_terminal: bool) -> int | None:
     return None if stream_is_terminal or "COLUMNS" in os.environ else WIDTH
 
@@ -37,12 +49,12 @@ class VisibleConsole(Console):
 
     def render_str(self, text: str, **style: Any) -> Text:
         """Make text visible before the layout, so that columns are as wide as their content."""
-        return super().render_str(visible(text), **style)
+        return super().render_str(visible(_called(text)), **style)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Make all other renderables, such as `Text`, visible. Control segments come from the console itself."""
         for segment in super().render(renderable, options):
-            text = segment.text if segment.control else visible(segment.text)
+            text = segment.text if segment.control else visible(_called(segment.text))
             yield segment if text == segment.text else Segment(text, segment.style)
 
 
@@ -81,7 +93,7 @@ def wrap(text: str, width: int, lead: str = "") -> str:
 
 def write(console: Console, text: str, lead: str = "", style: str = "", lead_style: str = "") -> None:
     """Write prose, broken into lines by `wrap`. `lead_style` is the style of `lead`."""
-    line = with_commands(wrap(visible(text), console.width, lead), style)
+    line = with_commands(wrap(visible(_called(text)), console.width, lead), style)
     line.stylize(lead_style, 0, len(lead.rstrip()))
     console.print(line, soft_wrap=True)
 
