@@ -205,6 +205,18 @@ def test_the_page_has_no_value_of_a_network_that_takes_no_time(tmp_path: Path) -
     assert not [label for label in labels if re.search(r"\blan\b.*\d [µm]?s", label)]
 
 
+def test_a_network_that_takes_no_time_comes_last(tmp_path: Path) -> None:
+    """A phone, which shows one cell at a time, began with nothing but dashes."""
+    none = {("lan", "h1"): 0.03, ("lan", "h2"): 0.05, ("lan", "h3"): 0.1}
+    folder = make_campaign(tmp_path / "c", Scenario(blocks=6, settings={"clock": "virtual"}, effects=none))
+    analyse(folder)
+    with NO_PICTURES:
+        page = write_report(folder).read_text()
+    assert re.findall(r'<th scope="row" class="cell"[^>]*>(\w+)</th>', page) == ["medium", "poor", "lan"]
+    answers = page[page.index('<ul class="answers">') :]
+    assert answers.index("On poor") < answers.index("On lan")
+
+
 def test_hostile_words_stay_words(short: tuple[dict[str, Any], str]) -> None:
     page = Page(short[1])
     assert page.loads == []

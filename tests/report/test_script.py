@@ -50,6 +50,9 @@ found.answer = { cells: seen.length, right: Math.max(...seen.map((cell) => cell.
 found.heads = [...document.querySelectorAll("table.answer tbody tr:first-child td")].map(
   (cell) => getComputedStyle(cell, "::before").content);
 found.width = document.documentElement.scrollWidth;
+const edge = document.querySelector("main").getBoundingClientRect().right;
+const boxes = [...document.querySelectorAll(".scroll")].map((box) => box.getBoundingClientRect().right);
+found.beyond = Math.max(...boxes) - edge;
 found.contents = document.querySelector(".contents").open;
 let saved = null;
 URL.createObjectURL = (blob) => { saved = blob; return "#"; };
@@ -115,6 +118,7 @@ def test_a_browser_sorts_filters_and_tells(tmp_path: Path) -> None:
         '"HTTP/3"',
     ]
     assert (desk["width"], phone["width"]) == (1200, 500)  # nothing is wider than the window
+    assert max(desk["beyond"], phone["beyond"]) <= 0.5  # two tables stuck out by 12 pixels
 
 
 def test_the_script_asks_nothing_of_a_network() -> None:

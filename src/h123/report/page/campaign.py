@@ -11,7 +11,7 @@ from h123.base.files.durable import write_atomically
 from h123.documents.result_file import PublishedResult
 from h123.report.page.facts import PageFacts, facts_of
 from h123.report.page.parts import BODY, HEAD, page_parts
-from h123.report.page.sources import PageSources
+from h123.report.page.sources import PageSources, empty_last
 from h123.report.page.template import template, with_contents
 from h123.report.text.constant_factors import common, common_line, without
 from h123.report.text.printed_values import PrintedTable, nothing_printed, open_other_side, printed_side, printed_table
@@ -57,7 +57,7 @@ def result_page(result: PublishedResult) -> str:
 
 
 def _sources(facts: PageFacts, verdicts: Verdicts, printed: PrintedTable | None) -> PageSources:
-    same = common(verdicts)
+    same, verdicts = common(verdicts), empty_last(verdicts)
     return PageSources(facts, whole=verdicts, verdicts=without(verdicts, same), same=same, printed=printed)
 
 

@@ -46,6 +46,14 @@ class PageSources:
         return self.verdicts["factor"]
 
 
+def empty_last(verdicts: Verdicts) -> Verdicts:
+    """The verdicts, with cells in which nothing takes time under the virtual clock after all others: they are all
+    dashes, and a phone shows one cell at a time."""
+    empty = {_key(c["cell"]) for c in verdicts["comparisons"] if timeless(c)}
+    comparisons = sorted(verdicts["comparisons"], key=lambda c: _key(c["cell"]) in empty)
+    return {**verdicts, "comparisons": comparisons}
+
+
 def timed(rows: Iterable[InCell], verdicts: Verdicts) -> list[InCell]:
     """Return rows of trials or treatments without those that took no time under the virtual clock, because no
     comparison of their times is judged."""
