@@ -95,3 +95,19 @@ def _words() -> Iterator[tuple[str, object]]:
         for node in ast.walk(ast.parse(Path(path).read_text("utf-8"))):
             if isinstance(node, ast.Constant):
                 yield str(path.relative_to(package)), node.value
+
+
+@pytest.mark.parametrize(
+    ("row", "shown"),
+    [
+        ([0.45, 1.73, 1.23], ["0.45 s", "1.73 s", "1.23 s"]),
+        ([0.0009, 0.0011, 0.012], ["0.9 ms", "1.1 ms", "12 ms"]),
+        ([0.161, 0.445], ["161 ms", "445 ms"]),
+        ([0.000002, 1.5], ["2 µs", "1.5 s"]),
+        ([None, 1.5, 0.4], ["–", "1.5 s", "0.4 s"]),
+        ([0.0, 0.5], ["0 ms", "500 ms"]),
+    ],
+)
+def test_a_row_of_a_table_has_one_unit(row: list[float | None], shown: list[str]) -> None:
+    """`900 µs`, `1.1 ms` and `1.73 s` stood in one row."""
+    assert [METRICS["latency"].format_alike(value, row) for value in row] == shown

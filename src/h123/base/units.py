@@ -136,6 +136,8 @@ def _part(text: object, kind: str) -> float:
 
 Unit = Literal["s", "bit/s", "B", "B/s", "/s", "round trips", "packets", "connections", "%", ""]
 """The units in which measured values are stored."""
+_FAR_APART = 100.0
+"""Values whose ratio is this or more do not read well in one unit."""
 _BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1, "B"))
 _STEPS: dict[Unit, Sequence[tuple[float, str]]] = {
     "s": ((1, "s"), (1e-3, "ms"), (1e-6, "µs")),
@@ -177,6 +179,16 @@ def common_unit(values: Iterable[float], unit: Unit) -> tuple[float, str]:
     ordered, steps = sorted(values), _STEPS[unit]
     middle = ordered[len(ordered) // 2] if ordered else 1.0
     return next((step for step in steps if middle >= step[0]), steps[-1])
+
+
+def format_alike(value: float, row: Iterable[float], unit: Unit) -> str:
+    """A measured value in a row of a table, whose values all have the unit in which the middle one reads best. Values
+    that are far apart each have their own."""
+    known = [abs(other) for other in row if other]
+    if not known or max(known) >= _FAR_APART * min(known):
+        return format_value(value, unit)
+    factor, name = common_unit(known, unit)
+    return f"{figures(value / factor)} {name}".rstrip()
 
 
 def format_seconds(seconds: float) -> str:

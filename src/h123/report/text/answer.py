@@ -74,7 +74,8 @@ class AnswerRow:
         """Format the value of a level: `62.3 ms*`, with a star if it is the best; a dash if its trials took no time."""
         if name in self.timeless:
             return self.metric.format(None)
-        return self.metric.format(self.values.get(name)) + "*" * (name in self.best.levels)
+        shown = [value for level, value in self.values.items() if level not in self.timeless]
+        return self.metric.format_alike(self.values.get(name), shown) + "*" * (name in self.best.levels)
 
     def ratio(self, pair: tuple[str, str]) -> str:
         """Format the estimate from trials paired by block as in the answer's sentences; a dash if it is unreliable."""

@@ -1,10 +1,11 @@
 """Defines the type of a metric: its quantity, its better direction, and how texts and figures show it."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from h123.base.units import Unit, format_value
+from h123.base.units import Unit, format_alike, format_value
 from h123.study.metrics.quantity import (
     BodyRate,
     Clock,
@@ -123,3 +124,8 @@ class Metric:
     def format(self, value: float | None) -> str:
         """Return the value with its unit, or a dash if there is none."""
         return "–" if value is None else format_value(value, self.unit)
+
+    def format_alike(self, value: float | None, row: Iterable[float | None]) -> str:
+        """Return the value in the unit of its row in a table, or a dash if there is none."""
+        known = [other for other in row if other is not None]
+        return "–" if value is None else format_alike(value, known, self.unit)
