@@ -97,8 +97,8 @@ class Numbers:
         return self.values[where & self.valid]
 
     def after(self, other: "Numbers") -> Mask:
-        """Return a mask of rows where both values are known and this one is smaller than `other`, so out of order if it
-        should follow."""
+        """Return a mask of rows where both values are known and this one is smaller than `other`. If it should follow
+        `other`, these rows are out of order."""
         return self.valid & other.valid & (self.values < other.values)
 
 

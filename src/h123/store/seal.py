@@ -1,5 +1,5 @@
-"""Makes and checks the seal of a finished attempt: a file with the digests of all its files, whose own digest is in the
-journal.
+"""Makes and checks the seal of a finished attempt: a file with the digests of the attempt's other files. Its own digest
+is in the journal.
 
 It reveals later changes by a disk or a person, but cannot stop anyone who can write both folder and journal.
 """

@@ -102,7 +102,7 @@ def counting(folder: CampaignFolder) -> list[Row]:
 def fill_table(
     connection: duckdb.DuckDBPyConnection, table: str, types: Mapping[str, str], rows: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Create a table with columns of these types and these rows. Rows may lack null values."""
+    """Create a table with columns of these types and these rows. Rows may leave out null values."""
     columns = ", ".join(f"unnest(?::{kind}[]) AS {name(column)}" for column, kind in types.items())
     values = [[row.get(column) for row in rows] for column in types]
     connection.execute(f"CREATE TABLE {name(table)} AS SELECT {columns}", values)

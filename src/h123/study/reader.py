@@ -310,8 +310,8 @@ class StudyReader:
                 raise self.document.error(["require", index], fault)
 
     def check_ladder(self, compare: Comparison) -> None:
-        """Check that the pairs include every step of the ladder and the whole ladder, because the steps' ratios
-        multiply to the whole's."""
+        """Check that the pairs include every step of the ladder and the whole ladder, because the product of the steps'
+        ratios is the ratio of the whole."""
         if len(compare.ladder) in (1, 2):
             raise self.document.error(["compare", "ladder"], "a ladder needs at least 3 levels: two steps")
         for pair in rungs(compare.ladder):

@@ -127,8 +127,8 @@ class ClientCase:
     @property
     def of_server(self) -> Parameters:
         """The parameters that the server must support. A client that must refuse resumed sessions, an older TLS or the
-        discovery of HTTP/3 works with any server, so these are removed. But a server cannot start for a protocol that
-        it does not support."""
+        discovery of HTTP/3 works with any server, so these parameters are removed. But a server cannot start for a
+        protocol that it does not support."""
         p = self.parameters
         easier = {"sessions": FULL, "tls": NEWEST_TLS, "fallback": False}
         return p.model_copy(update=easier) if self.expected == "unsupported" else p

@@ -99,7 +99,7 @@ class WorkloadKind(ABC):
         return None
 
     def hosts(self) -> Sequence[str]:
-        """Return the labels of host names, below the server's own, that also receive requests."""
+        """Return the labels of additional hosts, below the server's name, that receive requests."""
         return ()
 
     def host(self, _resource: int, /) -> str | None:

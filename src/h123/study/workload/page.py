@@ -262,7 +262,7 @@ class Page(WorkloadKind):
         return super().each() * len(self.site.loads())
 
     def most_in_flight(self) -> int | None:
-        """Return None: requests wait for connections, so as many may be in progress as a visit makes."""
+        """Return None, because requests wait for connections, so a visit may have any number in progress."""
         return None
 
     def most_on_connection(self) -> int | None:

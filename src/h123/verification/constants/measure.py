@@ -1,4 +1,4 @@
-"""Measures the constants of a subject, with the transfers that show them."""
+"""Measures the constants of a subject by running the transfers that show them."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
