@@ -1,5 +1,5 @@
-"""Finds confounded parameters: the levels of a factor change them only together, so their effects cannot be
-separated."""
+"""Finds confounded parameters: parameters that the levels of a factor change only together, so that their effects
+cannot be separated."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence

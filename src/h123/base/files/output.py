@@ -1,5 +1,5 @@
-"""Writes a result to a file that the user names: completely or not at all, replacing only regular files, and existing
-files only on request.
+"""Writes a result to a file that the user names, completely or not at all. Replaces only regular files, and only on
+request.
 
 If the name is a terminal, another device or a pipe (`/dev/stdout`, `/dev/null`), h123 writes the text into it.
 """

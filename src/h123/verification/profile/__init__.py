@@ -1,5 +1,5 @@
-"""Profiles what limits a subject in a few standard situations, by attributing its requests' time to causes from
-packets.
+"""Profiles what limits a subject in a few standard situations, by using packets to attribute its requests' time to
+causes.
 
 The trials run under the virtual clock, so that the machine and the subject's processing do not matter.
 """
