@@ -95,7 +95,7 @@ class CampaignFolder:
             if uploads:
                 copy_uploads(uploads, folder.uploads)
             write_atomically(path / "study.yaml", study_text, folder._mode)
-            # Written last: a folder without this file is not a campaign, so a crash before this leaves no half of one.
+            # Written last: a folder without this file is not a campaign, so a crash before this leaves no campaign.
             folder._save()
         return cls.open(path)
 

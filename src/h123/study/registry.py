@@ -80,7 +80,7 @@ def find_schema(name: str) -> Path:
 
 def load_network(name: str, folder: Path | None = None) -> "Network":
     """Read a network, given its name or the path of its file (relative to `folder`). Raises UserError."""
-    from h123.study.networks.network_file import read_network  # late: a list of names needs none
+    from h123.study.networks.network_file import read_network  # late, because lists of names do not need it
 
     return read_network(find_network(name, folder))
 

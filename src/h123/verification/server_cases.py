@@ -104,7 +104,7 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Se
     if further := crowd.beyond(server, protocol):
         yield ServerCase(f"{protocol}-limit", "limit", parameters(), {**_plan(protocol, [100_000]), **further})
     if silence := idleness.beyond(server, protocol):
-        clock = "virtual" if "virtual" in features.clocks else "wall"  # where it takes no time
+        clock = "virtual" if "virtual" in features.clocks else "wall"  # waiting takes no time there
         yield ServerCase(f"{protocol}-idle", "idleness", parameters(clock=clock), {**_plan(protocol, [1]), **silence})
     for version in _older_tls(features.tls, protocol):
         older = _plan(protocol, [1000, 1_000_000], methods=server.methods, tls=version)

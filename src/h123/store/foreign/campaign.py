@@ -42,7 +42,7 @@ def import_samples(files: Sequence[Path], schema: Schema, out: Path) -> Campaign
     with sole_user(partial, f"an import into {out}"):
         campaign = partial / out.name
         try:
-            shutil.rmtree(campaign, ignore_errors=True)  # of an import that was killed
+            shutil.rmtree(campaign, ignore_errors=True)  # left by a killed import
             _write(campaign, files, schema, groups, redirects)
             campaign.rename(out)
             sync(out.parent)

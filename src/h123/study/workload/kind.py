@@ -106,7 +106,7 @@ class WorkloadKind(ABC):
         """Return the label of a resource's host. None: the server's own name."""
         return None
 
-    # Who takes part
+    # Participants
 
     def methods(self) -> list[str]:
         """Return the distinct methods of the requests."""
@@ -131,7 +131,7 @@ class WorkloadKind(ABC):
         """Return the number of bytes of headers in each request that differ from all earlier requests."""
         return sum(header.bytes or 0 for header in self.load.headers if header.changes == "request")
 
-    # How much there is of it
+    # Amounts
 
     def connection_count(self) -> int:
         """Return the number of connections according to the parameter `connections`: one shared, one per user, or a
@@ -263,7 +263,7 @@ class WorkloadKind(ABC):
         """Return the required status of each resource."""
         return [exchange.status for exchange in self.exchanges()]
 
-    # What a client reads
+    # The file for a client
 
     def common(self, target: Target) -> dict[str, Any]:
         """Return the fields of workload.json that all kinds have, and the fields of the load's optional features."""

@@ -224,7 +224,7 @@ class Page(WorkloadKind):
         sizes = [resource.size for resource, _ in self.site.loads()]
         return VisitShape(len(sizes), max(range(len(sizes)), key=sizes.__getitem__))
 
-    # How much there is of it
+    # Amounts
 
     @property
     def _at_once(self) -> int:
@@ -298,7 +298,7 @@ class Page(WorkloadKind):
         visits share them."""
         return self.site.running_ns() if self.load.cold else self.longest_pause_ns()
 
-    # What a client reads
+    # The file for a client
 
     def file(self, target: Target) -> WorkloadFile:
         common = {**self.common(target), "headers": [], "connections": self._of_visit}

@@ -267,7 +267,7 @@ def _opened(case: ClientCase, client: Client, rows: Sequence[Sample], witness: W
     least = most if p.cold else min(most, p.users)
     if p.workload.open_loop:  # free connections are used first
         least = 1
-    if p.workload.documents():  # a browser too; times decide which are free; each visit has one
+    if p.workload.documents():  # a browser does so too; each visit uses at least one
         least = p.users * (p.requests + p.warmup if p.cold else 1)
     if p.protocol == "h1":  # wrk connects once before, to see whether a server listens
         most = max(most + 1, len(rows) if client.reopens else 0)

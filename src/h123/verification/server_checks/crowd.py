@@ -28,7 +28,7 @@ def beyond(server: Server, protocol: str) -> Mapping[str, object] | None:
     """Return the probe's task that shows whether a declared limit is real, or None if there is no limit or no way to
     see it."""
     declared = server.limits.streams.get(protocol)
-    uploads = protocol in server.in_turn  # whose downloads are not held open
+    uploads = protocol in server.in_turn  # these servers hold no downloads open
     if declared is None or (uploads and "POST" not in server.methods):
         return None
     return {
