@@ -143,7 +143,7 @@ $(PACKAGING)/stamp: requirements/packaging.txt
 
 $(LAB): $(LAB_SOURCES)
 	@command -v cargo >/dev/null || { echo "h123 needs Rust 1.89 or newer (cargo): https://rustup.rs (Debian's is older)"; exit 1; }
-	@echo "h123: building the lab (once; one to five minutes, as busy as the machine is)"
+	@echo "h123: building the lab (once; about a minute if the machine is idle)"
 	@cd lab && if test -t 2; then cargo build --release --locked; else \
 		(s=0; while sleep 20 >/dev/null 2>&1 && kill -0 $$$$ 2>/dev/null; do \
 		s=$$((s + 20)); echo "  still building, $$s s"; done) & beat=$$!; \

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from h123.analysis import analyse, gather
-from h123.analysis.comparisons.projection import asked, fewest_blocks
+from h123.analysis.comparisons.projection import fewest_blocks
+from h123.analysis.comparisons.rows import headline
 from h123.base.errors import UserError
 from h123.gate import STATUS, GateFigure, GateFigures, gate_row, judge, spoiled, worst, write_gate
 from h123.json_schemas import schemas
@@ -136,7 +137,7 @@ def test_a_gate_and_an_answer_advise_the_same_least_number_of_blocks(tmp_path: P
     condition = Condition(holds=text)
     cells = judge(condition, known.of(condition)).cells
     assert [cell.word for cell in cells] == ["undecided"] * 3
-    least = fewest_blocks(asked(known.verdicts["comparisons"]), 0.05 * 15 / 16)
+    least = fewest_blocks(headline(known.verdicts["comparisons"]), 0.05 * 15 / 16)
     assert least == 7
     needed = [cell.blocks_needed for cell in cells if cell.blocks_needed]
     assert needed

@@ -106,6 +106,15 @@ def test_each_number_says_which_requests_it_is_about(verdicts: dict[str, Any]) -
     assert sum("200 ms per mean request (" in line for line in lines) >= 4
 
 
+def test_a_forecast_is_about_the_comparisons_that_are_shown(tmp_path: Path) -> None:
+    """`About 8 blocks would decide all 6`, of which 4 were shown: others were by the same metric."""
+    found = analyse(make_campaign(tmp_path / "c", Scenario(blocks=8, effects={}, trial_noise=0.2)))
+    shown = [line for line in printed(found, print_answer) if "cannot tell yet" in line]
+    (forecast,) = [line for line in caveat_lines(found) if "would decide" in line]
+    assert len(shown) == 3
+    assert re.search(r"would decide (all|\d of the) 3 undecided", forecast)
+
+
 def test_a_gate_has_the_only_forecast(tmp_path: Path) -> None:
     """A gate's 7 blocks stood above the 8 that the study's question needs, and nothing said which was which."""
     found = analyse(make_campaign(tmp_path / "c", Scenario(blocks=4, effects={})))

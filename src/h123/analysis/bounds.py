@@ -4,8 +4,8 @@ decide."""
 import math
 from collections.abc import Sequence
 
-from h123.analysis.comparisons.projection import FEWEST_PAIRS, Levels, asked, fewest_blocks, pairs_needed
-from h123.analysis.comparisons.rows import JudgedComparison
+from h123.analysis.comparisons.projection import FEWEST_PAIRS, Levels, fewest_blocks, pairs_needed
+from h123.analysis.comparisons.rows import JudgedComparison, headline
 from h123.analysis.sections import Verdicts
 from h123.analysis.statistics.looks import WIDTH, Looks
 
@@ -42,7 +42,7 @@ def _needed(
     looks_so_far = Looks(looks["blocks"], looks["planned"], looks["rule"] == WIDTH)
     level = looks_so_far.next_level(verdicts["alpha"])
     apart = [math.log(ratio / bound) for ratio in had]
-    least = fewest_blocks([*asked(verdicts["comparisons"]), *own], level)
+    least = fewest_blocks([*headline(verdicts["comparisons"]), *own], level)
     needed = least if len(apart) < FEWEST_PAIRS else pairs_needed(apart, 0.0, Levels(level, 0.0))
     if needed is None:
         return None

@@ -30,7 +30,7 @@ class Outlook(TypedDict):
     """The number of blocks that would decide the question, and the time that these take."""
 
     blocks: int | None
-    """The largest projection for the metrics of the first family."""
+    """The largest projection for the comparisons of the first family."""
     seconds: float | None
     """The time until then, at the pace of the journal."""
     power: float
@@ -114,15 +114,9 @@ def fewest_blocks(projected: Iterable[JudgedComparison], level: float) -> int:
     return max(needed, default=blocks_needed(1, "none", level))
 
 
-def asked(compared: Sequence[JudgedComparison]) -> list[JudgedComparison]:
-    """Return the comparisons by the question's metrics, without A/A comparisons and repeated observations."""
-    metrics = {comparison["metric"] for comparison in headline(compared)}
-    return [c for c in compared if c["metric"] in metrics and not c["twin"] and not c["repeats"]]
-
-
 def of_question(projected: Sequence[JudgedComparison]) -> list[Projection]:
-    """Return the projections of undecided comparisons by the question's metrics."""
-    return [projection for c in asked(projected) if (projection := c.get("projection"))]
+    """Return the projections of undecided comparisons that the answer shows, so that a forecast is about no others."""
+    return [projection for c in headline(projected) if (projection := c.get("projection"))]
 
 
 def pairs_needed(log_ratios: Sequence[float], margin: float, levels: Levels) -> int | None:

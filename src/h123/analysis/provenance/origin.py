@@ -7,8 +7,8 @@ from typing_extensions import TypedDict
 
 from h123.analysis.case import Case
 from h123.analysis.comparisons.failures import shares
-from h123.analysis.comparisons.projection import asked, fewest_blocks
-from h123.analysis.comparisons.rows import JudgedComparison
+from h123.analysis.comparisons.projection import fewest_blocks
+from h123.analysis.comparisons.rows import JudgedComparison, headline
 from h123.analysis.section import Section
 from h123.analysis.statistics.rule import Rule
 from h123.analysis.verdicts.judgement import comparisons
@@ -66,7 +66,7 @@ def _without_blocks(
     reason = "no blocks: nothing says which runs were measured side by side" + (
         runs if imported["runs"] > treatments else ""
     )
-    needed = fewest_blocks(asked(comparisons), rule.looks.next_level(rule.alpha))
+    needed = fewest_blocks(headline(comparisons), rule.looks.next_level(rule.alpha))
     cure = f"; {needed} blocks would be needed, each with every treatment once" if comparisons else ""
     return f"{reason}, so no interval and no verdict is possible{cure}. Requests of one run are not independent trials"
 

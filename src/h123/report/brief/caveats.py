@@ -155,8 +155,7 @@ def _windows(verdicts: Verdicts) -> Iterator[str]:
 
 def _undecided(verdicts: Verdicts) -> Iterator[str]:
     comparisons, outlook = verdicts["comparisons"], verdicts["projection"]
-    metrics = {c["metric"] for c in headline(comparisons)}
-    open_ones = [c for c in comparisons if c["metric"] in metrics and c.get("projection") and not c["withheld"]]
+    open_ones = [c for c in headline(comparisons) if c.get("projection") and not c["withheld"]]
     within = [projection for c in open_ones if (projection := c.get("projection")) and projection["blocks"]]
     blocks = outlook["blocks"]
     if not within or not blocks or verdicts.get("gate"):  # a gate has its own forecast, for its conditions

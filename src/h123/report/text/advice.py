@@ -16,8 +16,7 @@ def advice(verdicts: Verdicts) -> list[str]:
     """Return sentences about the comparisons by the question's metrics, beginning with what to run. DIR stands for the
     campaign's folder."""
     comparisons, outlook = verdicts["comparisons"], verdicts["projection"]
-    metrics = {c["metric"] for c in headline(comparisons)}
-    projected = [c for c in comparisons if c["metric"] in metrics and c.get("projection") and not c["withheld"]]
+    projected = [c for c in headline(comparisons) if c.get("projection") and not c["withheld"]]
     within = [c for c in projected if (projection := c.get("projection")) and projection["blocks"]]
     beyond = [c for c in projected if (projection := c.get("projection")) and projection["basis"] == "beyond"]
     lines = [_blocks(within, len(projected), verdicts)] if within else []
