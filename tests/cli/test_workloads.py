@@ -170,7 +170,7 @@ def test_a_site_is_shown_with_its_source(h123: Tool) -> None:
     wrong = h123("site", "show", "tiny.yaml")
     assert wrong.returncode != 0
     assert "tiny.yaml:9: " in wrong.stderr
-    assert "ask for one another" in wrong.stderr
+    assert "resources request each other" in wrong.stderr
 
 
 def test_a_recorded_page_becomes_a_site(h123: Tool) -> None:
