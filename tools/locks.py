@@ -1,7 +1,7 @@
 """Drops from requirements/*.txt the hashes of wheels that h123 cannot use. Run it after uv has locked versions.
 
-uv lists the hashes of all of a release's wheels. A quarter of them are for Windows, phones, PyPy, or versions of Python
-that are too old for h123.
+uv lists the hashes of all of a release's wheels. Most of them are for systems, processors and Pythons that h123 does
+not run on (docs/install.md). The hash of the source archive stays, so pip can still build what has no wheel.
 """
 
 import json
@@ -12,9 +12,10 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parents[1] / "requirements"
 _PIN = re.compile(r"^([\w.-]+)==")
 _HASH = re.compile(r"^ +--hash=sha256:(\w+)")
-_UNUSABLE = re.compile(
-    r"-win(32|_\w+)\.whl|-ios_|-android_|emscripten|pyodide|wasm"  # other systems
-    r"|-pp\d|graalpy|-cp3([0-9]|10)-(?!abi3)"  # other Pythons
+_USABLE = re.compile(
+    r"[.](tar[.]\w+|zip)$"  # the source
+    r"|-((py2[.])?py3\d*|cp3\d+(?=-abi3)|cp31[1-9])-(none|abi3|cp3\d+)"  # not PyPy, nor older or free-threaded Pythons
+    r"-(any|manylinux[\w.]*_(x86_64|aarch64))[.]whl$"
 )
 _FEW = 6
 """A release with no more files than this stays as it is."""
@@ -39,7 +40,7 @@ def _unusable(name: str) -> set[str]:
     accept = {"Accept": "application/vnd.pypi.simple.v1+json"}
     with urllib.request.urlopen(urllib.request.Request(f"https://pypi.org/simple/{name}/", headers=accept)) as answer:
         files = json.load(answer)["files"]
-    return {file["hashes"].get("sha256", "") for file in files if _UNUSABLE.search(file["filename"])}
+    return {file["hashes"].get("sha256", "") for file in files if not _USABLE.search(file["filename"])}
 
 
 if __name__ == "__main__":
