@@ -117,7 +117,7 @@ def _sentences(c: Mapping[str, Any], verdicts: Verdicts, text: Text) -> Iterator
     for line in map(str.strip, text.lines):
         if line.lower().startswith(f"{where}, ".lower() if where else ""):
             rest = line[len(where) + 2 :] if where else line
-            kind = r"(cannot tell yet|not judged|no answer)"
+            kind = r"(cannot tell yet|not judged|no answer|no difference above the margin of [\d.]+ %)"
             if re.match(rf"({kind}: )?(so far )?{re.escape(first)} (is|takes) [^:]*{re.escape(second)}", rest):
                 yield rest
 
