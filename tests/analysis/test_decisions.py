@@ -285,7 +285,7 @@ def test_a_claim_in_words_is_decided_one_way() -> None:
     assert (found["N32"]["verdict"], found["N36"]["verdict"]) == ("confirmed", "refuted")
     assert remarks(found["N36"]) == ["Node's documentation of tls.createServer: sessionTimeout, default 300 seconds"]
     assert found["N47"]["verdict"] == "untestable"
-    assert remarks(found["N47"])[0].startswith("a census of others' traffic")
+    assert remarks(found["N47"])[0].startswith("a census of other people's traffic")
     assert remarks(found["R34"])[0].startswith("decided by: a campaign of handshakes")
 
 

@@ -122,7 +122,7 @@ def test_the_decided_need_nothing() -> None:
             4,
             "3 trials have no valid attempt: `h123 run --out DIR --retry` tries them again",
         ),
-        (Remedy(6, waiting=1), 6, 5, "1 trial has not been run: `h123 run --out DIR` goes on with them"),
+        (Remedy(6, waiting=1), 6, 5, "1 trial has not been run: `h123 run --out DIR` runs them"),
         (Remedy(6, damaged=2), 6, 4, "2 trials have damaged or missing files: `h123 run --out DIR` repeats them"),
         (Remedy(1, imported=True), 6, 1, "measure and import 6 blocks"),
     ],

@@ -180,7 +180,7 @@ def test_a_trial_is_named_in_two_ways(folder: CampaignFolder) -> None:
 
 
 def test_what_cannot_be_verified(folder: CampaignFolder, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="trial of the wall clock"):
+    with pytest.raises(UserError, match="trial under the wall clock"):
         find_trial(trial_of(folder, "wall"))
     with pytest.raises(UserError, match="is a campaign"):
         find_trial(folder.path)

@@ -177,7 +177,7 @@ def test_a_machine_that_is_gone_when_the_campaign_goes_on_loses_its_unfinished_b
         run(making, campaign, [replace(slow, dies=1)])
     assert run(making, again(tmp_path), [fast]).valid == TRIALS
     assert whole_on_one_machine(campaign.folder)
-    assert moves(campaign.folder) == [(1, "slow", "fast", "this machine is not there any more")]
+    assert moves(campaign.folder) == [(1, "slow", "fast", "this machine is gone")]
     before = len(events(campaign))
     assert run(making, again(tmp_path), two).valid == TRIALS
     assert len(events(campaign)) == before, "what is whole stays where it is"

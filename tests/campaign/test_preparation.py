@@ -55,7 +55,7 @@ def test_a_proxy_without_a_server_to_pass_requests_on_to_is_refused(tmp_path: Pa
     manifest = MANIFEST.replace("{congestion}", "{upstream}")
     write_small(subjects, manifest.replace('"POST"]', '"POST"]\nttfb = true'))
     shutil.rmtree(subjects / "go")
-    with pytest.raises(UserError, match="small passes requests on to the subject go, which is missing in"):
+    with pytest.raises(UserError, match="small forwards requests to the subject go, which is missing in"):
         start(tmp_path / "study", STUDY.replace("server: go, client: go", "server: small, client: small"))
 
 
@@ -131,10 +131,10 @@ def alike(*, transport: str | None, server: str = "go") -> Plan:
 def test_a_pair_that_cannot_begin_alike_is_refused_where_that_is_essential(subjects: Path) -> None:
     write_small(subjects)
     check_campaign(alike(transport="matched"))
-    with pytest.raises(UserError, match=r"essential, but not alike: go's own over h3, 10 packets over h2") as refused:
+    with pytest.raises(UserError, match=r"essential, but differs: go's own over h3, 10 packets over h2") as refused:
         check_campaign(alike(transport=None))
     assert refused.value.remedy == "`--transport matched` makes it alike"
-    with pytest.raises(UserError, match="small as a server does not let it be chosen") as refused:
+    with pytest.raises(UserError, match="small as a server does not let you choose it") as refused:
         check_campaign(alike(transport="matched", server="small"))
     assert refused.value.remedy == "choose a server that does: go"
 
@@ -153,6 +153,6 @@ def test_what_a_study_uploads_is_kept_with_the_campaign(tmp_path: Path, subjects
     copy = tmp_path / "moved/uploads/order.json"
     assert copy.read_bytes() == b"x" * 77
     copy.write_bytes(b"x")
-    with pytest.raises(UserError, match=r"order\.json, is gone or has no longer 77 bytes"):
+    with pytest.raises(UserError, match=r"order\.json, is missing or no longer has 77 bytes"):
         run_scripted(campaign, ScriptedEngine(), Silent())
     assert campaign.folder.sealed() == []

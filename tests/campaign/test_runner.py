@@ -311,7 +311,7 @@ def test_a_trial_whose_files_are_gone_or_changed_is_run_again_and_no_other(
     outcome = run_scripted(again, engine, Silent(), 1)
     assert [name for name, _ in engine.ran] == [victim]
     assert (outcome.valid, outcome.failed) == (16, [])
-    assert [line for line in said if line.startswith(f"{victim}~1: ") and line.endswith("the trial is run again")]
+    assert [line for line in said if line.startswith(f"{victim}~1: ") and line.endswith("the trial runs again")]
     assert CampaignFolder.open(tmp_path / "out").damaged_trials() == {}
     assert campaign.folder.trial(victim, 2).is_dir()
 

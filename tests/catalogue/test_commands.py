@@ -169,9 +169,9 @@ def test_an_older_tls_is_asked_for_over_tcp_alone(tmp_path: Path) -> None:
     roles: list[Role] = ["server", "client"]
     for role in roles:
         check_supported(subject, role, Demand(protocol="h2", tls="1.2"))
-        with pytest.raises(UserError, match=r"no HTTP/3 over TLS 1\.2: QUIC has TLS 1\.3 in it"):
+        with pytest.raises(UserError, match=r"no HTTP/3 over TLS 1\.2: QUIC requires TLS 1\.3"):
             check_supported(subject, role, Demand(protocol="h3", tls="1.2"))
-        with pytest.raises(UserError, match=r"resumed over TLS 1\.3 alone"):
+        with pytest.raises(UserError, match=r"resumes sessions only over TLS 1\.3"):
             check_supported(subject, role, Demand(tls="1.2", sessions="resumed"))
 
 
@@ -204,7 +204,7 @@ def test_only_who_remembers_finds_http_3_and_only_where_it_is_announced(tmp_path
     repeat = Demand(protocol="h3", kind="page", workload=workload_of({**visit, "visit": "repeat"}))
     pages = MANIFEST.replace('"POST"]', '"POST"]\nkinds = ["page"]')
     able = small(tmp_path / "able", pages.replace('["page"]', '["page"]\nremembers = true'))
-    for asked_for, cannot in ((found, "finds no HTTP/3 by itself"), (repeat, "makes no repeat visits")):
+    for asked_for, cannot in ((found, "does not discover HTTP/3"), (repeat, "makes no repeat visits")):
         check_supported(able, "client", asked_for)
         with pytest.raises(UserError, match=f"client small {cannot}"):
             check_supported(small(tmp_path / "pages", pages), "client", asked_for)

@@ -15,9 +15,9 @@ from h123.catalogue.own_server import check_container
         ("docker run -p 8443:8443 image", True, "daemon runs its containers outside the lab"),
         ("/usr/bin/docker compose up", True, "daemon runs its containers outside the lab"),
         ("podman run --network host image", False, "podman is not on this machine"),
-        ("podman run --rm image", True, "a network of its own"),
-        ("podman run --network bridge --pid host image", True, "a network of its own"),
-        ("podman run --network host image", True, "a /proc of its own"),
+        ("podman run --rm image", True, "its own network"),
+        ("podman run --network bridge --pid host image", True, "its own network"),
+        ("podman run --network host image", True, "its own /proc"),
     ],
 )
 def test_what_no_client_would_reach_is_refused(command: str, there: bool, said: str) -> None:

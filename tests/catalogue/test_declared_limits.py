@@ -76,8 +76,8 @@ def test_pauses_within_a_servers_limit(tmp_path: Path, demand: Demand) -> None:
     ("demand", "found", "remedy"),
     [
         (pausing("30s"), "30 s: its users `think` or `pause` so long", "`think`"),
-        (crowd(10, rate=0.1), "92.1 s: requests come so rarely at its `rate`", "`rate`"),
-        (crowd(100, connections="per-user", rate=20.0), "57.6 s: requests", "fewer connections"),
+        (crowd(10, rate=0.1), "92.1 s: its `rate` is so low", "`rate`"),
+        (crowd(100, connections="per-user", rate=20.0), "57.6 s: its `rate` is so low", "fewer connections"),
     ],
 )
 def test_longer_pauses_than_a_server_waits_for_are_refused(
@@ -85,7 +85,7 @@ def test_longer_pauses_than_a_server_waits_for_are_refused(
 ) -> None:
     with pytest.raises(UserError) as refused:
         check_supported(small(tmp_path, IMPATIENT), "server", demand)
-    said = "server small ends connections over h2 that are idle for 30 s, and in the study one can be for"
+    said = "server small closes connections over h2 that are idle for 30 s, and in the study one can be for"
     assert refused.value.message.startswith(f"{said} {found}")
     assert remedy in refused.value.remedy
     able = IMPATIENT.replace("[client]\n", "[client]\nopen_loop = true\nkinds = ['requests', 'mix']\n")
@@ -98,9 +98,9 @@ EACH = {"per": "connection", "steps": [{"rate": 5, "lasts": "1s"}]}
 @pytest.mark.parametrize(
     ("declared", "missing", "values", "said"),
     [
-        ("open_loop = true\narrivals = true", "per_connection = true", {"arrivals": EACH}, "a rate of each connection"),
+        ("open_loop = true\narrivals = true", "per_connection = true", {"arrivals": EACH}, "rate for each connection"),
         ("", "abandons = true", {"abandon": {"share": "50%", "after": "1s"}}, "cannot abandon requests"),
-        ("", "retries = true", {"retry": {"after": "1s", "at_most": 2}}, "cannot make requests again"),
+        ("", "retries = true", {"retry": {"after": "1s", "at_most": 2}}, "cannot repeat requests"),
     ],
 )
 def test_what_a_client_does_not_declare_is_refused(

@@ -167,7 +167,7 @@ def test_an_installation_that_lost_a_file_is_built_again(tmp_path: Path, cache: 
 
 def test_what_commands_name_must_come_of_the_build(tmp_path: Path) -> None:
     subject = small(tmp_path, build="true")
-    with pytest.raises(UserError, match=r"the build succeeded, but .*/small/serve is not there"):
+    with pytest.raises(UserError, match=r"the build succeeded, but .*/small/serve is missing"):
         install(subject, _quiet)
     assert not installed(subject)
 
@@ -339,7 +339,7 @@ def test_a_build_that_changes_its_own_sources_is_refused(tmp_path: Path, cache: 
 def test_a_program_that_is_nowhere_is_named_at_once(tmp_path: Path) -> None:
     manifest = MANIFEST.replace('command = ["{prefix}/serve", "{workload}"', 'command = ["no-such-tool", "{workload}"')
     for _ in range(2):
-        with pytest.raises(UserError, match="the build succeeded, but no-such-tool is not there"):
+        with pytest.raises(UserError, match="the build succeeded, but no-such-tool is missing"):
             install(small(tmp_path, manifest), print)
 
 

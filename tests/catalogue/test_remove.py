@@ -69,7 +69,7 @@ def test_a_part_goes_with_what_it_is_a_part_of(tmp_path: Path) -> None:
     whole = small(tmp_path)
     part = read_subject(write_small(tmp_path, PART, name="part"))
     install(whole, _quiet)
-    with pytest.raises(UserError, match="part is a part of what is installed for small"):
+    with pytest.raises(UserError, match="part is part of the installation of small"):
         remove(part, _quiet)
     assert installed(part)
     assert remove(whole, _quiet)

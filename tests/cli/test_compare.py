@@ -62,7 +62,7 @@ ONE = "--server base='...' --server new='...'"
         ),
         ("500", "HTTP/1.1: the request for /orders was answered with 500", "the server's log says why"),
         pytest.param("429", "was answered with 429", "it limits how often it may be asked", marks=pytest.mark.heavy),
-        ("redirect", "leads elsewhere: 302 to https://login.example.org/", "name in --url what is to be measured"),
+        ("redirect", "leads elsewhere: 302 to https://login.example.org/", "give the final URL"),
         pytest.param(
             "password",
             'was refused with 401 (Basic realm="orders")',
@@ -70,12 +70,12 @@ ONE = "--server base='...' --server new='...'"
             marks=pytest.mark.heavy,
         ),
         pytest.param("forbidden", "was refused with 403", "it may not read what it serves", marks=pytest.mark.heavy),
-        ("endless", "did not end within 3 s", "streams without an end have no latency"),
-        ("die", "cannot read my configuration", "does it run by hand"),
+        ("endless", "did not end within 3 s", "an endless stream has no latency"),
+        ("die", "cannot read my configuration", "check that it runs by hand"),
         ("daemon", "ended with exit status 0", "went into the background"),
-        pytest.param("plain", "without TLS", "a self-signed certificate will do", marks=pytest.mark.heavy),
+        pytest.param("plain", "without TLS", "a self-signed certificate is enough", marks=pytest.mark.heavy),
         pytest.param("localhost", "TCP 127.0.0.1:8443", "listen on all addresses", marks=pytest.mark.heavy),
-        ("socket", "listens on the Unix socket", "let it listen on a TCP port"),
+        ("socket", "listens on the Unix socket", "make it listen on a TCP port"),
     ],
 )
 def test_a_server_that_cannot_be_compared_is_told_so(h123: Tool, fault: str, said: str, remedy: str) -> None:

@@ -46,7 +46,7 @@ def test_it_says_what_it_is_worth_and_holds_conditions(h123: Tool, two: Path) ->
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["before", "before"], "the same campaign twice"),
+        (["before", "before"], "was given twice"),
         (["before", "nowhere"], "is not a campaign: there is no folder"),
         (["before", "before/study.yaml"], "is not a campaign: it is a file"),
         (["before", "begun"], "begun has no trial that counts"),

@@ -83,7 +83,7 @@ def test_a_copy_is_no_second_campaign(h123: Tool, whole: Path) -> None:
     shutil.copytree(whole, h123.folder / "copy")
     (h123.folder / "link").symlink_to(whole)
     journal = h123.folder / "copy/journal.jsonl"
-    for other, said in (("copy", "one is a copy of the other"), ("link", "the same campaign twice")):
+    for other, said in (("copy", "one is a copy of the other"), ("link", "was given twice")):
         done = h123("diff", "c", other)
         assert done.returncode == 2
         assert said in done.stderr

@@ -29,7 +29,7 @@ def test_import_ends_with_an_answer_and_a_report(h123: Tool) -> None:
     assert shown.returncode == 0, shown.stderr
     assert "Its samples were imported" in (h123.folder / shown.stdout.strip()).read_text()
     resumed = h123("run", "--out", "edge")
-    assert (resumed.returncode, "nothing to go on with" in resumed.stderr) == (2, True)
+    assert (resumed.returncode, "nothing to continue" in resumed.stderr) == (2, True)
 
 
 def test_a_bad_row_leaves_nothing(h123: Tool) -> None:

@@ -52,7 +52,7 @@ def test_connections_that_end_with_each_answer(h123: Tool, client: str) -> None:
     text = (h123.folder / "ending.mjs").read_text().replace('listen(0, "127.0.0.1"', 'listen(8443, "0.0.0.0"')
     (h123.folder / "ending.mjs").write_text(text)
     said = _measured(h123, "node ending.mjs rotate cert.pem key.pem", "--client", client)
-    assert "Over HTTP/1.1 it ends each connection after one answer" in said
+    assert "Over HTTP/1.1 it closes each connection after one answer" in said
 
 
 CERTIFICATES = {
@@ -81,8 +81,8 @@ def test_a_server_that_asks_for_certificates(h123: Tool, own: Path, program: str
     name, run = ("server.mjs", "node") if program == "node" else ("server.py", shlex.quote(sys.executable))
     (own / name).write_text(CERTIFICATES[program])
     said = _said(h123, f"{run} {name}")
-    assert "the server asks its clients for a certificate" in said
-    assert "h123's clients have no certificate to give" in said
+    assert "the server requires a client certificate" in said
+    assert "h123's clients have no certificate" in said
 
 
 IPV6 = """
@@ -110,7 +110,7 @@ def test_a_server_that_listens_for_ipv6_alone(h123: Tool, own: Path, program: st
     )
     said = _said(h123, "node server.mjs" if program == "node" else f"{shlex.quote(sys.executable)} server.py")
     assert "it listens on TCP [::]:8443" in said
-    assert "it listens for IPv6 alone" in said
+    assert "it listens only on IPv6" in said
     assert "--ready" not in said
 
 
@@ -124,8 +124,8 @@ def test_a_server_that_listens_for_ipv6_alone(h123: Tool, own: Path, program: st
 def test_a_server_that_misses_its_database(h123: Tool, own: Path, line: str) -> None:
     (own / "server.py").write_text(f"import sys\nsys.exit({line!r})\n")
     said = _said(h123, f"{shlex.quote(sys.executable)} server.py")
-    assert "in the lab a server reaches nothing outside" in said
-    assert "--url https://localhost:8443/ asks it there" in said
+    assert "in the lab a server cannot reach anything outside" in said
+    assert "--url https://localhost:8443/ measures it there" in said
 
 
 def test_what_the_lab_isolates_is_said_before(h123: Tool) -> None:
@@ -148,7 +148,7 @@ BOTH = "listen 8443 ssl; listen 8443 quic reuseport; "
     ("more", "measured", "said"),
     [
         (BOTH + "keepalive_requests 20;", False, "It speaks HTTP/1.1, HTTP/2 and HTTP/3"),
-        ("listen 8443 ssl; keepalive_timeout 0;", True, "Over HTTP/1.1 it ends each connection after one answer"),
+        ("listen 8443 ssl; keepalive_timeout 0;", True, "Over HTTP/1.1 it closes each connection after one answer"),
         (
             "listen 8443 ssl; listen 8444 quic reuseport; add_header Alt-Svc 'h3=\":8444\"; ma=86400';",
             True,
@@ -157,12 +157,12 @@ BOTH = "listen 8443 ssl; listen 8443 quic reuseport; "
         (
             "listen [::]:8443 ssl ipv6only=on; listen [::]:8443 quic reuseport ipv6only=on;",
             False,
-            "it listens for IPv6 alone",
+            "it listens only on IPv6",
         ),
         (
             "listen 8443 ssl; ssl_verify_client on; ssl_client_certificate cert.pem;",
             False,
-            "answered with 400: the server asks its clients for a certificate",
+            "answered with 400: the server requires a client certificate",
         ),
     ],
     ids=["limit", "closing", "other port", "IPv6", "certificates"],

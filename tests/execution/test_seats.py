@@ -30,7 +30,7 @@ def test_shared_programs_run_anywhere() -> None:
 def test_one_processor_cannot_be_divided(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("h123.execution.cpu_affinity.usable_processors", lambda: [3])
     require_processors([parameters()])
-    with pytest.raises(UserError, match="needs two processors at least"):
+    with pytest.raises(UserError, match="needs at least two processors"):
         require_processors([parameters(), parameters(affinity="apart")])
 
 

@@ -177,13 +177,13 @@ def test_what_did_not_arrive_as_the_order_says_loses_the_machine(tmp_path: Path,
     prepared(archives["1"].with_name("again"))
     (lost,) = execute(order, tmp_path / "run", {**archives, "1": tmp_path / "again"}, HERE, ScriptedEngine())
     assert isinstance(lost, MachineLost)
-    assert lost.why == "tls did not arrive at here as the order says"
+    assert lost.why == "tls arrived damaged at here"
 
 
 @pytest.mark.parametrize(
     ("server", "said"),
     [
-        ({"command": "./serve --fast"}, r"is a program of this machine \(./serve --fast\)"),
+        ({"command": "./serve --fast"}, r"is a program on this machine \(./serve --fast\)"),
         ({"address": "192.0.2.1", "allow_remote_load": True}, "runs at 192.0.2.1"),
     ],
 )

@@ -54,20 +54,20 @@ def test_a_good_server_is_described() -> None:
             "307",
             "https://example.org/x, if that is your server too",
         ),
-        ({"status": 301, "location": "http://example.org/"}, "301", "what is to be measured itself"),
+        ({"status": 301, "location": "http://example.org/"}, "301", "give the final URL in --url"),
         ({"status": 304}, "with 304", "If-None-Match"),
-        ({"status": 421}, "with 421", "no host localhost"),
-        ({"status": 429}, "with 429", "its limit would be what is measured"),
-        ({"status": 502}, "with 502", "what stands behind it does not answer"),
+        ({"status": 421}, "with 421", "does not serve the host localhost"),
+        ({"status": 429}, "with 429", "h123 would measure that limit"),
+        ({"status": 502}, "with 502", "the server behind it does not answer"),
         ({"status": 503}, "with 503", "limits its rate"),
         (
             {"status": 400, "asks": True},
-            "with 400: the server asks its clients for a certificate",
+            "with 400: the server requires a client certificate",
             "ssl_verify_client off",
         ),
         (
             {"error": "tls: certificate required", "asks": True},
-            "asks its clients for a certificate",
+            "requires a client certificate",
             "requestCert: false",
         ),
         ({"status": 404, "asks": True}, "with 404", "path"),
@@ -90,7 +90,7 @@ def test_a_protocol_that_was_asked_for_and_is_not_there() -> None:
 
 @pytest.mark.parametrize(
     ("fault", "said"),
-    [("no_tls", "without TLS"), ("only_tls_1_2", "no TLS 1.3"), ("", r"no HTTP on port 8443 \(.*EOF")],
+    [("no_tls", "without TLS"), ("only_tls_1_2", "not speak TLS 1.3"), ("", r"not speak HTTP on port 8443 \(.*EOF")],
 )
 def test_a_server_that_speaks_nothing_of_it(fault: str, said: str) -> None:
     silent = spoken("h1", "EOF")
@@ -104,7 +104,7 @@ def test_a_certificate_that_is_checked() -> None:
     expired = {"not_after_unix": 0, "fits": False}
     with pytest.raises(UserError, match=r"HTTP/3: clients that trust ca\.pem refuse .* signed by unknown") as caught:
         judge(inquired(spoken("h2"), spoken("h3", distrust="x509: certificate signed by unknown authority")), asked)
-    assert "with --insecure instead it is not checked" in (caught.value.remedy or "")
+    assert "skip the check with --insecure" in (caught.value.remedy or "")
     good = inquired(spoken("h2"), spoken("h3"), **expired)
     assert abilities_words(judge(good, asked), asked)[-1] == "Its certificate is trusted by ca.pem"
     assert sum("h123 does not check it" in line for line in abilities_words(judge(good, INQUIRY), INQUIRY)) == 2
@@ -118,7 +118,7 @@ def test_a_certificate_that_is_checked() -> None:
         ("role server was not ready; it listens on TCP 127.0.0.1:8443", "it listens on TCP", "on all addresses"),
         ("role server was not ready; it listens on the Unix socket a.sock", "a.sock", "on a TCP port"),
         ("role server was not ready; it listens on TCP 0.0.0.0:9000", "0.0.0.0:9000", "--ready TEXT"),
-        ("role server was not ready after 30.0 s", "not ready after 30.0 s", "it is alone"),
+        ("role server was not ready after 30.0 s", "not ready after 30.0 s", "it runs alone"),
     ],
 )
 def test_a_server_that_could_not_be_asked(detail: str, said: str, remedy: str) -> None:
@@ -166,7 +166,7 @@ def test_complaints_about_handshakes_are_said_to_be_of_the_survey(line: str, *, 
     with pytest.raises(UserError) as caught:
         judge(InquiryResult(inquired(spoken("h1", status=500), spoken("h2", "no ALPN")).findings, [], [line]), INQUIRY)
     assert line in str(caught.value)
-    assert ("complaints about TLS come of that" in str(caught.value)) is ours
+    assert ("can cause complaints about TLS" in str(caught.value)) is ours
 
 
 @pytest.mark.parametrize("host", ["localhost", "::1"])
@@ -187,7 +187,7 @@ def test_what_is_worth_knowing_is_told() -> None:
     answers = inquired(spoken("h1", encoding="gzip"), spoken("h2", bytes=6000), fits=False, not_after_unix=0)
     remarks = judge(answers, INQUIRY).remarks
     assert remarks == [
-        "Answers to /orders differ in length (5 kB to 6 kB), so none is held against a size",
+        "Answers to /orders differ in length (5 kB to 6 kB), so h123 does not check their sizes",
         "Answers to /orders are compressed (gzip), which no request asked for",
         "Its certificate expired on 1970-01-01: clients elsewhere refuse it (h123 does not check it)",
         "Its certificate is for localhost, not for localhost (h123 does not check it)",
@@ -257,7 +257,7 @@ def test_http3_at_the_announced_port_is_taken() -> None:
 def test_connections_that_end_with_their_answer() -> None:
     known = judge(inquired(spoken("h1", connections=3), spoken("h2", connections=2)), INQUIRY)
     assert known.remarks == [
-        "Over HTTP/1.1 it ends each connection after one answer: every request there pays for a handshake"
+        "Over HTTP/1.1 it closes each connection after one answer, so every request needs a handshake"
     ]
 
 
@@ -279,15 +279,15 @@ def test_a_server_that_misses_its_database(line: str) -> None:
     for known in (InquiryResult(None, ended, ["starting", line]), InquiryResult(good.findings, [], [line])):
         with pytest.raises(UserError) as caught:
             judge(known, INQUIRY)
-        assert "in the lab a server reaches nothing outside" in (caught.value.remedy or "")
-        assert "--url https://localhost:8443/ asks it there" in (caught.value.remedy or "")
+        assert "in the lab a server cannot reach anything outside" in (caught.value.remedy or "")
+        assert "--url https://localhost:8443/ measures it there" in (caught.value.remedy or "")
 
 
 def test_a_server_that_listens_for_ipv6_alone() -> None:
     detail = "role server was not ready after 4.1 s: waiting for TCP port 8443 over IPv4; it listens on TCP [::]:8443"
     with pytest.raises(UserError, match="waiting for TCP port 8443 over IPv4") as caught:
         judge(InquiryResult(None, [{"code": "server-not-ready", "detail": detail}]), INQUIRY)
-    assert "it listens for IPv6 alone" in (caught.value.remedy or "")
+    assert "it listens only on IPv6" in (caught.value.remedy or "")
 
 
 def test_a_certificate_without_names_is_for_no_host() -> None:

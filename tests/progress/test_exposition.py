@@ -116,7 +116,7 @@ def test_listens_no_longer_than_the_campaign() -> None:
     "text", ["9464", "localhost", ":", ":x", ":65536", ":-1", ":²", "", ":" + "1" * 60, ":" + "9" * 5000]
 )
 def test_what_is_no_address_is_refused(text: str) -> None:
-    with pytest.raises(UserError, match="not an address to listen at") as refused:
+    with pytest.raises(UserError, match="not an address to listen on") as refused:
         Listening.read(text)
     assert ":9464" in str(refused.value.remedy)
 

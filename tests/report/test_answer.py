@@ -157,7 +157,7 @@ def test_a_level_without_data_leaves_the_answer_open(tmp_path: Path) -> None:
     assert {row.value("h3") for row in answer.rows} == {"–"}
     text = summary(verdicts, folder.path).replace("\n  ", " ")
     assert "18 trials have not been run" in text
-    assert f"h123 run --out {shlex.quote(str(folder.path))} goes on with them" in text.replace("\u00a0", " ")
+    assert f"h123 run --out {shlex.quote(str(folder.path))} runs them" in text.replace("\u00a0", " ")
     assert "--blocks" not in text
 
 

@@ -172,7 +172,7 @@ def test_verdicts_of_another_program_are_refused(tmp_path: Path) -> None:
     verdicts = analyse(folder)
     changed = {**verdicts, "alpha": 0.01}
     folder.verdicts.write_text(json.dumps(changed))
-    with pytest.raises(UserError, match="not those that this h123 comes to"):
+    with pytest.raises(UserError, match="differ from what this version of h123 computes"):
         publish_result(folder, "c", published_facts, tmp_path)
     assert not [*tmp_path.glob("*.xz")]
     folder.verdicts.write_text(json.dumps({**verdicts, "alpha": verdicts["alpha"] * (1 + 1e-13)}))
@@ -208,7 +208,7 @@ CHANGES: dict[str, Callable[[dict[str, Any]], None]] = {
         "h3-early"
     ].update(sessions="full"),
     "network 'home' has changed": lambda head: head["campaign"]["networks"]["home"]["up"].update(delay_ns=1),
-    "when the claim was another": lambda head: head["claims"][0]["claims"][0].update(b="h2-resumed"),
+    "when the claim was different": lambda head: head["claims"][0]["claims"][0].update(b="h2-resumed"),
     "no campaign of study fast-open": lambda head: head["campaign"]["study"].update(name="other"),
     "of the published changed: why not": lambda head: head["claims"][0]["claims"][0].update(
         figures=[], reason="why not"

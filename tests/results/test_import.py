@@ -117,7 +117,7 @@ def test_report_and_export_of_imported_samples(tmp_path: Path) -> None:
     assert folder.imported["files"][0]["sha256"] in page
     samples, _ = export(folder, "csv", tmp_path / "export")
     assert len(samples.read_text().splitlines()) == 1 + len(ROWS)
-    with pytest.raises(UserError, match="nothing to go on with"):
+    with pytest.raises(UserError, match="nothing to continue"):
         extend_campaign(folder.path, blocks=None, report=print)
 
 

@@ -42,7 +42,7 @@ def test_fast_open_is_tcps() -> None:
     fast = {"protocol": "h2", "size": 1000, "sessions": "fast-open"}
     assert workload_of(fast).fault() is None
     assert workload_of(fast).opening.tcp
-    assert "HTTP/3 has none" in (workload_of({**fast, "protocol": "h3"}).fault() or "")
+    assert "which HTTP/3 does not use" in (workload_of({**fast, "protocol": "h3"}).fault() or "")
 
 
 def test_a_client_may_take_another_protocol_only_where_it_is_told_so() -> None:

@@ -9,7 +9,7 @@ from h123.execution import Jobs, Machine, MachineLost
 from h123.execution.retry_policy import LiveAttempt, disturbed, given_up, settled, usable
 from h123.study import PlannedTrial
 
-GONE = "this machine is not there any more"
+GONE = "this machine is gone"
 
 
 @dataclass(eq=False)

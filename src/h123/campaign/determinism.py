@@ -53,7 +53,7 @@ def find_trial(where: Path, name: str | None = None) -> Verifiable:
     folder = CampaignFolder.open(where)
     if folder.imported:
         raise UserError(
-            f"{where} holds imported samples: nothing there can be executed",
+            f"{where} contains imported samples, which cannot be executed",
             remedy="name the folder of a campaign that h123 measured",
         )
     study = Study.from_resolved(folder.study, folder.networks)
@@ -64,9 +64,9 @@ def find_trial(where: Path, name: str | None = None) -> Verifiable:
         raise UserError(f"{where} has no trial {identifier!r}", remedy=f"its trials are the folders in {folder.trials}")
     if planned.parameters.clock != "virtual":
         raise UserError(
-            f"{identifier} is a trial of the wall clock: in real time none repeats exactly, so there is nothing to"
+            f"{identifier} is a trial under the wall clock: in real time none repeats exactly, so there is nothing to"
             " verify",
-            remedy="name a trial of a campaign that was run with `--clock virtual`",
+            remedy="name a trial of a campaign that ran with `--clock virtual`",
         )
     return Verifiable(folder, study, planned)
 
@@ -76,7 +76,7 @@ def _of_trial_folder(where: Path) -> tuple[Path, str]:
     campaign = real(where).parent.parent
     if (where / "campaign.json").is_file():
         raise UserError(
-            f"{where} is a campaign", remedy=f"name one of its trials too: h123 verify {typed(where)} TRIAL"
+            f"{where} is a campaign", remedy=f"also name one of its trials: h123 verify {typed(where)} TRIAL"
         )
     if not (where / "trial.json").is_file() or not (campaign / "campaign.json").is_file():
         raise UserError(

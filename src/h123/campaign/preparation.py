@@ -70,10 +70,10 @@ def _check_essential(plan: Plan, subjects: Mapping[str, Subject], setting: Setti
             s for s in (a, b) if s.value is None and s.name and s.role not in settable(available[s.name])[setting.name]
         ]
         able = sorted(name for name in available if a.role in settable(available[name])[setting.name])
-        cause = f"; {unable[0].name} as a {unable[0].role} does not let it be chosen" if unable else ""
+        cause = f"; {unable[0].name} as a {unable[0].role} does not let you choose it" if unable else ""
         cure = f"choose a {a.role} that does: {', '.join(able)}" if unable else "`--transport matched` makes it alike"
         raise UserError(
-            f"study {plan.study.name}: the {setting.title} is essential, but not alike: {a.text} over "
+            f"study {plan.study.name}: the {setting.title} is essential, but differs: {a.text} over "
             f"{a.protocol}, {b.text} over {b.protocol}{cause}",
             remedy=cure,
         )

@@ -121,8 +121,8 @@ def extend_campaign(
     folder = CampaignFolder.open(out)
     if folder.imported:
         raise UserError(
-            f"{out} holds imported samples: there is nothing to go on with",
-            remedy=f"`h123 analyse {typed(out)}` says what they show; `h123 import` makes a folder from more of them",
+            f"{out} contains imported samples, so there is nothing to continue",
+            remedy=f"`h123 analyse {typed(out)}` analyses them; `h123 import` makes a new folder from further samples",
         )
     study = Study.from_resolved(folder.study, folder.networks)
     if networks is not None:
@@ -130,7 +130,7 @@ def extend_campaign(
     if blocks is not None and blocks < folder.blocks:
         raise UserError(
             f"{out} was planned with {folder.blocks} blocks; --blocks {blocks} would be fewer",
-            remedy=f"ask for {folder.blocks} or more, or begin another campaign with --out",
+            remedy=f"use {folder.blocks} or more, or start a new campaign with --out",
         )
     plan = make_plan(study, blocks=blocks or folder.blocks, seed=folder.seed, level_filter=folder.level_filter)
     if folder.shard:
@@ -139,7 +139,7 @@ def extend_campaign(
     if lacking := folder.unjournalled():
         report(f"Putting {counted(len(lacking), 'finished trial')} that the journal lacks into it again")
     for damage in folder.damaged_trials().values():
-        report(f"{damage}: the trial is run again")
+        report(f"{damage}: the trial runs again")
     return Campaign(plan, subjects, folder)
 
 
@@ -268,7 +268,7 @@ def _check_uploads(campaign: Campaign) -> None:
         file = campaign.folder.uploads / upload.name
         if not (file.is_file() and file.stat().st_size == upload.size):
             raise UserError(
-                f"{file}, which the study uploads as {upload.file}, is gone or has no longer {upload.size} bytes",
+                f"{file}, which the study uploads as {upload.file}, is missing or no longer has {upload.size} bytes",
                 remedy="restore the file, or begin a new campaign",
             )
 

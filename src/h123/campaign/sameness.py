@@ -27,7 +27,7 @@ class Execution:
     files: Mapping[str, str]
 
     def machine(self) -> str:
-        """Kernel, processor and build of the machine."""
+        """Return the kernel, processor and build of the machine."""
         facts = machines(self.campaign.events()).get(self.place, self.campaign.machine)
         system = f"{self.place or 'an unnamed machine'}, Linux {facts.get('kernel')} on {facts.get('cpu')}"
         build = f"lab {facts.get('lab_build')} and virtual kernel {facts.get('virtual_kernel_build')}"
@@ -59,7 +59,7 @@ def unlike(what: str, trial: str, fault: str, runs: Sequence[Execution]) -> User
     return UserError(
         f"{what} was run twice under the virtual clock, and {trial} did not do the same: {fault}"
         + "".join(f"\n  {run.machine()}" for run in runs),
-        remedy="a virtual trial does the same on every machine. See which of the two repeats itself there:\n" + verify,
+        remedy="a virtual trial does the same on every machine. Find out which of the two repeats there:\n" + verify,
         status=1,
     )
 

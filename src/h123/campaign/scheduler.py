@@ -105,7 +105,7 @@ class Scheduler:
         assignee = next(a for a in self._assignment.assignees if a.machine.name == event.machine)
         match event:
             case Started() if assignee.second_run:
-                self._display.say(f"{event.trial} runs again on {event.machine}, to compare", self._standing())
+                self._display.say(f"{event.trial} runs again on {event.machine}, for comparison", self._standing())
             case AttemptDone() if assignee.second_run:
                 self._second_runs.take(event, self._pool)
             case Started():
@@ -154,7 +154,7 @@ class Scheduler:
             supersede(earlier, event)
             forgive(earlier)
             self._display.say(
-                f"block {event['block']} is done again in {event['place']}: {event['why']}", self._standing()
+                f"block {event['block']} runs again on {event['place']}: {event['why']}", self._standing()
             )
         if blocks:
             assignee.waiting = [t for t in assignee.jobs.order(blocks) if not settled(self._attempts[t.id])]

@@ -53,7 +53,7 @@ class SecondRuns:
         return self._blocks[trial.block]
 
     def history(self, trial: PlannedTrial) -> dict[str, list[PastAttempt]]:
-        """Return a history as if the other trials of the block had run."""
+        """Return a history in which all other trials of the block have run, so that only this one runs."""
         past = {
             other.id: PastAttempt(trial=other.id, attempt=1, block=other.block, position=0, valid=True, reasons=[])
             for other in self.block(trial)

@@ -18,7 +18,7 @@ _CHANGED_NS = 1_735_689_600 * 10**9
 
 
 def block() -> bytes:
-    """Return the block that every body repeats and cuts off (docs/contracts/subject.md)."""
+    """Return the block of bytes that every body repeats up to its size (docs/contracts/subject.md)."""
     counters = range(BLOCK_BYTES // _DIGEST_BYTES)
     return b"".join(hashlib.sha256(b"h123" + counter.to_bytes(4, "big")).digest() for counter in counters)
 
@@ -63,7 +63,7 @@ def _require_room(needed: int) -> None:
         raise UserError(
             f"{files_folder()} has {format_bytes(free)} free, and the bodies that servers serve as files would take "
             f"{format_bytes(needed)}",
-            remedy="have a smaller `size`, leave it out with --filter, free some, or set H123_CACHE to another disk",
+            remedy="use a smaller `size`, leave it out with --filter, free some space, or move H123_CACHE elsewhere",
             status=1,
         )
 

@@ -129,6 +129,6 @@ def manifest_of(subject: Subject, role: Role) -> RoleManifest:
     part = parts[role]
     if part is None:
         raise UserError(
-            f"subject {subject.name} is not a {role}", remedy=f"`h123 list subjects {subject.name}` says what it is"
+            f"subject {subject.name} is not a {role}", remedy=f"`h123 list subjects {subject.name}` shows its roles"
         )
     return part

@@ -1,5 +1,5 @@
-"""Installs subjects into the cache and removes them: once, completely or not at all, and again when their sources
-change."""
+"""Installs subjects into the cache and removes them. An installation is complete or absent, and is repeated when its
+sources change."""
 
 import hashlib
 import json
@@ -132,11 +132,11 @@ def install(subject: Subject, report: Callable[[str], None], meanwhile: Callable
 def remove(subject: Subject, report: Callable[[str], None]) -> bool:
     """Remove the subject and its build log from the cache. Return False if neither existed."""
     if subject.install.embedded:
-        remedy = "`make clean` removes all builds" if checkout() else "it goes with the package: pip uninstall h123"
+        remedy = "`make clean` removes all builds" if checkout() else "uninstall the package: pip uninstall h123"
         raise UserError(f"{subject.name} is part of h123 and cannot be removed", remedy=remedy)
     if whole := subject.install.part_of:
         raise UserError(
-            f"{subject.name} is a part of what is installed for {whole}", remedy=f"`h123 remove {whole}` removes both"
+            f"{subject.name} is part of the installation of {whole}", remedy=f"`h123 remove {whole}` removes both"
         )
     with alone(prefix(subject), report):
         return remove_installation(prefix(subject))
@@ -193,7 +193,7 @@ def _check_sources(subject: Subject, before: Mapping[Path, str]) -> None:
     if changed:
         raise UserError(
             f"subject {subject.name}: the build writes into the subject's own folder, such as {changed[0]}, "
-            "which forces a new build each time",
+            "which makes every installation out of date",
             remedy=f"let install.build in {subject.workshop / MANIFEST} write only into {{prefix}} or a folder named "
             f"{' or '.join(sorted(_BYPRODUCTS))}",
             status=1,
@@ -214,7 +214,7 @@ def _check_result(subject: Subject) -> None:
     """Raise UserError if the subject could not be started although its build succeeded."""
     if missing := _missing_file(subject):
         raise UserError(
-            f"subject {subject.name}: the build succeeded, but {missing} is not there",
+            f"subject {subject.name}: the build succeeded, but {missing} is missing",
             remedy=f"mend install.build in {subject.workshop / MANIFEST}, which is to put all that is started into "
             "{prefix}, or the command that names it",
             status=1,

@@ -121,7 +121,7 @@ def _idle(value: object) -> int:
     """Return the idle time in ns, which must be less than what a server may have without declaring it."""
     if not 10**9 <= (span := parse_duration(value)) < LEAST_IDLE_NS:
         raise ValueError(
-            f"{excerpt(value)} is not valid; write 1s or more, and less than a minute: that need not be declared"
+            f"{excerpt(value)} is not valid; write 1s or more, but less than a minute, which is the default"
         )
     return span
 
@@ -174,7 +174,7 @@ class Server(Strict):
         for protocol, sockets in listens.items():
             needed = "udp" if protocol == "h3" else "tcp"
             if needed not in sockets:
-                raise ValueError(f'{protocol} is spoken over {needed}: {protocol} = ["{needed}"] is wanted')
+                raise ValueError(f'{protocol} runs over {needed}: write {protocol} = ["{needed}"]')
         return listens
 
     @field_validator("listens", "in_turn")
@@ -295,7 +295,9 @@ class Client(Strict):
     @classmethod
     def _check_arrivals(cls, per_connection: bool, info: ValidationInfo) -> bool:
         if per_connection and not info.data.get("arrivals"):
-            raise ValueError("arrivals is false: a client that gets connections to use gets times too")
+            raise ValueError(
+                "arrivals is false: a client that accepts requests' connections must also accept their times"
+            )
         return per_connection
 
     @field_validator("sessions")
@@ -308,7 +310,7 @@ class Client(Strict):
             raise ValueError(f"{idle[0]} is not one of the client's protocols")
         for way, protocols in tickets.items():
             if hasty := [protocol for protocol in protocols if protocol not in tickets.get("resumed", [])]:
-                raise ValueError(f"{hasty[0]} is {way} but not resumed: that is of a session that is resumed")
+                raise ValueError(f"{hasty[0]} is {way} but not resumed: only a resumed session allows that")
             if without := [protocol for protocol in protocols if protocol not in OPENINGS[way].protocols]:
                 raise ValueError(f"{without[0]} is {way}, but has no {OPENINGS[way].title}")
         return tickets
@@ -317,7 +319,7 @@ class Client(Strict):
     @classmethod
     def _has_both(cls, fallback: bool, info: ValidationInfo) -> bool:
         if fallback and not {QUIC, "h2"} <= {*info.data.get("protocols", [])}:
-            raise ValueError("a fallback is from h3 to h2: the client needs both among its protocols")
+            raise ValueError("a fallback is from h3 to h2: the client must list both among its protocols")
         return fallback
 
     @field_validator("remembers")
@@ -325,7 +327,7 @@ class Client(Strict):
     def _visits_over_both(cls, remembers: bool, info: ValidationInfo) -> bool:
         able = {*info.data.get("protocols", []), *info.data.get("kinds", [])}
         if remembers and not {QUIC, "h2", "page"} <= able:
-            raise ValueError("what a client remembers of HTTP/3 shows in visits: it needs the kind page, h2 and h3")
+            raise ValueError("only visits show what a client remembers of HTTP/3: it needs the kind page, h2 and h3")
         return remembers
 
 

@@ -51,7 +51,7 @@ OPENINGS: dict[Resumption, SessionOpening] = {
         "sessions that are resumed, with TCP Fast Open",
         "has no TCP Fast Open",
         protocols=_TCP,
-        refusal="`sessions: fast-open` is about TCP's first packet (RFC 7413), and HTTP/3 has none: write `early`",
+        refusal="`sessions: fast-open` concerns TCP (RFC 7413), which HTTP/3 does not use: write `early`",
         tried_over=_TCP,
         saved_round_trips=1,  # TLS's first flight is sent with TCP's first packet
         tcp={"fast_open": True},

@@ -46,7 +46,7 @@ def _words(command: str) -> str:
         if not shlex.split(command):
             raise ValueError("is empty; write a program and its arguments")
     except ValueError as error:
-        raise ValueError(f"{command!r} is no command line: {error}") from None
+        raise ValueError(f"{command!r} is not a valid command line: {error}") from None
     return command
 
 
@@ -108,7 +108,7 @@ class OwnServer(Strict):
         if self.address is not None and (self.environment or self.ready):
             raise ValueError("a server with an `address` is not started: leave out `environment` and `ready`")
         if self.http3_port is not None and QUIC not in self.protocols:
-            raise ValueError("`http3_port` is for a server that speaks h3")
+            raise ValueError("`http3_port` requires a server that speaks h3")
         return self
 
     @field_validator("folder")
@@ -182,7 +182,7 @@ class OwnServer(Strict):
         words = shlex.split(self.command)
         folder, program = Path(self.folder), words[0]
         if not folder.is_dir():
-            raise UserError(f"the server's folder {folder} is not there", remedy="name another one")
+            raise UserError(f"the server's folder {folder} does not exist", remedy="name another one")
         own = folder / program if "/" in program else None
         path = self.environment.get("PATH", os.environ.get("PATH"))
         on_path = own is None and shutil.which(program, path=path) is not None
@@ -195,19 +195,19 @@ class OwnServer(Strict):
         if own is not None and not own.is_file():
             raise UserError(
                 f"there is no program {own}",
-                remedy="build it first, or say where it is: --cwd DIR (in a study `folder`)",
+                remedy="build it first, or give its folder: --cwd DIR (in a study, `folder`)",
             )
         if own is not None and not os.access(own, os.X_OK):
             raise UserError(
-                f"{own} is not executable", remedy=f"chmod +x {shlex.quote(str(own))}, or name what runs it"
+                f"{own} is not executable", remedy=f"chmod +x {shlex.quote(str(own))}, or give the program that runs it"
             )
 
     def _check_consent(self) -> None:
         if not self.allow_remote_load and not _is_here(self.address or ""):
             raise UserError(
-                f"the server at {self.address} is not on this machine: thousands of requests load it, and may be taken "
-                "for an attack",
-                remedy="if it is yours, or its owner agrees: --allow-remote-load, in a study `allow_remote_load: true`",
+                f"the server at {self.address} is not on this machine: thousands of requests would load it, and might "
+                "look like an attack",
+                remedy="if it is yours or its owner agrees: --allow-remote-load (in a study `allow_remote_load: true`)",
             )
 
 
@@ -252,22 +252,20 @@ def check_container(words: Sequence[str], installed: bool) -> None:
         raise UserError(
             "docker's daemon runs its containers outside the lab, where the lab's clients cannot reach them",
             remedy="use `podman run --rm --network host --pid host IMAGE`, or start the container yourself with "
-            "`docker run -p 8443:8443 -p 8443:8443/udp IMAGE` and give --url alone",
+            "`docker run -p 8443:8443 -p 8443:8443/udp IMAGE` and give only --url",
         )
     if engine == "podman" and not installed:
         raise UserError(
             "podman is not on this machine",
-            remedy="install it (Debian: `apt install podman`); or start the image with docker, its port published, and "
-            "ask it with --url alone; or name the server's program itself",
+            remedy="install it (Debian: `apt install podman`); or start the image with docker, with its port "
+            "published, and give only --url; or give the server's program itself",
         )
     if engine == "podman" and "run" in words:
         remedy = "`podman run --rm --network host --pid host IMAGE`: the host is the lab's"
         if not _of_the_host(words, _NETWORK):
-            raise UserError("the container would have a network of its own, which no client of the lab reaches", remedy)
+            raise UserError("the container would have its own network, which the lab's clients cannot reach", remedy)
         if not _of_the_host(words, _PROCESSES):
-            raise UserError(
-                "the container would need a /proc of its own, which no program can mount in the lab", remedy
-            )
+            raise UserError("the container would need its own /proc, which no program can mount in the lab", remedy)
 
 
 def _of_the_host(words: Sequence[str], options: Sequence[str]) -> bool:

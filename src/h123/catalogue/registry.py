@@ -44,7 +44,7 @@ def subjects_folder() -> Path:
     folder = Path(override) if override else project_root() / "subjects"
     if not folder.is_dir():
         remedy = (
-            "unset it, or let it name a folder with a folder for each subject" if override else "check out h123 whole"
+            "unset it, or set it to a folder with a folder for each subject" if override else "check out h123 whole"
         )
         raise UserError(f"{f'H123_SUBJECTS names {override}' if override else folder}: there is no such folder", remedy)
     return folder
@@ -141,7 +141,7 @@ def _parent_of(file: TomlFile, folder: Path) -> Subject | None:
         return None
     at, parent = ["install", "part_of"], install["part_of"]
     if other_keys := [key for key in install if key != "part_of"]:
-        what = f"it stands alone, without {other_keys[0]}, which the other subject says for both"
+        what = f"it must be the only key, without {other_keys[0]}, which the other subject states for both"
         raise file.error(at, f"install.part_of: {what}")
     siblings = sorted({path.parent.name for path in folder.parent.glob("*/subject.toml")} - {folder.name})
     if parent not in siblings:

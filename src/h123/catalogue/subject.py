@@ -121,7 +121,9 @@ class Subject(Strict):
             takes_it = f"{{{name}}}" in " ".join(words)
             if takes_it != bool(getattr(self.features, name)):
                 what = (
-                    "no command has the placeholder" if not takes_it else "it is missing: a command has the placeholder"
+                    "no command uses the placeholder"
+                    if not takes_it
+                    else "it is missing, but a command uses the placeholder"
                 )
                 raise fault_at(["features", name], f"features.{name}: {what} {{{name}}}")
 
@@ -129,7 +131,7 @@ class Subject(Strict):
         """Check that the command of a server with several TLS versions can choose one."""
         takes_it = self.server is not None and "{tls}" in " ".join(self.server.command)
         if self.server is not None and takes_it != (len(self.features.tls) > 1):
-            what = "no command has the placeholder" if not takes_it else "there is one alone, and the command has"
+            what = "no command uses the placeholder" if not takes_it else "there is only one, but the command uses"
             raise fault_at(["features", "tls"], f"features.tls: {what} {{tls}}")
 
     def _check_tcp_controllers(self) -> None:

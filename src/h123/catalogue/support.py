@@ -58,12 +58,12 @@ def _check_tls(subject: Subject, role: Role, parameters: Demand) -> None:
         return
     if parameters.protocol == QUIC:
         raise UserError(
-            f"there is no HTTP/3 over TLS {parameters.tls}: QUIC has TLS {NEWEST_TLS} in it (RFC 9001)",
-            remedy=f"compare with HTTP/3 over {NEWEST_TLS}: give `tls` to the levels of h1 and h2 alone",
+            f"there is no HTTP/3 over TLS {parameters.tls}: QUIC requires TLS {NEWEST_TLS} (RFC 9001)",
+            remedy=f"compare with HTTP/3 over {NEWEST_TLS}: give `tls` only to the levels of h1 and h2",
         )
     if parameters.sessions != FULL:
         raise UserError(
-            f"sessions are resumed over TLS {NEWEST_TLS} alone here, and the study asks for {parameters.tls}",
+            f"h123 resumes sessions only over TLS {NEWEST_TLS}, but the study requires {parameters.tls}",
             remedy=f"write `sessions: {FULL}`, or leave `tls` out",
         )
 
@@ -91,12 +91,12 @@ def _check_server(subject: Subject, server: Server, parameters: Demand) -> None:
     if parameters.backend_network is not None and parameters.store == "memory" and not can_be_edge(subject):
         raise UserError(
             f"nothing is behind the server {subject.name} that a `backend_network` could lead to",
-            remedy="choose a server that can pass all requests on, such as envoy, or leave `backend_network` out",
+            remedy="choose a server that can forward all requests, such as envoy, or leave `backend_network` out",
         )
     if parameters.workload.documents() and not serves_documents(subject, parameters):
         raise UserError(
             f"server {subject.name} does not serve a page's own documents (`documents: true`)",
-            remedy="choose go, or a server that passes all requests on, such as envoy",
+            remedy="choose go, or a server that forwards all requests, such as envoy",
         )
     features = subject.features
     able = {
@@ -128,17 +128,13 @@ def _check_idleness(subject: Subject, server: Server, parameters: Demand) -> Non
     new connections."""
     allowed = server.limits.idle.get(parameters.protocol)
     if allowed is not None and (silence := parameters.workload.longest_silence_ns()) >= allowed:
-        why = (
-            "requests come so rarely at its `rate`"
-            if parameters.workload.open_loop
-            else "its users `think` or `pause` so long"
-        )
+        why = "its `rate` is so low" if parameters.workload.open_loop else "its users `think` or `pause` so long"
         raise UserError(
-            f"server {subject.name} ends connections over {parameters.protocol} that are idle for "
+            f"server {subject.name} closes connections over {parameters.protocol} that are idle for "
             f"{format_seconds(allowed / 1e9)}, and in the study one can be for {format_seconds(silence / 1e9)}: {why}",
-            remedy="have a higher `rate`, or fewer connections"
+            remedy="use a higher `rate`, or fewer connections"
             if parameters.workload.open_loop
-            else "have them `think` or `pause` less long",
+            else "use a shorter `think` or `pause`",
         )
 
 
@@ -151,7 +147,7 @@ def _check_second(subject: Subject, server: Server, parameters: Demand) -> None:
         raise UserError(f"a server that stores bodies ({parameters.store}) has no second one to fall back to")
     if parameters.workload.announcement == ALT_SVC and not server_uses(subject, "alt_svc"):
         raise UserError(
-            f"server {subject.name} does not announce HTTP/3 (Alt-Svc), so that no client finds it",
+            f"server {subject.name} does not announce HTTP/3 (Alt-Svc), so no client finds it",
             remedy="choose one that does, such as caddy, nginx or envoy, or write `announced: https-record`",
         )
 
@@ -173,12 +169,12 @@ def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
         )
     if parameters.workload.schedules_requests and not client.arrivals:
         raise UserError(
-            f"client {subject.name} cannot send at rates that change",
+            f"client {subject.name} cannot send at changing rates",
             remedy="write one `rate` instead of `arrivals` in the study",
         )
     if parameters.workload.schedules_connections and not client.per_connection:
         raise UserError(
-            f"client {subject.name} cannot send at a rate of each connection",
+            f"client {subject.name} cannot send at a separate rate for each connection",
             remedy="leave `per: connection` out of the study's `arrivals`, or choose a client that declares it",
         )
     if parameters.workload.abandons and not client.abandons:
@@ -188,7 +184,7 @@ def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
         )
     if parameters.workload.retries and not client.retries:
         raise UserError(
-            f"client {subject.name} cannot make requests again",
+            f"client {subject.name} cannot repeat requests",
             remedy="leave `retry` out of the study, or choose a client that declares `retries`",
         )
     if parameters.cold and not client.cold:
@@ -200,7 +196,7 @@ def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
     if most is not None and in_flight is not None and in_flight > most:
         raise UserError(
             f"client {subject.name} has at most {most} requests at once over {parameters.protocol}, not {in_flight}",
-            remedy="have fewer `users`, or exclude these trials with --filter",
+            remedy="use fewer `users`, or exclude these trials with --filter",
         )
     _check_sessions(subject, "client", client.sessions, parameters)
     _check_memory(subject, client, parameters)
@@ -210,7 +206,7 @@ def _check_memory(subject: Subject, client: Client, parameters: Demand) -> None:
     """Check that the client can discover HTTP/3 as required, or remember it from an earlier visit."""
     work = parameters.workload
     if (work.announcement or work.repeats) and not client.remembers:
-        inability = "finds no HTTP/3 by itself" if work.announcement else "makes no repeat visits"
+        inability = "does not discover HTTP/3" if work.announcement else "makes no repeat visits"
         raise UserError(
             f"client {subject.name} {inability}",
             remedy="choose a browser that does, such as chromium, or leave `fallback` and `visit` out of the study",

@@ -41,7 +41,7 @@ class TomlFile:
         except RecursionError:
             raise UserError(f"{path}: nested too deeply") from None
         except ValueError:
-            raise UserError(f"{path}: a number with too many digits") from None
+            raise UserError(f"{path}: a number has too many digits") from None
         if unallowed:
             text, character = unallowed
             raise UserError(f"{path}: {excerpt(text)} contains a character that is not allowed, {character}")

@@ -23,7 +23,7 @@ class AnswerForm(StrEnum):
 
 
 DetailsOption = Annotated[
-    bool, typer.Option("--details", help="Print every comparison, cause, caveat and audit instead of one screen.")
+    bool, typer.Option("--details", help="Print every comparison, cause, caveat and audit, not just one screen.")
 ]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the answer's table, and no progress.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the answer as JSON, and nothing else, on stdout.")]

@@ -104,7 +104,7 @@ def unlike(before: Parameters, after: Parameters, networks: Sequence[Mapping[str
     ]
     for mine, yours in zip(before.networks(), after.networks(), strict=False):
         if mine == yours and _link(networks[0][mine]) != _link(networks[1][yours]):
-            differences.append(f"the network {mine} has another profile")
+            differences.append(f"the network {mine} has a different profile")
     return differences
 
 

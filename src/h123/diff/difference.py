@@ -55,12 +55,12 @@ class _DiffCampaign:
 def differ(before: CampaignFolder, after: CampaignFolder) -> Diff:
     """Compare `after` with `before`, treatment by treatment. Raises UserError if they have no treatment in common."""
     if real(before.path) == real(after.path):
-        raise UserError(f"{before.path} is the same campaign twice", remedy="name two campaigns' folders")
+        raise UserError(f"{before.path} was given twice", remedy="name two campaigns' folders")
     if common_trials := _measured(before) & _measured(after):
         raise UserError(
             f"{after.path} has {counted(len(common_trials), 'trial')} that {before.path} has too: one is a copy of the "
             "other",
-            remedy="name the folders of two campaigns that were measured apart",
+            remedy="give the folders of two campaigns that were measured separately",
         )
     sides = _DiffCampaign(before), _DiffCampaign(after)
     if bare := [side for side in sides if not side.case.trials.attempts]:
@@ -87,7 +87,7 @@ def _bare(side: _DiffCampaign) -> UserError:
     failed = failed_of(side.case)
     why = f": {failed_words(failed[0], side.case.factor)}" if failed else ""
     path = typed(side.folder.path)
-    remedy = f"mend that, then try again: `h123 run --out {path} --retry`" if failed else f"`h123 run --out {path}`"
+    remedy = f"fix that, then try again: `h123 run --out {path} --retry`" if failed else f"`h123 run --out {path}`"
     return UserError(f"{side.folder.path} has no trial that counts{why}", remedy=remedy)
 
 
@@ -109,14 +109,14 @@ def _match(before: _DiffCampaign, after: _DiffCampaign) -> tuple[list[tuple[Trea
     for key, treatment in before.treatments.items():
         other = after.treatments.get(key)
         faults = (
-            unlike(treatment.parameters, other.parameters, networks) if other else ["it is only in the campaign before"]
+            unlike(treatment.parameters, other.parameters, networks) if other else ["only the campaign before has it"]
         )
         if other and not faults:
             common.append((treatment, other))
         else:
             left_out.append({"cell": treatment.cell, "why": "; ".join(faults)})
     new = [other for key, other in after.treatments.items() if key not in before.treatments]
-    left_out += [{"cell": treatment.cell, "why": "it is only in the campaign after"} for treatment in new]
+    left_out += [{"cell": treatment.cell, "why": "only the campaign after has it"} for treatment in new]
     return common, left_out
 
 
@@ -128,10 +128,10 @@ def _nothing_in_common(sides: Sequence[_DiffCampaign], left_out: Sequence[LeftOu
         some = [f"{' '.join(treatment['cell'].values())}: {treatment['why']}" for treatment in left_out[:_SHOWN]]
         why = " | ".join(some) + (f" | and {len(left_out) - _SHOWN} more" if len(left_out) > _SHOWN else "")
     else:
-        why = "their studies ask for no metric that both have"
+        why = "their studies have no metric in common"
     return UserError(
         f"these two campaigns cannot be compared, because they have no treatment in common: {why}",
-        remedy="run the same study both times; of `h123 compare`, keep it with --save",
+        remedy="run the same study both times; `h123 compare --save` keeps its study",
     )
 
 

@@ -46,9 +46,9 @@ class DiffRow(TypedDict):
     high: float | None
     confidence: float
     withheld: str | None
-    """Why the row allows no conclusion."""
+    """The reason why the row allows no conclusion; null if it allows one."""
     timeless: NotRequired[bool]
-    """True if that is because nothing takes time in either campaign: no gate checks the row then."""
+    """Whether the reason is that nothing takes time in either campaign; no gate then checks the row."""
 
 
 class Diff(TypedDict):

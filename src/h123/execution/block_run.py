@@ -97,7 +97,7 @@ class _BlockRun:
         """Give the machine what the trials need, made from the same files as where they were planned."""
         if self._order.version != __version__:
             raise UnfitMachine(
-                f"{self._machine.name} has h123 {__version__}, and the order is of {self._order.version}"
+                f"{self._machine.name} has h123 {__version__}, but the order is from {self._order.version}"
             )
         notices: list[str] = []
         try:
@@ -109,10 +109,10 @@ class _BlockRun:
         yield from (Notice(machine=self._machine.name, text=text) for text in notices)
         for name, digest in self._order.archives().items():
             if folder_digest(self._archives[name]) != digest:
-                raise UnfitMachine(f"{name} did not arrive at {self._machine.name} as the order says")
+                raise UnfitMachine(f"{name} arrived damaged at {self._machine.name}")
         for name, expected in self._order.subjects.items():
             if name not in self._subjects or fingerprint(self._subjects[name]) != expected:
-                raise UnfitMachine(f"{self._machine.name} has other files of the subject {name} than the order names")
+                raise UnfitMachine(f"{self._machine.name} has different files of the subject {name} than required")
 
     def _run_waiting(self) -> Iterator[PoolEvent]:
         queue = self._queue

@@ -62,13 +62,13 @@ class Certificate:
         return mounted("tls", *filter(None, [self.below]), file.name)
 
     def bytes(self) -> int:
-        """The number of certificate bytes that a server sends."""
+        """Return the number of certificate bytes that a server sends."""
         from cryptography import x509
 
         return sum(map(_size, x509.load_pem_x509_certificates(self.cert.read_bytes())))
 
     def holds_unix_ns(self) -> int:
-        """A time at which the certificate is valid, ns since 1970, in whole seconds. It never changes."""
+        """Return a time at which the certificate is valid, ns since 1970, in whole seconds. It never changes."""
         since = _read(self.cert).not_valid_before_utc
         return round((since + _MARGIN).timestamp()) * 10**9
 

@@ -20,7 +20,7 @@ def check_affinity(p: Parameters) -> None:
     """Raise UserError for an affinity that is impossible on every machine."""
     if p.affinity == "apart" and p.clock == "virtual":
         raise UserError(
-            "with `affinity: apart` client and server have processors of their own; under the virtual clock there is"
+            "with `affinity: apart` client and server have their own processors; under the virtual clock there is"
             " one, and processing takes no time",
             remedy="leave `affinity` out, or use the wall clock",
         )
@@ -30,7 +30,7 @@ def require_processors(trials: Iterable[Parameters]) -> None:
     """Raise UserError if this machine has too few processors."""
     if any(p.affinity == "apart" for p in trials) and len(usable_processors()) < 2:
         raise UserError(
-            "`affinity: apart` needs two processors at least, one for the client and one for the server; here is one",
+            "`affinity: apart` needs at least two processors, for the client and the server; this machine has one",
             remedy="leave `affinity` out",
             status=1,
         )

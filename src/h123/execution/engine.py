@@ -101,7 +101,7 @@ class LocalEngine:
         if status == _UNFIT_MACHINE:
             raise UnfitMachine(output, remedy="run `h123 doctor` to see what this machine lacks")
         if status == _BAD_TRIAL:
-            remedy = "if a network is wrong, mend its file, then run the same command again"
+            remedy = "if a network is wrong, correct its file, then run the same command again"
             raise UserError(f"the lab refused {folder / 'trial.json'}: {output}", remedy=remedy)
         _record_crash(folder, status, output)
         return folder

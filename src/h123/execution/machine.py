@@ -75,7 +75,7 @@ class MachineOffer:
     ways: Sequence[OfferedWay]
 
     def chosen_way(self) -> OfferedWay:
-        """The way in which trials run."""
+        """Return the way in which trials run."""
         return next(way for way in self.ways if way.way == self.chosen)
 
 

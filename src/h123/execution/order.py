@@ -90,7 +90,7 @@ class BlockOrder(Message):
     def portable(self) -> str:
         """Return the order in a form for a different machine. Raises UserError if it cannot run there."""
         for name, server in self.servers.items():
-            what = f"runs at {server.address}" if server.address else f"is a program of this machine ({server.command})"
+            what = f"runs at {server.address}" if server.address else f"is a program on this machine ({server.command})"
             raise UserError(
                 f"server {name} {what}; other machines do not have it",
                 remedy="run the study on this machine alone, or make the server a subject (docs/contracts/subject.md)",
@@ -98,7 +98,7 @@ class BlockOrder(Message):
         return self.model_dump_json()
 
     def profiles(self) -> dict[str, Network]:
-        """The networks by name."""
+        """Return the networks by name."""
         return {name: Network.from_resolved(resolved) for name, resolved in self.networks.items()}
 
     def trials(self) -> list[PlannedTrial]:

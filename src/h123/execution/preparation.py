@@ -65,7 +65,7 @@ def check_trials(trials: Sequence[Parameters], own: Mapping[str, Subject] | None
         for role_name, name in p.roles().items():  # a campaign may name a subject that has been removed since
             _require(available, name, f"the study's {role_name} is")
         for role, name in trial_roles(p, available).items():
-            _require(available, name, f"{p.server} passes requests on to")
+            _require(available, name, f"{p.server} forwards requests to")
             check_supported(available[name], role, p)
             subjects[name] = available[name]
         _check_own(p, available[p.server], available[p.client])
@@ -77,9 +77,7 @@ def _check_own(p: Parameters, server: Subject, client: Subject) -> None:
     if not isinstance(server, OwnSubject):
         return
     if p.certificate:
-        raise UserError(
-            f"server {server.name} is the study's own, and has its own certificate: leave out `certificate`"
-        )
+        raise UserError(f"server {server.name} is the study's own and has its own certificate: leave out `certificate`")
     if p.workload.hosts():
         raise UserError(
             f"server {server.name} is the study's own, and has one name: {p.workload.label()} has resources of several"
@@ -88,7 +86,7 @@ def _check_own(p: Parameters, server: Subject, client: Subject) -> None:
         )
     if not (client.client and client.client.any_server):
         raise UserError(
-            f"client {client.name} asks only servers of the catalogue, and {server.name} is the study's own",
+            f"client {client.name} works only with servers of the catalogue, but {server.name} is the study's own",
             remedy=f"choose another client: {', '.join(clients_of_any_server())}",
         )
 
@@ -99,7 +97,7 @@ def _check_store(p: Parameters) -> None:
         raise UserError(
             f"a workload of {p.workload.label()} downloads bodies of several sizes, and with `store: {p.store}` the"
             " server has one",
-            remedy="let its downloads have one size, or leave `store` out",
+            remedy="give its downloads one size, or leave `store` out",
         )
 
 

@@ -38,7 +38,7 @@ class CellRow(TypedDict):
 
 
 class UncheckedRow(TypedDict):
-    """A cell that is no part of the outcome."""
+    """A cell that does not count in the outcome."""
 
     cell: Mapping[str, str]
     """Levels by factor."""
@@ -56,7 +56,8 @@ class ConditionRow(TypedDict):
     """The worst verdict of its cells."""
     cells: Sequence[CellRow]
     not_checked: NotRequired[Sequence[UncheckedRow]]
-    """Cells in which nothing takes time under the virtual clock. If all cells are such, they are undecided instead."""
+    """Cells in which nothing takes time under the virtual clock. If this is true of all cells, they are undecided
+    instead."""
 
 
 class Gate(TypedDict):

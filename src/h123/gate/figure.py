@@ -54,13 +54,13 @@ class GateFigure:
     timeless: bool = False
     """Whether nothing takes time in its trials, so that no value is shown."""
     required: float | None = None
-    """The confidence that the campaign's present look requires. None: the two campaigns have no looks."""
+    """The confidence that the campaign's present look requires. None for two campaigns, which have no looks."""
     earlier: Sequence[int] = ()
-    """The numbers of blocks of earlier looks, because of which the present one requires more."""
+    """The numbers of blocks at earlier looks, which raise the confidence that the present look requires."""
 
     @property
     def place(self) -> str:
-        """`cellular, h3`."""
+        """The cell in words: `cellular, h3`."""
         return ", ".join(self.cell.values())
 
     @property

@@ -33,7 +33,7 @@ class GateCell:
 
     @property
     def place(self) -> str:
-        """`cellular, h3`."""
+        """The cell in words: `cellular, h3`."""
         return self.figure.place
 
     @property
@@ -49,7 +49,7 @@ class ConditionOutcome:
     condition: Condition
     cells: Sequence[GateCell]
     unmeasured: Sequence[GateFigure] = ()
-    """The figures of cells that the clock cannot measure. They are no part of the outcome, unless there is no other."""
+    """The figures of cells that the clock cannot measure. They count only if there are no other cells."""
 
     @property
     def word(self) -> Word:
@@ -68,8 +68,8 @@ def worst(words: Sequence[Word]) -> Word:
 
 
 def judge(condition: Condition, figures: Sequence[GateFigure], *, unfinished: str | None = None) -> ConditionOutcome:
-    """Judge a condition, in the cells that the clock can measure. If it can measure none, the condition is undecided
-    there. `unfinished`: why no figure of the campaign can pass yet. Raises UserError if there is no such figure."""
+    """Judge a condition in the cells that the clock can measure; without such a cell it is undecided. `unfinished`: why
+    no figure of the campaign can pass yet. Raises UserError if no trial has the figure."""
     if not figures:
         raise UserError(
             f"{condition.holds!r}: the campaign has no trial with such a value",
@@ -114,7 +114,7 @@ def _by_interval(condition: Condition, figure: GateFigure) -> GateCell:
 
 
 def _unsure(figure: GateFigure) -> str:
-    """Why the interval cannot decide: `1 block is too few`, or the confidence that it has and the one that it needs."""
+    """Say why the interval cannot decide: `1 block is too few`, or its confidence is below the required one."""
     if figure.required is None or figure.confidence is None or not meaningful(figure.confidence):
         return f"{figure.blocks} {'block is' if figure.blocks == 1 else 'blocks are'} too few"
     had, required = _apart(figure.confidence, figure.required)
@@ -123,7 +123,7 @@ def _unsure(figure: GateFigure) -> str:
 
 
 def _apart(less: float, more: float) -> tuple[str, str]:
-    """Two confidences with as few decimals as show that they differ, at least one."""
+    """Format two confidences with as few decimals, but at least one, as show that they differ."""
     texts = ((f"{100 * less:.{digits}f} %", f"{100 * more:.{digits}f} %") for digits in range(1, 9))
     return next(pair for pair in texts if pair[0] != pair[1])
 
@@ -135,7 +135,7 @@ def _cure(have: int, needed: int | None) -> str:
 
 
 UNMEASURED = "nothing takes time there under the virtual clock"
-"""Why a cell is no part of a gate."""
+"""The reason why a cell does not count in a gate."""
 _SHOWN = 8
 """The maximum number of cells per condition that get a line each, the worst first."""
 

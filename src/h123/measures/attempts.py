@@ -199,5 +199,5 @@ def finished_report(path: Path) -> FinishedReport:
         return FinishedReport.model_validate(content, strict=True)
     except ValidationError as invalid:
         validated(content, Report, path)  # otherwise it is not even a report
-        message = f"{path} has no finished trial, although the journal says that it was valid"
+        message = f"{path} contains no finished trial, although the journal records a valid one"
         raise UserError(f"{message}: {fault_of(invalid)}") from None

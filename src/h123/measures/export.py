@@ -76,7 +76,7 @@ def _cards(folder: CampaignFolder, out: Path, *, force: bool) -> list[Path]:
             arms["-".join(attempt.cell[factor] for factor in apart) or folder.name].append(attempt)
     if not arms:
         raise UserError(
-            "no valid trial of this campaign fits a scorecard: that knows users who make requests of one size",
+            "no valid trial of this campaign fits a scorecard, which describes users who make requests of one size",
             remedy="choose --format csv, parquet or json",
         )
     for arm in arms:

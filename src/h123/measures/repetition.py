@@ -61,15 +61,14 @@ class Repetition:
 
     @property
     def repeated(self) -> bool:
-        """Whether they are the same except for what the randomness of TLS changes."""
+        """Whether both executions are the same, except for what the randomness of TLS changes."""
         furthest_bytes = max((abs(d.first - d.second) for d in self.bytes), default=0)
         same = not self.packets and not self.outcomes
         return same and furthest_bytes <= self.random_bytes and self.furthest_ns <= self.random_ns
 
 
 def compare_executions(first: Path, second: Path) -> Repetition:
-    """Compare the folders of two finished trials (report.json, trial.json, samples.parquet) that execute the same
-    trial.
+    """Compare the folders (report.json, trial.json, samples.parquet) of two finished executions of the same trial.
 
     Raises UserError if a file is missing or in a different format.
     """

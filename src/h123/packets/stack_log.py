@@ -87,7 +87,7 @@ def read_stack_log(path: Path) -> StackLog:
             course.take(event)
         return course.log()
     except (TypeError, AttributeError, LookupError, OverflowError) as error:
-        raise ValueError(f"{path.name} is not qlog as this version reads it: {error}") from None
+        raise ValueError(f"{path.name} is not qlog that this version can read: {error}") from None
 
 
 @dataclass

@@ -80,7 +80,7 @@ class ProbeFindings(Document):
         return all(each.error and not each.no_tls and not each.only_tls_1_2 for each in self.protocols)
 
     def announced(self) -> tuple[str, int] | None:
-        """The host (empty: the server's own) and UDP port of the HTTP/3 that its answers announce, or None."""
+        """Return the host (empty: the server's own) and UDP port of the HTTP/3 that its answers announce, or None."""
         answers = [answer for each in self.protocols for had in each.answers for answer in had]
         return next((answer.announced for answer in answers if answer.announced), None)
 

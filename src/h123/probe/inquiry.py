@@ -75,7 +75,7 @@ def survey(server: OwnServer, inquiry: Inquiry, folder: Path) -> InquiryResult:
     program."""
     subjects = catalogue()
     if SCOUT not in subjects:
-        raise UserError(f"the subject {SCOUT} is missing, which asks servers", remedy="link it into H123_SUBJECTS")
+        raise UserError(f"the subject {SCOUT}, which surveys servers, is missing", remedy="link it into H123_SUBJECTS")
     server.check()
     install(subjects[SCOUT], say)
     command = scout_command(subjects[SCOUT], plan="plan.json", found="found.json")

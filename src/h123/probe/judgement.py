@@ -86,10 +86,10 @@ def _unreached(log: Sequence[str], inquiry: Inquiry) -> UserError:
     """Return the error about a server that runs elsewhere, with the gateway's reason why it cannot be reached."""
     site = inquiry.site
     host = f"[{site.host}]" if ":" in site.host else site.host
-    why = log[-1].partition("h123-lab: ")[2] or log[-1] if log else "the gateway to it ended, and said nothing"
+    why = log[-1].partition("h123-lab: ")[2] or log[-1] if log else "the gateway to it ended without a message"
     return UserError(
         f"the server at {host}:{site.port} cannot be reached: {why[:300]}",
-        remedy="start it, or correct the host and the port in --url; this machine must reach it there",
+        remedy="start it, or correct the host and the port in --url; this machine must be able to reach it there",
     )
 
 
@@ -101,7 +101,8 @@ def _printed(log: Sequence[str], *, answered: bool = False) -> str:
     printed = " Its output ends with:" + "".join(f"\n  | {line[:160]}" for line in log)
     if answered and any(_ALERT.search(line) for line in log):
         return (
-            f"{printed}\n  (h123 also tried protocols that the server may not speak: complaints about TLS come of that)"
+            f"{printed}\n  (h123 also tried protocols that the server may not speak, which can cause complaints about "
+            "TLS)"
         )
     return printed
 
@@ -124,21 +125,21 @@ def _remedy(reason: str, inquiry: Inquiry, log: Sequence[str]) -> str:
     if _misses_others(log):
         return _isolated(inquiry)
     if "ended with exit status 0" in reason:
-        return "it ended, or went into the background: let it stay in the foreground, as nginx does with `daemon off;`"
+        return "it ended, or went into the background: keep it in the foreground, as `daemon off;` does for nginx"
     if " ended with " in reason:
-        return "does it run by hand, from the same folder (--cwd), with the same variables (--env)? " + _ALONE
+        return "check that it runs by hand, in the same folder (--cwd) with the same variables (--env). " + _ALONE
     if ONLY_IPV6 in reason:
         return (
-            "it listens for IPv6 alone, and the lab's clients use IPv4: let it listen on both (0.0.0.0 too, or :: "
+            "it listens only on IPv6, but the lab's clients use IPv4: make it listen on both (also 0.0.0.0, or :: "
             f"without `ipv6only`), or start it yourself, leave out --server, and write --url https://[::1]:{port}/"
         )
     if f"TCP 127.0.0.1:{port}" in reason or f"TCP [::1]:{port}" in reason:
-        return "let it listen on all addresses (0.0.0.0 or ::): in the lab its clients come from another host"
+        return "make it listen on all addresses (0.0.0.0 or ::): in the lab, clients connect from a different host"
     if "the Unix socket" in reason:
-        return f"let it listen on a TCP port (and UDP, for HTTP/3), {port} or another that --url names{_LONGER}"
+        return f"make it listen on a TCP port (and UDP, for HTTP/3): {port}, or the port in --url{_LONGER}"
     if "it listens on" in reason:
-        return f"name the port that it has in --url{_LONGER}"
-    return f"start it by hand: does it open port {port}, stay in the foreground, and say what it waits for? {_ALONE}"
+        return f"give its port in --url{_LONGER}"
+    return f"start it by hand, and check that it opens port {port} and stays in the foreground. {_ALONE}"
 
 
 def _misses_others(log: Sequence[str]) -> bool:
@@ -151,9 +152,9 @@ def _isolated(inquiry: Inquiry) -> str:
     site = inquiry.site
     host = f"[{site.host}]" if ":" in site.host else site.host
     return (
-        "in the lab a server reaches nothing outside, no database on this machine either: name a script in --server "
-        "that starts that too, or start all yourself and leave out --server: "
-        f"--url https://{host}:{site.port}/ asks it there"
+        "in the lab a server cannot reach anything outside, not even a database on this machine: give --server a "
+        "script that starts what it needs, or start everything yourself and leave out --server: "
+        f"--url https://{host}:{site.port}/ measures it there"
     )
 
 
@@ -164,8 +165,8 @@ _UNREACHABLE = re.compile(
     re.IGNORECASE,
 )
 """Words of languages and database clients for a different server that they cannot reach."""
-_ALONE = "In the lab it is alone: what it needs, such as a database, a script of yours has to start with it"
-_LONGER = "; if it needs longer to open it, say what it prints then: --ready TEXT"
+_ALONE = "In the lab it runs alone: a script must also start what it needs, such as a database"
+_LONGER = "; if it opens the port late, give the text that it prints then: --ready TEXT"
 
 
 def _not_spoken(findings: ProbeFindings, missing: str, inquiry: Inquiry) -> UserError:
@@ -181,15 +182,15 @@ def _of_handshake(unable: Sequence[ProtocolFindings], inquiry: Inquiry) -> str |
         return _NO_CERTIFICATE
     if "unrecognized name" in errors or "internal error" in errors:
         return (
-            f"it may not know the name {inquiry.site.host}: name one that it serves in --url, or for TLS alone in --sni"
+            f"it may not know the name {inquiry.site.host}: give one that it serves in --url, or only for TLS in --sni"
         )
     if "handshake failure" in errors:
-        return "h123's clients offer TLS 1.3 with the key exchange X25519 alone: let the server take that"
+        return "h123's clients offer TLS 1.3 only with the key exchange X25519: make the server accept it"
     return None
 
 
 _NO_CERTIFICATE = (
-    "h123's clients have no certificate to give: let the server ask for none in this test (nginx: `ssl_verify_client "
+    "h123's clients have no certificate: make the server request none in this test (nginx: `ssl_verify_client "
     "off`, Node.js: `requestCert: false`, Go: `tls.NoClientCert`)"
 )
 
@@ -199,14 +200,14 @@ def _distrusted(each: ProtocolFindings, inquiry: Inquiry) -> UserError:
     why = each.distrust.removeprefix("x509: ")
     return UserError(
         f"{TITLES[each.protocol]}: clients that trust {inquiry.authorities} refuse the server's certificate: {why}",
-        remedy="give the authority that signed it (--cacert), and the name that it is for (in --url, or --sni); with "
-        "--insecure instead it is not checked",
+        remedy="give the authority that signed it (--cacert), and the name that it is for (in --url, or --sni); or "
+        "skip the check with --insecure",
     )
 
 
 def _turn_on(protocol: str) -> str:
     if protocol == "h3":
-        return "let it listen on the UDP port of the same number too, or leave h3 out of --protocols"
+        return "make it listen on the UDP port with the same number too, or leave h3 out of --protocols"
     return f"turn it on in the server's configuration, or leave {protocol} out of --protocols"
 
 
@@ -215,18 +216,18 @@ def _silent(result: InquiryResult, findings: ProbeFindings, inquiry: Inquiry) ->
     if any(each.no_tls for each in findings.protocols):
         return UserError(
             f"the server answers on port {port} without TLS",
-            remedy="let it speak TLS there (a self-signed certificate will do): so do HTTP/2 and HTTP/3",
+            remedy="turn on TLS there (a self-signed certificate is enough), because HTTP/2 and HTTP/3 use it",
         )
     if any(each.only_tls_1_2 for each in findings.protocols):
         return UserError(
-            f"the server speaks no TLS 1.3 on port {port}",
-            remedy="turn TLS 1.3 on: HTTP/3 has no other, and like is compared with like",
+            f"the server does not speak TLS 1.3 on port {port}",
+            remedy="turn TLS 1.3 on: HTTP/3 requires it, and all protocols are compared under the same TLS",
         )
     errors = "; ".join(f"{TITLES[each.protocol]}: {each.error}" for each in findings.protocols)
     return UserError(
-        f"the server speaks no HTTP on port {port} ({errors}).{_printed(result.log)}",
+        f"the server does not speak HTTP on port {port} ({errors}).{_printed(result.log)}",
         remedy=_of_handshake(findings.protocols, inquiry)
-        or "name the port of its HTTPS in --url; if it listens there before it is ready, say what it prints then: "
+        or "give its HTTPS port in --url; if it listens there before it is ready, give the text that it prints then: "
         "--ready TEXT",
     )
 
@@ -236,9 +237,9 @@ def _fault(answer: Answer, path: str, inquiry: Inquiry) -> tuple[str, str] | Non
     seconds = ANSWER_NS // 10**9
     if answer.endless:
         what = f"did not end within {seconds} s ({format_bytes(answer.bytes)} came)"
-        return what, "ask for something that ends: streams without an end have no latency"
+        return what, "request something that ends: an endless stream has no latency"
     if answer.error:
-        return f"failed: {answer.error}", f"try it by hand: does the server answer {hidden(path)} there?"
+        return f"failed: {answer.error}", f"check by hand that the server answers {hidden(path)} there"
     if OK <= answer.status < BEYOND_OK:
         return None
     what = f"was answered with {answer.status}"
@@ -249,42 +250,42 @@ def _fault(answer: Answer, path: str, inquiry: Inquiry) -> tuple[str, str] | Non
         case 403:
             return (
                 "was refused with 403",
-                "it lets in only those who show more (--header 'Cookie: ...' or a key, the host name that it knows in "
-                "--url), or it may not read what it serves: see its log",
+                "it may require more (--header 'Cookie: ...' or a key, or a different host name in --url), or be "
+                "unable to read its own files: see its log",
             )
         case 421:
-            return what, f"it serves no host {inquiry.site.host}: name one that it serves in --url"
+            return what, f"it does not serve the host {inquiry.site.host}: give one that it serves in --url"
         case 429:
             return (
                 what,
-                "it limits how often it may be asked, and its limit would be what is measured: lift that for this "
-                "test, or ask another server",
+                "it limits the rate of requests, so h123 would measure that limit: lift it for this test, or use a "
+                "different server",
             )
         case 304:
             return what, "leave out the --header that makes it conditional (If-None-Match, If-Modified-Since)"
         case 502 | 504:
-            return what, f"what stands behind it does not answer: {_FIRST}"
+            return what, f"the server behind it does not answer: {_FIRST}"
         case 503:
             return (
                 what,
-                "it is overloaded or in maintenance, limits its rate (nginx's limit_req answers so: lift that for this "
-                f"test), or what stands behind it does not answer: {_FIRST}",
+                "it is overloaded or in maintenance, limits its rate (as nginx's limit_req does: lift that for this "
+                f"test), or the server behind it does not answer: {_FIRST}",
             )
         case status if 300 <= status < 400:
             return f"leads elsewhere: {status} to {answer.location or 'nowhere'}", _follow(answer, path, inquiry)
         case status if status >= 500:
             return what, f"the server's log says why. {_ALONE}"
-    return what, "is the path right, and --method?"
+    return what, "check the path and --method"
 
 
-_FIRST = "start that too, and first (--ready tcp:PORT waits for its port, --ready TEXT for a line that it prints)"
+_FIRST = "start that one first (--ready tcp:PORT waits for its port, --ready TEXT for a line that it prints)"
 
 
 def _give(answer: Answer) -> str:
     """Explain how to give the credentials that a server requires."""
     scheme = answer.authenticate.partition(" ")[0].lower()
     how = {"basic": " with Basic and USER:PASSWORD in base64", "bearer": " with Bearer and a token"}.get(scheme, "")
-    return f"give what it asks for: --header 'Authorization: ...'{how}"
+    return f"give the credentials that it requires: --header 'Authorization: ...'{how}"
 
 
 def _follow(answer: Answer, path: str, inquiry: Inquiry) -> str:
@@ -292,9 +293,9 @@ def _follow(answer: Answer, path: str, inquiry: Inquiry) -> str:
     here = f"https://{inquiry.site.host}:{inquiry.site.port}"
     to = urljoin(here + path, answer.location)
     if not answer.location or not to.startswith("https://"):
-        return "name in --url what is to be measured itself: redirects are not followed"
+        return "h123 does not follow redirects: give the final URL in --url"
     near = "" if to.startswith(f"{here}/") else ", if that is your server too"
-    return f"redirects are not followed: name in --url what is to be measured itself, --url {to}{near}"
+    return f"h123 does not follow redirects: give the final URL, --url {to}{near}"
 
 
 def _of_request(
@@ -304,7 +305,7 @@ def _of_request(
     printed = f".{_printed(log, answered=True)}" if log else ""
     request = f"{TITLES[each.protocol]}: the request for {hidden(path)} {what}"
     if each.asks_for_certificate and not any(status in what for status in _OTHER_THAN_WHO):
-        return UserError(f"{request}: the server asks its clients for a certificate{printed}", remedy=_NO_CERTIFICATE)
+        return UserError(f"{request}: the server requires a client certificate{printed}", remedy=_NO_CERTIFICATE)
     if _misses_others(log):
         return UserError(f"{request}{printed}", remedy=_isolated(inquiry))
     return UserError(f"{request}{printed}", remedy=remedy)
@@ -321,9 +322,9 @@ def _remarks(
     for each in spoken:
         if 1 < sum(map(len, each.answers)) <= each.connections:
             title = TITLES[each.protocol]
-            yield f"Over {title} it ends each connection after one answer: every request there pays for a handshake"
+            yield f"Over {title} it closes each connection after one answer, so every request needs a handshake"
     if any(each.asks_for_certificate for each in spoken):
-        yield "It asks its clients for a certificate, and answers those without one"
+        yield "It requests a certificate from its clients, but also answers those without one"
     answers = {
         path: [answer for each in spoken for answer in each.answers[number]]
         for number, path in enumerate(inquiry.site.paths)
@@ -331,7 +332,7 @@ def _remarks(
     if various := {path: sizes for path, had in answers.items() if len(sizes := {answer.bytes for answer in had}) > 1}:
         sizes = next(iter(various.values()))
         between = f"{format_bytes(min(sizes))} to {format_bytes(max(sizes))}"
-        yield f"Answers to {_path_names(various)} differ in length ({between}), so none is held against a size"
+        yield f"Answers to {_path_names(various)} differ in length ({between}), so h123 does not check their sizes"
     protocols = any(header.name.lower() == "accept-encoding" for header in inquiry.headers)
     packed = {path: codes for path, had in answers.items() if (codes := {answer.encoding for answer in had} - {""})}
     if packed and not protocols:
@@ -341,8 +342,8 @@ def _remarks(
     if slow:
         first, later = (f"{answers[slow[0]][index].ns / 1e6:.0f} ms" for index in (0, -1))
         yield (
-            f"The first answer to {_path_names(slow)} took {first}, a later one {later}: if what stands behind the "
-            "server starts late, --ready tcp:PORT or --ready TEXT waits for it"
+            f"The first answer to {_path_names(slow)} took {first}, a later one {later}: if something "
+            "behind the server starts late, --ready tcp:PORT or --ready TEXT waits for it"
         )
     if findings.certificate and not inquiry.authorities:
         yield from _of_certificate(findings.certificate, inquiry)
@@ -356,7 +357,7 @@ def _of_http3(result: InquiryResult, findings: ProbeFindings, inquiry: Inquiry) 
     elif announced and findings.of(QUIC).error:
         host, port = announced
         if host not in ("", site.host):
-            yield f"Its Alt-Svc announces HTTP/3 at {host}:{port}, another host: --url https://{host}:{port}/ asks that"
+            yield f"Its Alt-Svc announces HTTP/3 on a different host: to measure that, use --url https://{host}:{port}/"
         else:
             yield f"Its Alt-Svc announces HTTP/3 on UDP port {port}, where nothing answers: {findings.of(QUIC).error}"
 

@@ -240,7 +240,7 @@ def by_network(workload: DraftedWorkload, networks: Mapping[str, Network], files
 
 
 def patience(workload: DraftedWorkload, networks: Mapping[str, Network]) -> Part:
-    """Return the setting for a trial's time limit, because a server that hangs in every other trial must not turn
-    seconds into minutes."""
+    """Return the setting for a trial's time limit. It is short, so that a server that hangs in every other trial does
+    not turn seconds into minutes."""
     longest = max(workload.lasts(network) for network in networks.values())
     return {"trial_timeout": f"{max(_PATIENCE_S, math.ceil(_STUCK * longest))}s"}

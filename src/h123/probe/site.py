@@ -27,18 +27,18 @@ class ProbedSite:
 def site_of(urls: Sequence[str]) -> ProbedSite:
     """Parse the URLs of one server. Raises UserError for URLs without TLS, or if they name more than one server."""
     if not urls:
-        raise UserError("no URL given: what is the server to be asked for?", remedy=f"--url: {_EXAMPLE}")
+        raise UserError("no URL given: h123 needs to know what to request", remedy=f"--url: {_EXAMPLE}")
     parts = [_parts(url) for url in urls]
     places = {(part.hostname or "", part.port or HTTPS) for part in parts}
     if len(places) > 1:
         raise UserError(
             f"the URLs name several servers: {', '.join(f'{host}:{port}' for host, port in sorted(places))}",
-            remedy="name those of one server; what it asks others for it may ask them in the lab too",
+            remedy="give URLs of one server only; servers that it depends on can run in the lab too",
         )
     host, port = places.pop()
     paths = [request_path(part) for part in parts]
     if twice := [path for path in paths if paths.count(path) > 1]:
-        raise UserError(f"--url: {hidden(twice[0])} is there twice", remedy="name each once")
+        raise UserError(f"--url: {hidden(twice[0])} is given twice", remedy="give each URL once")
     return ProbedSite(host, port, tuple(paths))
 
 
@@ -49,7 +49,7 @@ def addresses_of(site: ProbedSite) -> list[str]:
     except (OSError, UnicodeError) as error:
         raise UserError(
             f"{site.host} has no address here: {getattr(error, 'strerror', None) or error}",
-            remedy="write the name as this machine knows it, or the address itself, and the name as --sni",
+            remedy="use a name that this machine can resolve, or the address with the name in --sni",
         ) from None
     return list(dict.fromkeys(str(place[0]) for *_, place in addresses))
 
@@ -73,21 +73,21 @@ def _parts(url: str) -> SplitResult:
     if "unix" in scheme or url.startswith("/"):
         raise UserError(
             f"--url {hidden(url)}: a Unix socket cannot be reached over a network",
-            remedy="let the server listen on a TCP port (and UDP, for HTTP/3) of all addresses, and name that",
+            remedy="make the server listen on a TCP port (and UDP, for HTTP/3) of all addresses, and give that",
         )
     if scheme == "http":
         raise UserError(
-            f"--url {hidden(url)}: HTTP/2 and HTTP/3 are compared as browsers have them, with TLS",
-            remedy="let the server speak TLS (a self-signed certificate will do), and write https://",
+            f"--url {hidden(url)}: h123 compares HTTP/2 and HTTP/3 as browsers use them, with TLS",
+            remedy="turn on TLS (a self-signed certificate is enough), and write https://",
         )
     if scheme != "https" or not host:
-        raise UserError(f"--url {hidden(url)}: this is no address of a web server", remedy=_EXAMPLE)
+        raise UserError(f"--url {hidden(url)}: this is not the address of a web server", remedy=_EXAMPLE)
     if parts.username is not None:
         raise UserError(
-            f"--url {hidden(url)}: a name and a password cannot stand in it", remedy="--header 'Authorization: ...'"
+            f"--url {hidden(url)}: it cannot contain a user name and a password", remedy="--header 'Authorization: ...'"
         )
     if port == 0:
         raise UserError(
-            f"--url {hidden(url)}: no server listens on port 0", remedy="name the port of its HTTPS, or none for 443"
+            f"--url {hidden(url)}: no server listens on port 0", remedy="give its HTTPS port, or none for 443"
         )
     return parts

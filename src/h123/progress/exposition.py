@@ -31,8 +31,8 @@ class Listening:
         host, colon, port = text.rpartition(":")
         if not (colon and re.fullmatch("[0-9]{1,5}", port, re.ASCII) and int(port) <= _LAST_PORT):
             raise UserError(
-                f"--metrics-listen {text[:100]}: not an address to listen at",
-                remedy=f"write :9464 for this machine alone, or HOST:9464; a port is 0 to {_LAST_PORT}",
+                f"--metrics-listen {text[:100]}: not an address to listen on",
+                remedy=f"write :9464 for this machine only, or HOST:9464; a port is 0 to {_LAST_PORT}",
             )
         return cls(host.strip("[]") or LOOPBACK, int(port))
 
@@ -86,10 +86,10 @@ class Exposition:
         try:
             server = Listener(at.host, at.port, make_wsgi_app(self._registry))
         except (OSError, UnicodeError) as error:  # UnicodeError: for text that cannot be a host name
-            why = getattr(error, "strerror", None) or "that is no name of a host"
+            why = getattr(error, "strerror", None) or "that is not a valid host name"
             raise UserError(
                 f"--metrics-listen: cannot listen at {at.host[:100]}:{at.port}: {why}",
-                remedy="choose another address, or port 0 for any that is free",
+                remedy="choose another address, or port 0 for any free port",
             ) from None
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()

@@ -163,7 +163,7 @@ def _workshop(folder: Path) -> Path:
     raise UserError(
         "a kernel cannot be built in a folder with spaces or colons in its path, and no other can be written to: "
         + ", ".join(str(place) for place in places),
-        remedy="set TMPDIR, or H123_CACHE, to a folder without",
+        remedy="set TMPDIR or H123_CACHE to a folder whose path has none",
         status=3,
     )
 
@@ -285,7 +285,7 @@ def _check_configuration(config: Path) -> None:
     required = [line for line in _fragment().read_text(encoding="utf-8").splitlines() if line.startswith("CONFIG_")]
     missing = [line for line in required if line not in lines]
     if missing:
-        raise UserError(f"this kernel source has no {', '.join(missing)}; {_fragment()} asks for it", status=1)
+        raise UserError(f"this kernel source has no {', '.join(missing)}; {_fragment()} requires it", status=1)
 
 
 def _size(files: Iterable[Path]) -> int:

@@ -40,7 +40,7 @@ def choose(sources: list[KernelSource]) -> KernelSource:
     if not usable:
         raise UserError(
             f"the Debian mirror has no {PACKAGE}{'.'.join(map(str, OLDEST))} or newer",
-            remedy="`apt-cache policy linux-source` shows what this machine's apt knows",
+            remedy="`apt-cache policy linux-source` shows which versions this machine's apt knows",
             status=3,
         )
     return max(usable, key=lambda source: (source.release == TESTED_RELEASE, source.release))
@@ -111,7 +111,7 @@ def _apt(*command: str) -> "subprocess.CompletedProcess[str]":
     except FileNotFoundError:
         raise UserError(
             f"{command[0]} not found: the kernel source comes from a Debian package",
-            remedy="the virtual kernel can be installed on Debian only",
+            remedy="the virtual kernel can be installed only on Debian",
             status=3,
         ) from None
     except subprocess.CalledProcessError as error:

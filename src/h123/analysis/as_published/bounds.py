@@ -35,8 +35,8 @@ def bounds_of_cell(
 ) -> LinkBounds | None:
     """Return the bounds of one cell of the campaign, from the network's profile.
 
-    A rate from a trace gives no bound. If the rate changes over time, the highest counts; of changing delays, the
-    lowest.
+    A rate from a trace gives no bound. If rates or delays change over time, the highest rate and the lowest delay
+    count.
     """
     link, work = networks[parameters.network], parameters.workload
     return bounds(

@@ -84,24 +84,24 @@ def loop_still(attempt: Attempt) -> Finding | None:
 AUDITS = [
     Audit(
         "times-zero",
-        "Requests take time: at most one in a hundred is over in none at all.",
-        "requests were over in no time at all: the tool's clock is too coarse for them, or they were not made. Their "
-        "times say nothing. Use a tool that writes finer times.",
+        "Requests take time: at most one in a hundred takes none at all.",
+        "requests took no time at all: the tool's clock is too coarse for them, or they were not made. Their times "
+        "mean nothing. Use a tool that writes finer times.",
         times_zero,
         spoils=ALL,
     ),
     Audit(
         "times-beyond-run",
         "The requests' times lie within the time that the client ran.",
-        "requests cover more time than the client ran: it writes its times in another unit, or makes them up. Do not "
-        "use these trials; `h123 verify` tests the client.",
+        "requests cover more time than the client ran: it writes its times in a different unit, or invents them. Do "
+        "not use these trials; `h123 verify` tests the client.",
         times_beyond_run,
         spoils=ALL,
     ),
     Audit(
         "rows-repeated",
-        "Each row is a request of its own.",
-        "rows stand there more than once: a file was put together wrongly, and requests count twice. Do not use these "
+        "Each row is a separate request.",
+        "rows occur more than once: a file was put together wrongly, and requests count twice. Do not use these "
         "trials; make the file again.",
         rows_repeated,
         spoils=ALL,
@@ -116,11 +116,10 @@ AUDITS = [
     ),
     Audit(
         "loop-still",
-        "Requests went on all the time: none of the load was left out while the server, the link or the client stood "
-        "still.",
-        "everything stood still for a while. Requests that would have come meanwhile were never made, so the few that "
-        "waited hardly show in medians and percentiles (coordinated omission). Look for what stopped it, and measure "
-        "with `rate`, by a client that counts from when a request was due.",
+        "The load never paused: no requests were left out while the server, the link or the client stood still.",
+        "everything stood still for a while. Requests that were due in that time were never made, so medians and "
+        "percentiles barely show the pause (coordinated omission). Find out what caused it, and measure with `rate`, "
+        "using a client that measures from when a request was due.",
         loop_still,
     ),
 ]

@@ -33,23 +33,23 @@ def of_campaign(
     return [
         CampaignAudit(
             BLOCKS_TOO_FEW,
-            "Each family of comparisons can find one more true difference, if that is large: with nothing else found "
-            "its p stands alone, and the correction multiplies it by the family's size.",
+            "Each family of comparisons can find one more true difference, if it is large: if nothing else is found, "
+            "the correction multiplies its p by the family's size.",
             _too_few(comparisons, rule),
             blocks_too_few(comparisons, rule),
         ),
         CampaignAudit(
             DISTURBED_UNLIKE,
-            "Where the machine disturbed trials, it disturbed the compared levels alike, so that their ratio is not "
-            "its doing.",
-            "The machine disturbed one of the compared levels more than the other, so their ratio may be its doing "
+            "If the machine disturbed trials, it disturbed the compared levels alike, so their ratio does not come "
+            "from the machine.",
+            "The machine disturbed one of the compared levels more than the other, so their ratio may come from it "
             f"({worst.detail if worst else ''}). Try the disturbed trials again on a quieter machine: "
             "`h123 run --out DIR --retry`.",
             unlike,
         ),
         CampaignAudit(
             DRAWS_MIXED,
-            "The links of all trials drew their packets' fates in the same way, so that trials of a block met the same "
+            "The links of all trials drew their packets' fates in the same way, so trials of a block met the same "
             "losses.",
             "Trials were run with versions of h123 whose links draw packets' fates in different ways, so those of one "
             "block may have met different losses: pairs are noisier than they seem. Begin a new campaign with one "

@@ -125,7 +125,7 @@ class Exclusions:
         if difference is None or difference.passed:
             return None
         return Exclusion(
-            UNLIKE, f"the machine disturbed one side more, and their ratio may be its doing: {difference.detail}"
+            UNLIKE, f"the machine disturbed one side more, and their ratio may come from it: {difference.detail}"
         )
 
     def _spoiled(self, c: PairedComparison) -> Exclusion | None:
@@ -166,7 +166,7 @@ class Exclusions:
         or_missing = " or are missing" if self._shares.survivors.missing else ""
         return Exclusion(
             FAILURES,
-            f"{a:.1%} of {c.a}'s requests failed{or_missing} and {b:.1%} of {c.b}'s: the times of those that are left "
+            f"{a:.1%} of {c.a}'s requests failed{or_missing} and {b:.1%} of {c.b}'s: the times of the remaining ones "
             f"would favour the side that fails (the study tolerates a difference of {self._tolerated:.1%})",
         )
 
@@ -243,7 +243,7 @@ def _machine(comparison: PairedComparison) -> Exclusion | None:
     (docs/disturbances.md)."""
     if not comparison.pairs or float(np.median([pair.share for pair in comparison.pairs])) <= MOSTLY:
         return None
-    return Exclusion(MACHINE, "the machine was so busy that most of these values may be its doing")
+    return Exclusion(MACHINE, "the machine was so busy that it may have caused most of these values")
 
 
 def audit_names(audits: Sequence[str]) -> str:

@@ -152,8 +152,8 @@ def _worst(findings: list[Finding | None]) -> Finding | None:
 AUDITS = [
     Audit(
         "client-saturated",
-        "The client has processor time to spare: below 90 % of one processor, a browser of all that it may use. Under "
-        "the virtual clock there is nothing to check: processing takes no time.",
+        "The client has processor time to spare: it uses less than 90 % of one processor, or a browser less than 90 % "
+        "of all that it may use. Under the virtual clock there is nothing to check, because processing takes no time.",
         f"the client was at its limit (over {100 * CLIENT_LIMIT:g} % of one processor, a browser of all): their times "
         "include waiting for it and say less of server and network. Fewer users, or a client that needs less, would "
         "leave it room.",
@@ -161,8 +161,8 @@ AUDITS = [
     ),
     Audit(
         "machine-saturated",
-        "The machine has processor time to spare: below 95 % of all processors, in runs of half a second and more. "
-        "Under the virtual clock there is nothing to check: no request waits for a processor.",
+        "The machine has processor time to spare: less than 95 % of all processors are busy, in runs of half a second "
+        "and more. Under the virtual clock there is nothing to check, because no request waits for a processor.",
         f"all processors were busy (over {100 * MACHINE_LIMIT:g} %): their times may include waiting for one. The "
         "report has the mean wait, which is short where programs of lower priority took the time. "
         "Stop what else runs on the machine, or use fewer `--jobs`.",
@@ -170,40 +170,40 @@ AUDITS = [
     ),
     Audit(
         "loss-mismatch",
-        "The link lost about as many packets as configured. By chance alone one direction in a thousand fails this; "
+        "The link lost about as many packets as configured. By chance alone, one direction in a thousand fails this; "
         "trials of a block on one network share the link's random sequence, so they fail it together.",
-        "the link lost more or fewer packets than chance explains (99.9 %). One block alone may be chance; several "
-        "mean that these trials crossed another link than the profile says. `h123 doctor` checks the machine.",
+        "the link lost more or fewer packets than chance explains (99.9 %). A single block may be chance; several mean "
+        "that these trials used a different link from the profile. `h123 doctor` checks the machine.",
         loss_mismatch,
     ),
     Audit(
         "packets-unaccounted",
-        "Every packet that entered the link was delivered, lost, dropped, blocked or is on its way.",
-        "packets entered the link and are nowhere accounted for: its counters, or the link, are wrong. That is a "
-        "defect of h123; please report it with the campaign's folder.",
+        "Every packet that entered the link was delivered, lost, dropped, blocked or is still in flight.",
+        "packets entered the link and are not accounted for: its counters, or the link, are wrong. This is a defect of "
+        "h123; please report it with the campaign's folder.",
         packets_unaccounted,
         spoils=ALL,
     ),
     Audit(
         "udp-buffer-dropped",
         "No host dropped datagrams because a program was too slow to read them.",
-        "a host dropped datagrams because a program was too slow to read them: a loss that is not the link's and that "
-        "only HTTP/3 suffers. It belongs to the server and client compared; it is not the protocol's.",
+        "a host dropped datagrams because a program was too slow to read them: a loss that the link did not cause and "
+        "that affects only HTTP/3. It is due to the server and client, not to the protocol.",
         udp_buffer_dropped,
     ),
     Audit(
         "congestion-wrong",
-        "The congestion control in force is the one asked for.",
-        "another congestion control was in force than asked for, and it decides more than the protocol does: compare "
-        "these trials with no others. `h123 verify` of the subject says what it can do.",
+        "The congestion control in force is the requested one.",
+        "a different congestion control was in force than requested, and it matters more than the protocol does: do "
+        "not compare these trials with others. `h123 verify` of the subject shows what it supports.",
         congestion_wrong,
         spoils=ALL,
     ),
     Audit(
         "lab-warned",
-        "The lab had no remark on the trial: no process left running, no part of the link left unchecked, no privilege "
-        "that the machine refused.",
-        "the lab remarked on something that may matter: a process that a server or client left running, a part of the "
+        "The lab reported no problem with the trial: no process left running, no part of the link left unchecked, no "
+        "privilege that the machine refused.",
+        "the lab reported something that may matter: a process that a server or client left running, a part of the "
         "link that could not be checked, or a privilege that the machine refused. The report names it for each trial.",
         lab_warned,
     ),

@@ -50,7 +50,8 @@ def of_order(attempts: Sequence[Attempt], plan: Plan) -> list[CampaignAudit]:
     confounded, apart = order_confounded(real, plan), pairs_apart(timed, plan)
     one_sided = {pair for pair, finding in confounded.items() if not finding.passed}
     distant = {place for place, finding in apart.items() if not finding.passed}
-    virtual = "Trials under the virtual clock are left out: nothing that runs before or next to them can change them."
+    virtual = "Trials under the virtual clock are left out, because nothing that runs before or next to them can "
+    "change them."
     return [
         CampaignAudit(
             ORDER_UNRECORDED,
@@ -61,9 +62,9 @@ def of_order(attempts: Sequence[Attempt], plan: Plan) -> list[CampaignAudit]:
         ),
         CampaignAudit(
             ORDER_CONFOUNDED,
-            "No level of a pair ran before the other more often than tosses of a coin allow, so that a machine that "
-            "warms up or slows down favours neither. One random order in a hundred fails this; where the orders are "
-            "too few for that, only one that could not be more one-sided, by chance up to one in eight (two "
+            "No level of a pair ran before the other more often than tosses of a coin allow, so a machine that warms "
+            "up or slows down favours neither. One random order in a hundred fails this. If too few orders are "
+            "possible for that, only the most one-sided one fails, with a probability of up to one in eight (two "
             "treatments, four blocks).",
             "One level of a pair ran before the other more often than chance allows, so a machine that warms up or "
             f"slows down may favour it ({_failed(confounded.values())}). Verdicts on the pair stand, with this "

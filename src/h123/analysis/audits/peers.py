@@ -193,43 +193,43 @@ def _pairs(attempts: Iterable[Attempt], plan: Plan) -> Iterator[tuple[str, str, 
 AUDITS = [
     PeerAudit(
         "times-thousandfold",
-        "No imported trial's times are hundreds of times those of others of its cell, or what its link needs.",
+        "No imported trial's times are hundreds of times as long as in other trials of its cell, or as its link needs.",
         "requests took hundreds of times as long as in other trials of the cell, or as their link needs: one of them "
-        "is probably in another unit (milliseconds read as seconds). Look at the units in the schema and the files, "
+        "is probably in a different unit (milliseconds read as seconds). Check the units in the schema and the files, "
         "and import again.",
         times_thousandfold,
         spoils=ALL,
     ),
     PeerAudit(
         "trials-repeated",
-        "No two trials have the very same times, so each was measured.",
-        "requests took exactly the times of another trial's: the same measurement is there twice, and counts as two. "
+        "No two trials have exactly the same times, so each was measured separately.",
+        "requests took exactly the same times as in another trial: one measurement is present twice, and counts twice. "
         "Import each run once.",
         trials_repeated,
         spoils=ALL,
     ),
     PeerAudit(
         "arms-apart",
-        "Trials of compared levels that no block pairs took turns: not all of one ran before the other's first.",
+        "Trials of compared levels that no block pairs took turns: neither level ran entirely before the other.",
         "all trials of one level ran before the first of the other: whatever changed in between (the machine, the "
         "network, the time of day) looks like a difference of the levels. Measure them in turn, in random order.",
         arms_apart,
     ),
     PeerAudit(
         "tls-unlike",
-        "The compared levels have the same TLS, where that is known, and resume sessions alike: handshakes, round "
-        "trips and processor time depend on it.",
-        "one level ran without TLS, over another version or with resumed sessions, and the other did not: the "
-        "difference is of TLS as much as of the levels. Compare them with the same TLS.",
+        "The compared levels use the same TLS, as far as known, and resume sessions alike: handshakes, round trips and "
+        "processor time depend on it.",
+        "one level ran without TLS, over a different version or with resumed sessions, and the other did not: the "
+        "difference comes from TLS as much as from the levels. Compare them with the same TLS.",
         tls_unlike,
     ),
     PeerAudit(
         "client-delay",
-        "The client's own delay (its loop was late, or answers lay in its sockets) does not make the ratio of two "
-        "levels: without it that would be another one by at most half of the margin. Only of clients that report it.",
-        "what the client itself took of its requests is another share of one level's time than of the other's, and "
-        "moves their ratio by more than half of the margin. Fewer requests at once, a client that needs less, or more "
-        "processors would leave it time.",
+        "The client's own delay (its loop was late, or answers waited in its sockets) does not distort the ratio of "
+        "two levels: without it, the ratio would change by at most half of the margin. Only for clients that report "
+        "it.",
+        "the client's own share of the time differs between the levels, and changes their ratio by more than half of "
+        "the margin. Use fewer requests at once, a client that needs less time, or more processors.",
         client_delay,
     ),
 ]

@@ -107,15 +107,15 @@ def requests_above_littles_law(attempt: Attempt) -> Finding | None:
 AUDITS = [
     Audit(
         "goodput-above-link",
-        "No more bytes arrive than the link's rate lets through.",
-        "more bytes arrived than the link's rate lets through: the link was not in force, or bytes or times are wrong. "
-        "Do not use these trials; `h123 verify` tests client and server.",
+        "No more bytes arrive than the link's rate allows.",
+        "more bytes arrived than the link's rate allows: the link was not in force, or bytes or times are wrong. Do "
+        "not use these trials; `h123 verify` tests client and server.",
         goodput_above_link,
         spoils=ALL,
     ),
     Audit(
         "users-above-link",
-        "All users together move no more than the link's rate lets through, where only durations are known.",
+        "All users together move no more than the link's rate allows, if only durations are known.",
         "so many users at once, with requests as short as these, would move more than the link carries: the link was "
         "not in force, or users, sizes or times are wrong. Do not use these trials. Start times would show it.",
         users_above_link,
@@ -133,7 +133,7 @@ AUDITS = [
         "requests-above-littles-law",
         "No more requests per second than those in flight and the round trip allow (Little's law).",
         "more requests per second were answered than those in flight and the round trip allow: some did not cross the "
-        "link, such as by a cache. Do not use these trials.",
+        "link, for example because of a cache. Do not use these trials.",
         requests_above_littles_law,
         spoils=ALL,
     ),

@@ -33,7 +33,7 @@ def _sizes(bodies: Bodies, exchange: Exchange) -> Iterator[Finding]:
     for (low, high), size in ((bodies.up, exchange.up), (bodies.down, exchange.down)):
         if low is not None and high is not None and size is not None:
             furthest = low if abs(low - size) > abs(high - size) else high
-            yield Finding(low == high == size, furthest, size, f"bodies of {low} to {high} bytes, {size} asked")
+            yield Finding(low == high == size, furthest, size, f"bodies of {low} to {high} bytes, {size} requested")
 
 
 def status_wrong(attempt: Attempt) -> Finding | None:
@@ -158,85 +158,86 @@ AUDITS = [
     ),
     Audit(
         "loaded-early",
-        "No page has loaded before its document has come.",
-        "browsers said that pages had loaded before their documents had come: the two times are of different "
-        "clocks, or of different visits. Do not use these times.",
+        "No page loads before its document has arrived.",
+        "browsers reported that pages had loaded before their documents arrived: the two times come from different "
+        "clocks, or from different visits. Do not use these times.",
         loaded_early,
         spoils=frozenset(name for name, metric in METRICS.items() if metric.needs.facts),
     ),
     Audit(
         "size-wrong",
-        "Each body has the size asked.",
-        "bodies had another size than asked: they were cut or padded, so times and goodput are those of another "
-        "workload. Do not compare these trials.",
+        "Each body has the requested size.",
+        "bodies had a different size than requested: they were cut or padded, so times and goodput belong to a "
+        "different workload. Do not compare these trials.",
         size_wrong,
         spoils=ALL,
     ),
     Audit(
         "status-wrong",
-        "Each answer has the status asked: 200, unless the workload says otherwise.",
-        "answers had another status than asked: errors were measured, which may be quicker than answers. Do not "
-        "compare these trials; the server's log in their folders may say why.",
+        "Each answer has the requested status: 200, unless the workload states a different one.",
+        "answers had a different status than requested: errors were measured, which may be quicker than answers. Do "
+        "not compare these trials; the server's log in their folders may show the reason.",
         status_wrong,
         spoils=ALL,
     ),
     Audit(
         "requests-failed",
         "No request ended with an error.",
-        "requests ended with an error. They count as slower than all others, so the answer allows for them; where one "
-        "level fails more often than another, their times are not judged. The logs in the trials' folders may say why.",
+        "requests ended with an error. They count as slower than all others, so the answer allows for them; if one "
+        "level fails more often than the other, their times are not judged. The logs in the trials' folders may show "
+        "the reason.",
         requests_failed,
     ),
     Audit(
         "requests-miscounted",
-        "There are as many requests as the workload asked for.",
-        "the records have more or fewer requests than the workload asked for: some were lost, or something else was "
+        "There are as many requests as the workload requires.",
+        "the records have more or fewer requests than the workload requires: some were lost, or something else was "
         "run. Do not compare these trials; `h123 verify` tests the client.",
         requests_miscounted,
         spoils=ALL,
     ),
     Audit(
         "protocol-wrong",
-        "The protocol negotiated is the one asked for.",
-        "another protocol was spoken than asked for: something else was measured. Do not compare these trials.",
+        "The negotiated protocol is the requested one.",
+        "a different protocol was negotiated than requested: something else was measured. Do not compare these trials.",
         protocol_wrong,
         spoils=ALL,
     ),
     Audit(
         "tls-wrong",
-        "All connections use the version of TLS that the study asks for: 1.3, unless it says otherwise.",
-        "connections used another TLS than asked for, or none is known: 1.2 needs one more round trip than 1.3, so "
-        "handshakes and cold times of these trials do not compare with those of others.",
+        "All connections use the TLS version that the study requires: 1.3, unless it states a different one.",
+        "connections used a different TLS version than required, or none is known: 1.2 needs one more round trip than "
+        "1.3, so handshakes and cold times of these trials cannot be compared with others.",
         tls_wrong,
         spoils=COLD,
     ),
     Audit(
         "sessions-wrong",
-        "Connections resumed sessions, and servers took early data, where the study asks for it and nowhere else.",
-        "handshakes were not those that the study asks for: a server gave no session or refused early data, or a "
-        "kernel has no TCP Fast Open, so that what is called resumed was a full handshake, and what is called early or "
-        "fast-open waited for one. Do not use cold times "
-        "of these trials; `h123 verify` tests server and client, and the server may limit early data.",
+        "Connections resumed sessions, and servers accepted early data, if the study requires it, and only then.",
+        "handshakes differ from what the study requires: a server gave no session or refused early data, or a kernel "
+        "lacks TCP Fast Open. So a request called resumed had a full handshake, and one called early or fast-open "
+        "waited for it. Do not use cold times of these trials; `h123 verify` tests server and client, and the server "
+        "may limit early data.",
         sessions_wrong,
         spoils=COLD,
     ),
     Audit(
         "tls-impossible",
-        "HTTP/3 is over TLS 1.3, as far as the version is known.",
-        "requests are said to be of HTTP/3 and over another TLS than 1.3, or over none, which does not exist: one of "
-        "the two is not what was measured. Do not use these trials; take both from what the client negotiated.",
+        "HTTP/3 uses TLS 1.3, as far as the version is known.",
+        "requests are said to use HTTP/3 and a TLS version other than 1.3, or none, which is impossible: one of the "
+        "two is not what was measured. Do not use these trials; take both from what the client negotiated.",
         tls_impossible,
         spoils=ALL,
     ),
     Audit(
         "request-as-trial",
         "An imported trial is a run of several requests.",
-        "what is called a trial is one request. It may be a row of a longer run, and requests of one run "
-        "share its luck: counted as trials they find differences that are not there. Let `block` and `run` of the "
-        "schema name whole runs, made at different times; if each row is a transfer of its own, made in turn, say so "
-        "by `rows: runs`.",
+        "a trial is a single request. It may be a row of a longer run, and requests of one run depend on each other: "
+        "counted as trials, they find differences that do not exist. Let `block` and `run` in the schema name whole "
+        "runs, made at different times; if each row is a separate transfer, made in turn, declare it with `rows: "
+        "runs`.",
         request_as_trial,
         spoils=ALL,
-        remedy="add `rows: runs` to the schema if each row is a transfer of its own, made in turn",
+        remedy="add `rows: runs` to the schema if each row is a separate transfer, made in turn",
     ),
 ]

@@ -118,46 +118,46 @@ def _handshake(attempt: Attempt) -> int | None:
 AUDITS = [
     Audit(
         "handshake-below-round-trips",
-        "A handshake takes the protocol's round trips: two over TCP with TLS 1.3, three with TLS 1.2 (two for "
-        "clients that declare False Start), one less with TCP Fast Open, one over QUIC, none that a request waits for "
-        "with early data.",
+        "A handshake takes the protocol's round trips: two over TCP with TLS 1.3, three with TLS 1.2 (two for clients "
+        "that declare False Start), one less with TCP Fast Open, one over QUIC, and with early data none that a "
+        "request waits for.",
         "a handshake took less than the protocol's round trips: the connection was resumed, was not new, or did not "
-        "cross the link. Cold times and handshakes of these trials are not what they are called.",
+        "cross the link. Cold times and handshakes of these trials are mislabelled.",
         handshake_below_round_trips,
         spoils=COLD,
     ),
     Audit(
         "cold-below-round-trips",
         "A cold request takes its handshake's round trips and one more.",
-        "a cold request was answered before its handshake and a round trip can have been over: the session was resumed "
+        "a cold request was answered before its handshake and a round trip could have ended: the session was resumed "
         "(0-RTT needs an earlier connection), the connection was not new, or nothing crossed the link. Cold times of "
-        "these trials are not what they are called; if sessions were resumed, let the schema say so (`resumed`).",
+        "these trials are mislabelled; if sessions were resumed, declare it in the schema (`resumed`).",
         cold_below_round_trips,
         spoils=COLD,
     ),
     Audit(
         "round-trips-odd",
-        "A connection's packets make as many round trips as its protocol says, or more for a known reason: lost "
-        "packets, a Retry, QUIC's anti-amplification limit (long certificates), early data refused, a server that "
+        "A connection's packets make as many round trips as its protocol requires, or more for a known reason: lost "
+        "packets, a Retry, QUIC's anti-amplification limit (long certificates), refused early data, a server that "
         "answers later.",
-        "connections took other round trips than their protocol says, and lost packets, a Retry, QUIC's limit of three "
-        "times or a server that answers later do not explain it. Not checked: a key exchange that the server does not "
-        "take (HelloRetryRequest), an older TLS, or a client that does not say when it sent its request; `h123 show` "
-        "draws their packets.",
+        "connections took a different number of round trips than their protocol requires, and lost packets, a Retry, "
+        "QUIC's anti-amplification limit or a server that answers later do not explain it. Possible reasons that h123 "
+        "does not check: a key exchange that the server does not accept (HelloRetryRequest), an older TLS version, or "
+        "a client that does not record when it sent its request; `h123 show` draws their packets.",
         round_trips_odd,
     ),
     Audit(
         "request-below-round-trip",
-        "No request is over before a round trip is, resumed or not.",
-        "a request was over before a round trip was: it did not cross the link, or its times are wrong or in another "
-        "unit. Do not use these trials; `h123 verify` tests the client.",
+        "No request ends before a round trip has passed, resumed or not.",
+        "a request ended before a round trip had passed: it did not cross the link, or its times are wrong or in a "
+        "different unit. Do not use these trials; `h123 verify` tests the client.",
         request_below_round_trip,
         spoils=ALL,
     ),
     Audit(
         "first-byte-below-round-trip",
-        "No answer begins before a round trip is over.",
-        "an answer began before a round trip was over: the client takes its times at the wrong place, or the answer "
+        "No answer begins before a round trip has passed.",
+        "an answer began before a round trip had passed: the client takes its times at the wrong place, or the answer "
         "did not cross the link. Do not use these trials; `h123 verify` tests the client.",
         first_byte_below_round_trip,
         spoils=ALL,

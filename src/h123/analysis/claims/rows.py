@@ -74,7 +74,7 @@ class ClaimRow(TypedDict):
     requests: Sequence[int]
     """The number of requests per user."""
     blocks: int | None
-    """The number of blocks of the figure with the fewest."""
+    """The smallest number of blocks among the figures."""
     p: float | None
     """Null for fewer than 6 blocks."""
     p_adjusted: float | None

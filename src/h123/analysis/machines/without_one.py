@@ -35,7 +35,7 @@ class WithoutOne:
     whole: Statistic
     parts: Sequence[Statistic]
     blocks: int
-    """The number of blocks in the smallest part."""
+    """The smallest number of blocks that remain when one machine is left out."""
 
     def estimate(self, confidence: float) -> IntervalEstimate:
         """Return the centre of all blocks, and an interval that contains the intervals of all parts."""

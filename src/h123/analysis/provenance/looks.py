@@ -35,11 +35,11 @@ def next_look(verdicts: LooksAndVerdicts, *, undecided: bool | None = None) -> i
 
 
 class EarlyLook(NamedTuple):
-    """A look before the campaign was finished, which was not planned and has a cost."""
+    """An unplanned look before the campaign was finished, which has a cost."""
 
     blocks: int
     level: float
-    """The error that it may spend."""
+    """The error that the look may spend."""
     level_of_next: float
 
 
@@ -50,7 +50,8 @@ class LooksAndOutlook(LooksPart, BlocksPart, OutlookPart):
 
 
 def early_look(verdicts: LooksAndOutlook) -> EarlyLook | None:
-    """The present look, if it is early. With so few blocks that nothing can be found, a look has no cost."""
+    """Return the present look if it is early, otherwise None. A look with too few blocks to find anything has no
+    cost."""
     looks, blocks = verdicts["looks"], verdicts["looks"]["blocks"][-1]
     early = verdicts["projection"]["waiting"] and FEWEST <= blocks < verdicts["blocks"]["planned"]
     if not early or looks["rule"] == FIXED:

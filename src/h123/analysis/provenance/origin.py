@@ -22,7 +22,7 @@ class OriginCosts(ImportFacts):
 
 
 def costs(imported: ImportFacts, case: Case, comparisons: Sequence[JudgedComparison]) -> list[str]:
-    """Return sentences about what is unknown in an imported campaign. `comparisons` are those of verdicts.json."""
+    """Return sentences about what is unknown in an imported campaign. `comparisons` come from verdicts.json."""
     attempts = case.trials.attempts
     files = ", ".join(file["name"] for file in imported["files"])
     lines = [

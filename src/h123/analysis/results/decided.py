@@ -56,7 +56,7 @@ def _decided(
     for result in results:
         theirs = _row(result, claim)
         if theirs is None or any(theirs[key] != row[key] for key in _QUESTION):  # type: ignore[literal-required]
-            lacking.append(f"{result.name} was analysed when the claim was another")
+            lacking.append(f"{result.name} was analysed when the claim was different")
         elif study and (changed := _changed(result, claim, study)):
             lacking.append(f"since {result.name} ran, the study's {changed} has changed")
         elif not theirs["figures"]:

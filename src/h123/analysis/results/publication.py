@@ -42,7 +42,7 @@ def publish_result(folder: CampaignFolder, name: str, page: Page, into: Path = R
         sealed, case = _sealed(folder), gather(folder)
         if not is_current(verdicts, case):
             raise UserError(
-                f"the verdicts of {folder.path} are not those that this h123 comes to",
+                f"the verdicts of {folder.path} differ from what this version of h123 computes",
                 remedy=f"run `h123 analyse {typed(folder.path)}` first",
             )
         head = {
@@ -85,7 +85,7 @@ def _refuse_unfit(folder: CampaignFolder, verdicts: Verdicts) -> None:
     if waiting := verdicts["projection"]["waiting"]:
         raise UserError(
             f"{folder.path} is not finished: {waiting} of {verdicts['trials']['planned']} trials have not run",
-            remedy=f"`h123 run --out {typed(folder.path)}` goes on with it",
+            remedy=f"`h123 run --out {typed(folder.path)}` continues it",
         )
 
 

@@ -6,7 +6,7 @@ MEANINGFUL_CONFIDENCE = 0.8
 
 
 def meaningful(confidence: float | None) -> bool:
-    """Whether an interval with this confidence is worth showing."""
+    """Return whether an interval with this confidence is worth showing."""
     return confidence is not None and confidence >= MEANINGFUL_CONFIDENCE
 
 

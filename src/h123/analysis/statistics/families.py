@@ -56,6 +56,6 @@ def smallest_adjusted(pairs: int, size: int, correction: str) -> float:
 
 
 def blocks_needed(size: float, correction: str, alpha: float) -> int:
-    """The smallest number of blocks with which a verdict is possible."""
+    """Return the smallest number of blocks with which a verdict is possible."""
     factor = size if correction == "holm" else 1
     return max(2, math.ceil(math.log2(2 * factor / alpha)))

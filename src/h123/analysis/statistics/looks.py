@@ -81,12 +81,12 @@ def _count_effective_looks(blocks: Sequence[int]) -> int:
 
 
 def level_of_next(taken: LooksTaken, alpha: float) -> float:
-    """The error that a look with more blocks than the present one may spend."""
+    """Return the error that a look with more blocks than the present one may spend."""
     return Looks(taken["blocks"], taken["planned"], taken["rule"] == WIDTH).next_level(alpha)
 
 
 def earlier_looks(taken: LooksTaken) -> list[int]:
-    """The numbers of blocks of the looks because of which the present one may spend less."""
+    """Return the numbers of blocks at the looks that reduce what the present one may spend."""
     return [] if taken["rule"] == FIXED else [blocks for blocks in taken["blocks"][:-1] if blocks >= FEWEST]
 
 

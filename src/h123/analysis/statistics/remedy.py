@@ -41,7 +41,7 @@ class Remedy:
         return f"run `--blocks {self.blocks + needed - have}`" if have else None
 
     def trials(self) -> str | None:
-        """How to get the missing trials. None if none is missing, or nothing can help."""
+        """Say how to get the missing trials. None if none is missing, or nothing can help."""
         if self.imported or not self.failed + self.waiting + self.damaged:
             return None
         if self.damaged:
@@ -50,14 +50,14 @@ class Remedy:
             return f"{_have(self.failed)} no valid attempt: `h123 run --out DIR --retry` tries them again"
         if self.shard:
             return f"{_have(self.waiting)} not been run in this shard: `h123 join` adds those of the others"
-        return f"{_have(self.waiting)} not been run: `h123 run --out DIR` goes on with them"
+        return f"{_have(self.waiting)} not been run: `h123 run --out DIR` runs them"
 
 
 def remedy(
     plan: Plan, events: Iterable[Event], *, imported: bool, shard: bool = False, damaged: Container[str] = ()
 ) -> Remedy:
-    """The remedy of a campaign with this plan and journal. `damaged`: trials whose measured attempts are damaged, and
-    are not among the events."""
+    """Return the remedy of a campaign with this plan and journal. `damaged`: trials that are missing from `events`
+    because their files are damaged."""
     if imported:
         return Remedy(len(plan.blocks), imported=True)
     by_trial: dict[str, list[TrialEvent]] = {trial.id: [] for trial in plan.trials()}

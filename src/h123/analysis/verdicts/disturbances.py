@@ -33,7 +33,7 @@ class DisturbanceEffects(TypedDict):
     of: int
     """The number of trials that count."""
     typical: float | None
-    """The median share."""
+    """The median share, over the disturbed trials."""
     without: Sequence[WithoutDisturbed]
     """The answers from undisturbed trials alone."""
 
@@ -41,7 +41,7 @@ class DisturbanceEffects(TypedDict):
 def disturbances(
     trials: TrialSet, plan: Plan, rule: Rule, comparisons: Sequence[JudgedComparison], exclusions: Exclusions
 ) -> DisturbanceEffects:
-    """Return the `disturbances` part of verdicts.json. `comparisons` are those of all trials."""
+    """Return the `disturbances` part of verdicts.json. `comparisons` come from all trials."""
     disturbed = [attempt for attempt in trials.attempts if attempt.disturbed]
     return {
         "tolerated": rule.margin / 2,

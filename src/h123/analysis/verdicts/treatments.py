@@ -29,7 +29,7 @@ class Treatment:
     """The answers to its requests, if the study does not state their size."""
 
     def other_answers(self, before: "Treatment") -> str | None:
-        """Say how its answers differ from those of the same treatment in the earlier campaign, or return None."""
+        """Say how its answers differ from the answers of the same treatment in the earlier campaign, or return None."""
         difference = most_unlike(before.answers, self.answers)
         return difference_words(difference, "before", "after") if difference else None
 
@@ -41,9 +41,9 @@ class TreatmentMetric:
     logs: Mapping[int, float]
     """Logarithms of the values by block; infinite if the trial failed."""
     withheld: str | None
-    """Why the values allow no conclusion."""
+    """The reason why the values allow no conclusion."""
     timeless: bool = False
-    """Whether that is because nothing takes time in its trials."""
+    """Whether the reason is that nothing takes time in its trials."""
 
 
 def treatments(case: Case) -> Iterator[Treatment]:

@@ -178,7 +178,7 @@ def _notes(tested: ComparisonTest, verdict: str, rule: Rule) -> list[str]:
             f"{100 * CONFIDENCE:.0f} % needs {ENOUGH_FOR_INTERVAL}"
         )
     if tested.test == "sign":
-        notes.append("some blocks are far off to one side, so the answer is about the median block (sign test)")
+        notes.append("some blocks lie far to one side, so the answer is about the median block (sign test)")
     if tested.exclusion:
         return [*notes, f"not judged: {tested.exclusion.why}"]
     if verdict != INCONCLUSIVE:

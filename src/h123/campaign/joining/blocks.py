@@ -98,7 +98,7 @@ def require_seals(folder: CampaignFolder) -> None:
         fault = folder.damage(event) or (None if event.get("seal") else "it has no seal")
         if fault:
             raise UserError(
-                f"{folder.attempt(event)} is not as it was measured: {fault}",
+                f"{folder.attempt(event)} differs from what was measured: {fault}",
                 remedy="copy the folder again from where it ran, or repeat just that trial and join again:\n"
                 f"  h123 run --out {typed(folder.path)}",
                 status=1,

@@ -52,7 +52,7 @@ def join_shards(shards: Sequence[Path], out: Path, report: Callable[[str], None]
         raise UserError(f"{out} is a shard itself", remedy="name another folder with --out")
     folders = [*([campaign] if campaign else []), *begun]
     if not folders:
-        raise UserError(f"none of the folders has a shard that has begun: {', '.join(map(str, shards))}")
+        raise UserError(f"no shard in these folders has begun: {', '.join(map(str, shards))}")
     for folder in folders:
         require_kin(folder, folders[0])
     plan = _plan(folders)
@@ -135,7 +135,7 @@ def _require_finished(block: RunBlock) -> None:
     if not block.finished:
         path = typed(block.folder.path)
         raise UserError(
-            f"{block.folder.path} has begun block {block.number} itself ({block.done} of {len(block.trials)} trials)",
+            f"{block.folder.path} has itself begun block {block.number} ({block.done} of {len(block.trials)} trials)",
             remedy=f"finish it, and join again: h123 run --out {path}\nor join the shards into a new folder (--out)",
         )
 
@@ -214,7 +214,7 @@ def _copy(folder: CampaignFolder, campaign: CampaignFolder, event: TrialEvent) -
     if target.exists():
         if fault := seal.broken(target, sealed):
             raise UserError(
-                f"{target} is there already, and is not {source}: {fault}",
+                f"{target} already exists and differs from {source}: {fault}",
                 remedy="join the shards into a new folder (--out)",
                 status=1,
             )

@@ -15,18 +15,18 @@ _ABSENT = "absent"
 def require_kin(folder: CampaignFolder, first: CampaignFolder) -> None:
     """Raise UserError with the first difference if the folder does not belong to the same campaign as the first one."""
     if folder.imported:
-        raise UserError(f"{folder.path} holds imported samples, and no blocks that h123 ran", remedy=_LEAVE_OUT)
+        raise UserError(f"{folder.path} contains imported samples, not blocks that h123 ran", remedy=_LEAVE_OUT)
     for name, (here, there) in _facts(folder, first).items():
         if difference := _difference(here, there, name):
             where, mine, other = difference
             raise UserError(
-                f"{folder.path / 'campaign.json'} is of another campaign: {where} is {mine}, and {other} in "
+                f"{folder.path / 'campaign.json'} belongs to a different campaign: {where} is {mine}, but {other} in "
                 f"{first.path / 'campaign.json'}",
                 remedy=_LEAVE_OUT,
             )
 
 
-_LEAVE_OUT = "leave this folder out, or join it into a campaign of its own (--out)"
+_LEAVE_OUT = "leave this folder out, or join it into a separate campaign (--out)"
 
 
 def _facts(folder: CampaignFolder, first: CampaignFolder) -> dict[str, tuple[object, object]]:

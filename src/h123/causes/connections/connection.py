@@ -1,4 +1,4 @@
-"""A connection as the link saw it: what each end sent, and when that was on the wire and arrived."""
+"""A connection as the link saw it: what each end sent, and when it was on the wire and arrived."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

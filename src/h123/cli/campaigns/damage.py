@@ -1,5 +1,5 @@
-"""The last lines of every command about a campaign: what it could not save, and trials whose files have changed since
-the measurement."""
+"""The warnings that commands about a campaign print last: what they could not save, and trials whose files have
+changed."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,13 +21,13 @@ def complain_of_damage(folder: "CampaignFolder") -> None:
 
 
 def note_unsaved(folder: "CampaignFolder") -> None:
-    """Report that the answer was not saved, because the folder cannot be written to."""
+    """Print a note that the answer was not saved, because the folder is not writable."""
     if not is_writable(folder.path):
         say(f"Note: {folder.path} cannot be written to, so nothing was saved.")
 
 
 def require_writable(folder: "CampaignFolder", out: Path | None, option: str) -> None:
-    """Raise UserError if a command would write into a folder that cannot be written to. `option` names another place
+    """Raise UserError if a command would write into a folder that is not writable. `option` sets a different place
     (`out`)."""
     if out is None and not is_writable(folder.path):
         raise UserError(f"{folder.path} cannot be written to", remedy=f"name another place with {option}", status=1)

@@ -61,11 +61,12 @@ def command(
 
 
 def conclude(folder: "CampaignFolder", form: AnswerForm = AnswerForm.SCREEN, *, most: int = LINES) -> int:
-    """Analyse a campaign, write its report and print the answer in at most `most` lines, the outcome of the study's
-    requirements first; return the exit status of that outcome.
+    """Analyse a campaign, write its report, and print the answer in at most `most` lines. Return the exit status.
 
-    Without requirements, the conditions of an earlier `h123 gate` are checked again, so that no outcome from fewer
-    blocks stays in the folder. They do not change the exit status."""
+    The outcome of the study's requirements comes first and decides the exit status. Without requirements, the
+    conditions of an earlier `h123 gate` are checked again, so that no outcome from fewer blocks stays in the folder;
+    they do not change the exit status.
+    """
     from h123.cli.campaigns import requirements
     from h123.report import write_report
 

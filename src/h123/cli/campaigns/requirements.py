@@ -31,8 +31,8 @@ def required(folder: CampaignFolder) -> list[Condition]:
 
 
 class GateResult:
-    """A campaign's verdicts with the outcome of its conditions, which is also written if the folder can be written
-    to."""
+    """A campaign's verdicts and the outcome of its conditions. Creating it analyses the campaign, and writes the gate
+    files if the folder is writable."""
 
     def __init__(self, folder: CampaignFolder, conditions: Sequence[Condition]) -> None:
         verdicts, self.files, self.status = analyse(folder), list[Path](), 0

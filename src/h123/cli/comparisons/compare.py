@@ -28,9 +28,9 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="[NAME=]CMD",
-            help="The command that starts your server in the foreground, quoted as for a shell; no shell runs it. "
-            "Give it twice, with names, to compare two builds: --server base='./old --port 8443' --server new='./new "
-            "--port 8443'. If you leave it out, the server must already run at --url.",
+            help="The command that starts your server in the foreground, quoted as for a shell, although no shell runs "
+            "it. Give it twice, with names, to compare two builds: --server base='./old --port 8443' --server "
+            "new='./new --port 8443'. If you leave it out, the server must already run at --url.",
             show_default=False,
         ),
     ] = None,
@@ -235,7 +235,7 @@ def command(
             "--max-blocks",
             metavar="N",
             min=8,
-            help="Run at most N blocks. [default: 12; with --precision 200]",
+            help="Run at most N blocks. [default: 12, or 200 with --precision]",
             show_default=False,
         ),
     ] = None,

@@ -19,7 +19,7 @@ def command(
         str | None,
         typer.Option(
             metavar="NAME,...",
-            help="Servers. [default: all installed]",
+            help="Servers to try. [default: all installed]",
             show_default=False,
             autocompletion=completion.comma_separated(completion.subjects),
         ),
@@ -28,12 +28,12 @@ def command(
         str | None,
         typer.Option(
             metavar="NAME,...",
-            help="Clients. [default: all installed]",
+            help="Clients to try. [default: all installed]",
             show_default=False,
             autocompletion=completion.comma_separated(completion.subjects),
         ),
     ] = None,
-    protocols: Annotated[str, typer.Option(metavar="P,...", help="Protocols.")] = "h1,h2,h3",
+    protocols: Annotated[str, typer.Option(metavar="P,...", help="Protocols to try.")] = "h1,h2,h3",
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results and the page.")] = Path(
         "campaigns/matrix"
     ),

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 def command(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME", help="Subjects.", show_default=False, autocompletion=completion.subjects),
+        typer.Argument(
+            metavar="NAME", help="Subjects to profile.", show_default=False, autocompletion=completion.subjects
+        ),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Profile all installed subjects.")] = False,
     role: Annotated[

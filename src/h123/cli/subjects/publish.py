@@ -17,7 +17,7 @@ def command(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Subjects. [default: all with new results on this machine]",
+            help="Subjects to publish. [default: all with new results on this machine]",
             show_default=False,
             autocompletion=completion.subjects,
         ),

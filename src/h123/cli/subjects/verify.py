@@ -66,11 +66,11 @@ def command(
     once and one after another, errors, a clean stop, and every declared feature. Anything declared but not delivered is
     a failure. Subjects named here are installed first if necessary. If the virtual kernel is installed, h123 also
     measures the constants of their stacks from packets (such as first flight, growth and retransmission times), and
-    what happens to downloads over HTTP/3 whose client moves to another port or address. `h123 list subjects NAME` shows
-    the results.
+    what happens to HTTP/3 downloads when the client's port or address changes. `h123 list subjects NAME` shows the
+    results.
 
-    A trial is run twice. Both runs must agree with each other and with the campaign in what the link did (packets,
-    bytes, which packets were dropped) and in the times of every sample.
+    h123 runs each named trial twice. Both runs must agree with each other and with the campaign in what the link did
+    (packets, bytes, which packets were dropped) and in the times of every sample.
 
     The exit status is 1 if anything fails or does not repeat.
 

@@ -113,7 +113,7 @@ def print_answer(
 
 
 def _statistic(verdicts: Verdicts) -> str:
-    """Which requests the differences are about, because causes are about the mean request."""
+    """Say which requests the differences are about, because causes are about the mean request."""
     asked = [metric(name).of for name in dict.fromkeys(c["metric"] for c in headline(verdicts["comparisons"]))]
     medians = [isinstance(of, RequestTime) and of.share == 0.5 for of in asked]
     return " of the median request" if medians and all(medians) else ""
@@ -176,7 +176,7 @@ def _lines(group: _Group, width: int) -> list[tuple[list[str], str]]:
 
 
 def _rest(group: _Group, width: int) -> str:
-    """What finds no room: `  and 3 more (--details): HTTP/3 v HTTP/2 on poor, slower; ...`, in one line."""
+    """Describe in one line what does not fit: ` and 3 more (--details): HTTP/3 v HTTP/2 on poor, slower; ...`."""
     line = f"  and {len(group.lines) - group.shown} more (--details)"
     lead = ": "
     for short in group.short[group.shown :]:

@@ -36,7 +36,7 @@ class AnswerLine(NamedTuple):
     standing: str
     text: str
     short: str = ""
-    """The same in a few words."""
+    """A shorter version of the line."""
 
 
 def comparison_lines(verdicts: Verdicts) -> list[AnswerLine]:
@@ -50,7 +50,7 @@ def comparison_lines(verdicts: Verdicts) -> list[AnswerLine]:
 
 
 def _short(c: JudgedComparison) -> str:
-    """`HTTP/3 v HTTP/2 on poor, slower`."""
+    """Return a comparison in short: `HTTP/3 v HTTP/2 on poor, slower`."""
     where = place(c["cell"])
     return f"{level(c['a'])} v {level(c['b'])}{f' {where}' if where else ''}, {verdict_word(c)}"
 
@@ -93,8 +93,8 @@ def _cold_lines(comparisons: Sequence[JudgedComparison]) -> Iterator[AnswerLine]
 
 
 def cause_lines(verdicts: Verdicts, width: int) -> list[str]:
-    """`medium, HTTP/3 v HTTP/2: −135 ms per mean request (−120 ms from a congestion window cut by losses)`, for each
-    difference; with as many parts as fit into a line of `width` columns."""
+    """Return a line for each difference and its main causes, with as many parts as fit into `width` columns: `medium,
+    HTTP/3 v HTTP/2: −135 ms per mean request (−120 ms from a congestion window cut by losses)`."""
     comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
     rows = reason_rows(causes.cause_rows(verdicts), headline(comparisons), comparisons)
     return [line for row in rows if (line := _cause_line(row, width))]

@@ -18,7 +18,7 @@ _BAR = 9
 
 
 def causes_figure(rows: Sequence[CausesRow]) -> Figure:
-    """Both sides' parts as bars, with a panel for each cell; cold and other requests are separate."""
+    """Draw both sides' parts as bars, with a panel for each cell. Cold requests have separate panels."""
     whose = listed(list(dict.fromkeys(f"{kind.typical} {kind.singular}" for kind in map(observation, rows))), "or")
     scale, unit = common_unit((seconds for row in rows for seconds in (row["a_seconds"], row["b_seconds"])), "s")
     data = _marks(rows, scale)
@@ -56,7 +56,7 @@ def causes_figure(rows: Sequence[CausesRow]) -> Figure:
 
 
 def _marks(rows: Sequence[CausesRow], scale: float) -> list[Mark]:
-    """A bar for each part of each side that is worth one; a level that several comparisons have is drawn once."""
+    """Return a bar for each notable part of each side. A level that appears in several comparisons is drawn once."""
     by_bar: dict[tuple[str, str, str], Mark] = {}
     for row in rows:
         least = DRAWN * max(row["a_seconds"], row["b_seconds"])

@@ -99,7 +99,7 @@ def _loss_times(folder: CampaignFolder, visit: Mark) -> list[int] | None:
 
 
 def by_cell(visits: Sequence[Mark], factor: str) -> dict[str, list[Mark]]:
-    """Return the first cells, each with the visits of all its arms, or of the fastest and the slowest if there are
+    """Return the visits of the first cells, by cell: of all arms, or of the fastest and the slowest if there are
     many."""
     cells: dict[str, list[Mark]] = {}
     for visit in sorted(visits, key=lambda visit: str(visit["cell"][factor])):

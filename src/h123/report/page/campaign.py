@@ -27,11 +27,11 @@ def write_report(
     verdicts: Verdicts | None = None,
     out: Path | None = None,
 ) -> Path:
-    """Write report.html and figures/ from verdicts.json and the campaign's files; returns the page's path.
+    """Write report.html and figures/ from verdicts.json and the campaign's files, and return the page's path.
 
-    `other_campaign`: the folder of a second campaign, whose values the page shows next to the printed ones of a paper.
-    This only reads it. `verdicts`: what the analysis just found, instead of verdicts.json. `out`: another folder to
-    write to. Raises UserError if the campaign has not been analysed, or the two cannot be compared.
+    `other_campaign` is the folder of a second campaign, which is only read. The page shows its values next to a paper's
+    printed ones. `verdicts`: the result of an analysis, instead of verdicts.json. `out`: a different folder to write
+    to. Raises UserError if the campaign has not been analysed, or if the two cannot be compared.
     """
     verdicts, out = verdicts or read_verdicts(folder), out or folder.path
     sources = _sources(PageFacts.of(folder, verdicts), verdicts, _printed(folder, verdicts, other_campaign))

@@ -37,8 +37,8 @@ class Best:
 
     @property
     def words(self) -> str:
-        """Describe it: `HTTP/1.1`, `HTTP/1.1 and HTTP/3 alike`, or `no clear winner: HTTP/1.1 or HTTP/2` (if there are
-        more levels)."""
+        """Name the best level: `HTTP/1.1`, `HTTP/1.1 and HTTP/3 alike`, or `no clear winner: HTTP/1.1 or HTTP/2` (if
+        there are more levels)."""
         if self.levels:
             return f"{listed([level(name) for name in self.levels], 'and')}{' alike' if len(self.levels) > 1 else ''}"
         if not self.between:

@@ -33,7 +33,7 @@ from h123.report.trial_view.arm import Arm
 from h123.report.trial_view.over_time import FATES, HELD, Line, Panel, Ticks, over_time
 
 MOST = 400
-"""The number of bins of a picture: two pixels each on a wide screen."""
+"""The largest number of bins in a picture: two pixels each on a wide screen."""
 WAYS = {DOWN: "down, to the client", UP: "up, to the server"}
 RATE = "the link's rate"
 WINDOW, SMOOTHED, FULL = "congestion window", "smoothed round trip", "a full queue"

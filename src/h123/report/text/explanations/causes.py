@@ -231,7 +231,7 @@ def which(rows: Sequence[CausesRow]) -> str:
 
 
 def typical(row: CausesRow) -> str:
-    """`mean request`; of visits and recoveries the one in the middle."""
+    """Name the typical value: `mean request`, or the median visit or recovery."""
     return f"{observation(row).typical} {kind(row)}"
 
 

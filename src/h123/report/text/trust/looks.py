@@ -33,7 +33,7 @@ def width_lines(verdicts: Verdicts) -> list[str]:
 
 
 def early_look_lines(verdicts: Verdicts) -> list[str]:
-    """A sentence about the cost of this look, if it came before the campaign was finished."""
+    """Return a sentence about the cost of this look, if it came before the campaign was finished."""
     early, planned = early_look(verdicts), verdicts["blocks"]["planned"]
     if early is None:
         return []
