@@ -11,7 +11,7 @@ import pytest
 
 from cli.conftest import PATIENCE_S, ROOT
 
-AGAIN = "making it again"
+AGAIN = "creating it again"
 
 
 @pytest.fixture(scope="module")
