@@ -1,32 +1,25 @@
-"""The sentences of docs/results/node-article.md: what the ledger has of the Node.js article, with the verdicts.
+"""The entries of docs/results/node-article.md: what the ledger has of the Node.js article, with the verdicts.
 
-    PYTHONPATH=src .venv/bin/python tools/node_article.py
-
-Verdicts of campaigns are those of the published results (docs/results/data). Of older campaigns they are those of
-`claims.txt`, which `h123 claims --campaign` printed. The others are by arithmetic, or by documents that the claim
-names. Rewrites what stands below the page's mark.
+`make docs` inserts them in the site's page (tools/reference.py). Verdicts of campaigns are those of the published
+results (docs/results/data). Of older campaigns they are those of `claims.txt`, which `h123 claims --campaign` printed.
+The others are by arithmetic, or by documents that the claim names.
 """
 
 import re
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "src"))
+from h123.analysis import decide
+from h123.analysis.claims.rows import ClaimRow
+from h123.analysis.results.decided import decide_by_results
+from h123.base.terminal.markdown import table
+from h123.documents.result_file import results
+from h123.report.text.claims import measured_lines
+from h123.study import list_claims, load_ledger
 
-from h123.analysis import decide  # noqa: E402
-from h123.analysis.claims.rows import ClaimRow  # noqa: E402
-from h123.analysis.results.decided import decide_by_results  # noqa: E402
-from h123.base.terminal.markdown import table  # noqa: E402
-from h123.documents.result_file import results  # noqa: E402
-from h123.report.text.claims import measured_lines  # noqa: E402
-from h123.study import list_claims, load_ledger  # noqa: E402
-
-RESULTS = ROOT / "docs/results"
+RESULTS = Path(__file__).resolve().parents[1] / "docs/results"
 PAGE = RESULTS / "node-article.md"
-MARK = "<!-- Below: written by tools/node_article.py -->\n"
 LEDGERS = "nodejs-*.yaml"
 _HEAD = re.compile(r"^  (?P<id>[A-Z]\d+[a-z]?) +(?P<verdict>confirmed|direction only|refuted|undecided)\b", re.M)
 _FIGURE = re.compile(r"measured: (?P<figure>without bound|[^(]+ %) \(\d+ %: (?P<low>[^)]+) to (?P<high>[^)]+)\)")
@@ -61,24 +54,27 @@ class Measured:
     figure: str
 
 
-def main() -> int:
-    """Write the page."""
-    PAGE.write_text(PAGE.read_text(encoding="utf-8").partition(MARK)[0] + MARK + "\n".join(sentences()) + "\n")
-    return 0
-
-
-def sentences() -> Iterator[str]:
-    """What stands below the mark, line by line."""
-    said = {row["id"]: row for row in _rows()}
-    found = {name: one for name, one in published().items() if name in said}
-    verdicts = [found[name].verdict if name in found else row["verdict"] for name, row in said.items()]
-    counted = ", ".join(f"{verdicts.count(word)} {word}" for word in sorted(set(verdicts)))
-    yield ""
-    yield f"{len(said)} entries of the ledger: {counted}."
+def entries() -> Iterator[str]:
+    """Yield the lines of the tables of all entries, with a table for each section of the article."""
+    said, found = _said_and_found()
     for section in dict.fromkeys([*_SECTIONS, *(row["where"] or "" for row in said.values())]):
         if inside := [row for row in said.values() if row["where"] == section]:
-            yield from ("", f"### {section[0].upper()}{section[1:]}", "")
-            yield from table([_line(row, found.get(row["id"])) for row in inside])
+            yield from (f"### {section[0].upper()}{section[1:]}", "")
+            yield from (*table([_line(row, found.get(row["id"])) for row in inside]), "")
+
+
+def tally() -> str:
+    """Return how many entries there are of each verdict, as the page says it."""
+    said, found = _said_and_found()
+    verdicts = [found[name].verdict if name in found else row["verdict"] for name, row in said.items()]
+    counted = ", ".join(f"{verdicts.count(word)} {word}" for word in sorted(set(verdicts)))
+    return f"{len(said)} entries of the ledger: {counted}."
+
+
+def _said_and_found() -> tuple[dict[str, ClaimRow], dict[str, Measured]]:
+    """Return the ledger's claims by name, and what published campaigns found of them."""
+    said = {row["id"]: row for row in _rows()}
+    return said, {name: one for name, one in published().items() if name in said}
 
 
 def published() -> dict[str, Measured]:
@@ -148,7 +144,3 @@ def _line(row: ClaimRow, measured: Measured | None) -> dict[str, str]:
         "figure": shown or "–",
         "by": place or "arithmetic",
     }
-
-
-if __name__ == "__main__":
-    sys.exit(main())

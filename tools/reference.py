@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
+import node_article
 import typer
 from file_keys import cell, file_keys
 from pydantic import BaseModel
@@ -142,6 +143,7 @@ def inserted() -> Iterator[tuple[str, str]]:
         yield f"{name}-keys", "\n".join(_keys(models))
     yield "checks", "\n".join(checks())
     yield "metrics", "\n".join(metrics())
+    yield "node-article", "\n".join(node_article.entries())
     for name, text in schemas():
         yield f"{name.removesuffix('.schema.json')}-keys", "\n".join(file_keys(json.loads(text)))
 

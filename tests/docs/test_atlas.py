@@ -13,7 +13,6 @@ from h123.report import result_page
 
 ATLAS = project_root() / "docs/results"
 MOST_WORDS, MOST_WORDS_A_PAGE = 25_000, 2_000
-GENERATED = "<!-- Below: written by"
 MARK = re.compile(r"^<!-- figure: ([\w-]+) -->$", re.MULTILINE)
 
 
@@ -28,9 +27,9 @@ def tool(name: str) -> ModuleType:
 
 
 def pages() -> Iterator[tuple[Path, str]]:
-    """Each page with its text, without what a tool has written."""
+    """Each page with its text."""
     for path in sorted(ATLAS.rglob("*.md")):
-        yield path, path.read_text("utf-8").partition(GENERATED)[0]
+        yield path, path.read_text("utf-8")
 
 
 def test_pages_are_short() -> None:
