@@ -95,9 +95,8 @@ def test_a_foreign_shard_is_refused_with_its_file_and_the_difference(h123: Tool,
     other = cut(whole, Shard("2/2"), h123.folder / "other", seed=99).path
     done = h123("join", mine, str(other), "--out", "c")
     assert done.returncode == 2
-    assert f"{other}/campaign.json is of another campaign: seed is 99, and 1 in {mine}/campaign.json" in words(
-        done.stderr
-    )
+    said = f"{other}/campaign.json belongs to a different campaign: seed is 99, but 1 in {mine}/campaign.json"
+    assert said in words(done.stderr)
     assert not (h123.folder / "c").exists()
 
 
