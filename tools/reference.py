@@ -25,11 +25,12 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from h123.base.units import format_bytes, format_span
-from h123.catalogue import OwnServer, manifest
+from h123.catalogue import OwnServer, catalogue, manifest
 from h123.catalogue.subject import Subject
 from h123.cli.app import app
 from h123.json_schemas import field_meanings, schemas
 from h123.report import glossary
+from h123.report.catalogue import about_subjects
 from h123.study.claims.checks import Check
 from h123.study.claims.claim import Claim, MeasurableClaim, WordedClaim
 from h123.study.claims.ledger import Ledger
@@ -49,6 +50,7 @@ from h123.study.workload.mix import MixEntry, MixParameters
 from h123.study.workload.page import PageParameters
 from h123.study.workload.requests import RequestsParameters
 from h123.study.workload.retry import Retry
+from h123.verification import public_records
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 _Models = dict[str, type[BaseModel]]
@@ -143,6 +145,7 @@ def inserted() -> Iterator[tuple[str, str]]:
         yield f"{name}-keys", "\n".join(_keys(models))
     yield "checks", "\n".join(checks())
     yield "metrics", "\n".join(metrics())
+    yield "subjects", about_subjects(catalogue(), public_records())
     yield "node-article", "\n".join(node_article.entries())
     for name, text in schemas():
         yield f"{name.removesuffix('.schema.json')}-keys", "\n".join(file_keys(json.loads(text)))

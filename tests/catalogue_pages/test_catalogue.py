@@ -1,15 +1,19 @@
 """docs/catalogue.md: what it says of subjects that were verified, that failed, that changed, that were never asked."""
 
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from catalogue.small import MANIFEST, small, write_small
 from h123.base.errors import UserError
 from h123.base.paths import project_root
-from h123.catalogue import Subject, catalogue, read_subject
+from h123.base.units import format_bytes
+from h123.catalogue import Subject, catalogue, installation, read_subject, subject_names
 from h123.catalogue.registry import RejectedSubject, load_rejected_subjects
-from h123.report.catalogue.catalogue import catalogue_page
+from h123.cli.subjects.subject_listing import print_subject
+from h123.report.catalogue.catalogue import about_subjects, catalogue_page
 from h123.verification.constants.findings import (
     Constants,
     Datagrams,
@@ -70,10 +74,31 @@ def test_a_verified_server(subject: Subject) -> None:
     # As a client it was not asked.
     assert "| requests | shared, per-user, number | cold requests | – | – | no |" in page
     assert "What did not come out" not in page
-    assert "* **small** (A shell script, sh): Slow, but | honest." in page
-    assert "| `h123 install small` | any Unix | 71 MB | 1 min 32 s |" in page
-    assert "2 processors (a CPU), a Linux, Linux 6.18" in page
-    assert "| small | Apache-2.0 | libthing 2 (MIT) |" in page
+    assert "<!-- generated: subjects -->" in page
+
+
+def test_what_the_site_says_about_each_subject(subject: Subject) -> None:
+    about = about_subjects({"small": subject}, _told(subject, *GOOD))
+    assert "* **small** (A shell script, sh): Slow, but | honest." in about
+    assert "| `h123 install small` | any Unix | 71 MB | 1 min 32 s |" in about
+    assert "2 processors (a CPU), a Linux, Linux 6.18" in about
+    assert "| small | Apache-2.0 | libthing 2 (MIT) |" in about
+
+
+@pytest.mark.parametrize("name", subject_names())
+def test_the_terminal_has_it_too(name: str) -> None:
+    """What docs/catalogue.md leaves to the site and to `h123 list subjects NAME`."""
+    subject, record = catalogue()[name], public_records().get(name)
+    console = Console(file=StringIO(), width=100_000)
+    print_subject(subject, console)
+    assert isinstance(console.file, StringIO)
+    shown = " ".join(console.file.getvalue().split())
+    facts = [subject.title, subject.language, subject.licence, subject.note, subject.parts_note]
+    facts += [f"{part.name} {part.version} ({part.licence})" for part in subject.parts]
+    if not subject.install.embedded and not installation(subject):
+        facts += [subject.install.needs_help, format_bytes(record.bytes) if record and record.bytes else None]
+    facts = [" ".join(fact.split()).replace("`", "") for fact in facts if fact]
+    assert [fact for fact in facts if fact not in shown] == []
 
 
 def test_what_a_server_makes_of_clients_that_move(subject: Subject) -> None:

@@ -96,7 +96,7 @@ def test_each_mark_has_a_text() -> None:
     marks = {mark for page in (project_root() / "docs").rglob("*.md") for mark in MARK.findall(page.read_text("utf-8"))}
     made = dict(TOOL.inserted())
     assert marks <= made.keys()
-    assert {"command-line", "study-keys", "verdicts-keys", "report-keys", "node-article"} <= marks
+    assert {"command-line", "study-keys", "verdicts-keys", "report-keys", "node-article", "subjects"} <= marks
     assert all("|---|" in text or "| -- |" in text for text in made.values())
 
 

@@ -259,13 +259,21 @@ def _client_facts(subject: Subject) -> Iterator[tuple[str, str]]:
 
 
 def _installed(subject: Subject) -> str:
+    shared = f", one with {subject.install.part_of}" if subject.install.part_of else ""
     if state := installation(subject):
-        shared = f", one with {subject.install.part_of}" if subject.install.part_of else ""
         return f"{format_bytes(state.bytes)}, in {format_span(state.seconds)}{shared}"
     if missing := damage(subject):
         return f"broken, {missing} is missing: `h123 install {subject.name}`"
     needs = f"; needs {subject.install.needs_help}" if subject.install.needs_help else ""
-    return f"no: `h123 install {subject.name}`{needs}"
+    return f"no: `h123 install {subject.name}`{shared}{_upstream_size(public_record(subject))}{needs}"
+
+
+def _upstream_size(record: PublicRecord | None) -> str:
+    """Return the size and the time of the installation that this project verified."""
+    size = format_bytes(record.bytes) if record and record.bytes else ""
+    span = f"in {format_span(record.seconds)}" if record and record.seconds is not None else ""
+    shown = ", ".join(filter(None, (size, span)))
+    return f"; upstream {shown}" if shown else ""
 
 
 def _verification_facts(subject: Subject) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Writes docs/catalogue.md: every subject, its measured properties, how to install it, and who made it."""
+"""Writes docs/catalogue.md: every subject and its measured properties. The site adds installation and licences."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -42,6 +42,13 @@ it declares: over each protocol, bodies of 0 B to 10 MB with their hashes or cou
 after another, the negotiated protocol, errors and timeouts, and every feature and limit in its row. *At most n at once*
 is the limit on simultaneous requests per connection; other servers allow 100 or more. *Idle for at most* is the time
 without a request after which the server closes a connection; others wait for a minute or more."""
+_ABOUT = """\
+## About each subject
+
+`h123 list subjects NAME` prints what is worth knowing about a subject, what its installation needs, and the licences of
+its parts. They are also in its manifest, `subject.toml`, and the site lists them here for all subjects.
+
+<!-- generated: subjects -->"""
 
 
 def write_catalogue() -> Path:
@@ -64,12 +71,19 @@ def catalogue_page(
         _role("Servers", "server", subjects, records, _server_row),
         _role("Clients", "client", subjects, records, _client_row),
         *measured_constants(subjects, records),
-        _notes(subjects),
         _shortcomings(subjects, records),
         _missing(missing),
-        _installing(subjects, records),
-        _licences(subjects),
+        [_ABOUT],
     ]
+    return _page(parts)
+
+
+def about_subjects(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> str:
+    """Return what the site adds to the page in Markdown: each subject's note, installation and licences."""
+    return _page([_notes(subjects), _installing(subjects, records), _licences(subjects)])
+
+
+def _page(parts: Sequence[list[str]]) -> str:
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
@@ -214,7 +228,7 @@ def _notes(subjects: Mapping[str, Subject]) -> list[str]:
         for name, subject in subjects.items()
         if subject.note
     ]
-    return ["## Worth knowing", "", *lines] if lines else []
+    return ["### Worth knowing", "", *lines] if lines else []
 
 
 def _shortcomings(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
@@ -267,7 +281,7 @@ def _installing(subjects: Mapping[str, Subject], records: Mapping[str, PublicRec
     machines = dict.fromkeys(_machine(record) for record in records.values())
     words = "Times (of a build whose packages were perhaps at hand already) and verifications are from"
     where = [f"{words} {'; '.join(machines)}."] if machines else []
-    return ["## Installing", "", *where, *([""] if where else []), *table(rows)]
+    return ["### Installing", "", *where, *([""] if where else []), *table(rows)]
 
 
 def _with(subject: Subject) -> str:
@@ -281,7 +295,7 @@ def _machine(record: PublicRecord) -> str:
 
 
 def _licences(subjects: Mapping[str, Subject]) -> list[str]:
-    lines = ["## Licences", "", "Of what the installations contain that is not h123's own.", ""]
+    lines = ["### Licences", "", "Of what the installations contain that is not h123's own.", ""]
     rows = []
     for name, subject in subjects.items():
         parts = ", ".join(f"{part.name} {part.version} ({part.licence})" for part in subject.parts)
