@@ -45,8 +45,9 @@ Linux {_MACHINE["kernel"].split("-")[0]}, {_MACHINE["distribution"]}, {AT_ONCE} 
 describes each attack and its judgement; subjects that were not installed are missing.
 
 Each cell shows how the requests ended (the samples' errors, `answered`, or the reason why the trial is invalid), the
-seconds that the client ran, and the attacked side's maximum memory. Bold marks failures: a client's request that far
-outlasts its timeout, a success without the requested bytes, or more than
+seconds that the client ran, and the attacked side's maximum memory in MiB. A server's cell names only requests that
+were not answered. Bold marks failures: a client's request that far outlasts its timeout, a success without the
+requested bytes, or more than
 {MOST_BYTES >> 20} MiB in a client. A client makes {USERS} x {REQUESTS} requests, each with a timeout of {TIMEOUT_S} s,
 or {LONG_S} s if it used much memory; a server is attacked for {TIMEOUT_S} s and then gets ordinary requests. The
 lab ends everything that still runs after {TRIAL_S} s. A client that only counts bytes (no `compares` in
@@ -109,7 +110,7 @@ def _tables(attacked: str, found: Found) -> Iterator[str]:
         yield from ("", f"## How {attacked}s react, over {protocol}", "")
         yield from (f"| | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|")
         for attack, outcomes in here.items():
-            cells = [_cell(outcomes[name]) if name in outcomes else "" for name in names]
+            cells = [_cell(attacked, outcomes[name]) if name in outcomes else "" for name in names]
             yield f"| **{attack.name}**: {attack.does} | {' | '.join(cells)} |"
         faults = [
             f"* {name}, {attack.name}: {'; '.join(outcome.faults)}."
@@ -120,8 +121,9 @@ def _tables(attacked: str, found: Found) -> Iterator[str]:
         yield from ["", *faults] if faults else []
 
 
-def _cell(outcome: Outcome) -> str:
-    text = f"{outcome.ended}, {outcome.seconds:.1f} s, {outcome.memory >> 20} MiB"
+def _cell(attacked: str, outcome: Outcome) -> str:
+    ended = "" if attacked == "server" and outcome.ended == "answered" else f"{outcome.ended}, "
+    text = f"{ended}{outcome.seconds:.1f}, {outcome.memory >> 20}"
     return f"**{text}**" if outcome.faults else text
 
 
