@@ -29,6 +29,7 @@ from h123.verification import (
 
 _FEATURES = {"resumption": "resumption", "0-RTT": "zero_rtt", "qlog": "qlog"}
 """The manifest's field for each of the server's checks."""
+_USUAL_TLS = "1.3, TLS_AES_128_GCM_SHA256, X25519"
 _SHORT: dict[Verdict, str] = {"failed": "failed", "unsupported": "not asked"}
 _HEAD = """\
 # The catalogue
@@ -41,7 +42,8 @@ A subject is *verified* if it passed the tests in [contracts/verifications.md](c
 it declares: over each protocol, bodies of 0 B to 10 MB with their hashes or counts, many requests at once and one
 after another, the negotiated protocol, errors and timeouts, and every feature and limit in its row. *At most n at once*
 is the limit on simultaneous requests per connection; other servers allow 100 or more. *Idle for at most* is the time
-without a request after which the server closes a connection; others wait for a minute or more."""
+without a request after which the server closes a connection; others wait for a minute or more. TLS *as usual* is
+TLS 1.3 with TLS_AES_128_GCM_SHA256 and X25519."""
 _ABOUT = """\
 ## About each subject
 
@@ -201,8 +203,9 @@ def _controllers(results: Sequence[Result]) -> str:
 
 
 def _tls(results: Sequence[Result]) -> str:
-    details = dict.fromkeys(r.detail for r in results if r.check == "TLS" and r.verdict == "passed")
-    return "; ".join(details) or NOTHING
+    passed = (r.detail for r in results if r.check == "TLS" and r.verdict == "passed")
+    details = dict.fromkeys(detail.removeprefix("TLS ") for detail in passed)
+    return "; ".join("as usual" if detail == _USUAL_TLS else detail for detail in details) or NOTHING
 
 
 def _verified(subject: Subject, record: PublicRecord | None, role: VerifiedRole) -> str:

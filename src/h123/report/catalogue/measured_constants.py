@@ -19,22 +19,37 @@ from h123.verification import (
     VerifiedRole,
     receive_windows,
 )
-from h123.verification.constants import Constants, LossResponse, SlowStart, words
+from h123.verification.constants import (
+    AT_ONCE,
+    Constants,
+    Datagrams,
+    Flight,
+    HandshakeSize,
+    InFlight,
+    LossResponse,
+    SlowStart,
+    Tail,
+    words,
+)
 
 _ALIKE = 0.1
 """If losses leave shares of the window that differ by more than this, the table shows their range."""
 _CONSTANTS = """\
 These constants come from packets, under the virtual clock, over a link that only delays: 50 ms each way; 1 ms each way
-for the lost tail. *First flight*: data sent before its first acknowledgement can have come back. *Growth*: the ratio of
-a round trip's bytes to the previous one's in slow start. *A loss leaves*: the share of the window that remains after
-one lost packet in steady state; the median of three transfers that lose different packets, with their range if they are
-more than a tenth apart. It is measured after the window has grown again for two round trips: with 50 packets, 0.7 has
-become 0.73 to 0.77, and 0.5 has become 0.54. [constants.md](constants.md) compares these three with the stacks' source
-code. *Payloads*: bytes after the TCP or UDP header. *Receive windows*: the data that the server lets a client send
-first, as announced; TCP's own windows, which also limit h1, are not announced in one number. *Uploads in flight*: the
-most that the sender had in flight towards the server in a round trip of 100 ms, in the first 10 MB and later; an upload
-there carries at most ten times as many bytes per second. `h123 list subjects NAME` shows more, and why a value is
-missing."""
+for the lost tail. *First flight*: data sent before its first acknowledgement can have come back: packets (full ones),
+bytes, and the share of a round trip over which they were sent if it was not at once. *Growth*: the ratio of a round
+trip's bytes to the previous one's in slow start. *Slow start ends*: the bytes of the first round trip that the next one
+barely exceeds. A *fixed limit* is one such as a receive window or a send buffer, *slower growth* one such as HyStart's.
+*A loss leaves*: the share of the window that remains after one lost packet in steady state; the median of three
+transfers that lose different packets, with their range if they are more than a tenth apart. It is measured after the
+window has grown again for two round trips: with 50 packets, 0.7 has become 0.73 to 0.77, and 0.5 has become 0.54. *A
+lost tail*: ms until it is sent again, and from then until it is sent once more. [constants.md](constants.md) compares
+the first flight and these two with the stacks' source code. *Payloads*: bytes after the TCP or UDP header. *Handshake*:
+round trips, bytes up, bytes down. *Receive windows*: the data that the server lets a client send first on a stream and
+on the connection, as announced; TCP's own windows, which also limit h1, are not announced in one number. *Uploads in
+flight*: the most that the sender had in flight towards the server in a round trip of 100 ms, in the first 10 MB and
+later, where ≈ was still changing; an upload there carries at most ten times as many bytes per second. `h123 list
+subjects NAME` shows more, and why a value is missing."""
 _RECEPTION = """\
 These values come from the server's log. *Requests open at once*: how many of the simultaneous requests were open before
 any was answered; others waited at the client. *Receive windows*: how far ahead of the received data the client lets the
@@ -47,8 +62,8 @@ client's receive windows. *Acknowledges*: packets that the client sends per data
 _MOVES = """\
 After one second of a 5 MB download over 40 ms and 10 Mbit/s, the client's packets come from another port (as when a NAT
 has forgotten it) or from another address (RFC 9000, section 9). *Survived*: the download finished on the same
-connection. *Answers*: time from the first packet from the new place to the first one sent there. *Flows*: time from the
-move to the next full packet that reached the client. Both times are under the virtual clock, so the machine does not
+connection. The first time is from the first packet from the new place to the first one sent there, the second one from
+the move to the next full packet that reached the client. Both are under the virtual clock, so the machine does not
 affect them. The result also depends on the client: here it is `go`, whose own connection IDs are empty, and nginx
 continues only with a client that has given it another one. [results/migration.md](results/migration.md) has other
 clients. Subjects declare none of this, so it cannot make a verification fail. `h123 verify NAME --moves` measures it
@@ -116,10 +131,8 @@ def _declared(limits: Reach) -> str:
 def _receiving(constants: Constants) -> dict[str, str]:
     """Return the columns about downloads."""
     return {
-        "downloads in flight": words.in_flight(constants.received) if constants.received else NOTHING,
-        "acknowledges": words.acknowledgements(constants.acknowledgements)
-        if constants.acknowledgements is not None
-        else NOTHING,
+        "downloads in flight": _in_flight(constants.received) if constants.received else NOTHING,
+        "acknowledges": f"{constants.acknowledgements:g}" if constants.acknowledgements is not None else NOTHING,
     }
 
 
@@ -144,7 +157,7 @@ def _of_a_move(move: MoveResult) -> str:
     if move.survived and move.clock == "wall":
         return "survived"
     if move.survived and move.answered is not None and move.flowed is not None:
-        return f"survived: answers after {format_seconds(move.answered)}, flows after {format_seconds(move.flowed)}"
+        return f"survived: {format_seconds(move.answered)}, {format_seconds(move.flowed)}"
     return "not survived" if move.answered is not None else "not survived, nothing is sent there"
 
 
@@ -168,13 +181,13 @@ def _measured(subject: Subject, record: PublicRecord | None, role: VerifiedRole 
 def _constants_row(constants: Constants) -> dict[str, str]:
     flight, start, loss = constants.first_flight, constants.slow_start, constants.decrease
     return {
-        "first flight": words.first_flight(flight) if flight else NOTHING,
+        "first flight": _flight(flight) if flight else NOTHING,
         "growth": f"x{start.growth:g}" if start else NOTHING,
         "slow start ends": _ending(start) if start else NOTHING,
         "a loss leaves": _kept_share_words(loss) if loss else NOTHING,
-        "a lost tail is sent again": words.tail(constants.tail_near) if constants.tail_near else NOTHING,
-        "payloads": words.datagrams(constants.datagrams) if constants.datagrams else NOTHING,
-        "handshake": words.handshake(constants.handshake) if constants.handshake else NOTHING,
+        "a lost tail": _tail(constants.tail_near) if constants.tail_near else NOTHING,
+        "payloads": _payloads(constants.datagrams) if constants.datagrams else NOTHING,
+        "handshake": _handshake(constants.handshake) if constants.handshake else NOTHING,
     }
 
 
@@ -182,8 +195,10 @@ def _taking(constants: Constants, record: PublicRecord) -> dict[str, str]:
     """Return the columns about uploads."""
     windows = receive_windows(record.record.results)
     return {
-        "receive windows": windows.get(constants.protocol, NOTHING),
-        "uploads in flight": words.in_flight(constants.received) if constants.received else NOTHING,
+        "receive windows": windows.get(constants.protocol, NOTHING)
+        .replace(" per stream", "")
+        .replace(" per connection", ""),
+        "uploads in flight": _in_flight(constants.received) if constants.received else NOTHING,
     }
 
 
@@ -194,4 +209,30 @@ def _kept_share_words(loss: LossResponse) -> str:
 
 
 def _ending(start: SlowStart) -> str:
-    return f"{format_bytes(start.ends)}, {start.why}" if start.ends is not None else NOTHING
+    if start.ends is None:
+        return NOTHING
+    why = "not known" if start.why.startswith("not ") else start.why.partition(",")[0]
+    return f"{format_bytes(start.ends)}, {why}"
+
+
+def _flight(measured: Flight) -> str:
+    spread = f", {measured.spread:.0%}" if measured.spread >= AT_ONCE else ""
+    return f"{measured.packets} ({measured.full}), {format_bytes(measured.bytes)}{spread}"
+
+
+def _tail(measured: Tail) -> str:
+    again = f", {measured.second_ms:.3g}" if measured.second_ms is not None else ""
+    return f"{measured.first_ms:.3g}{again}"
+
+
+def _payloads(measured: Datagrams) -> str:
+    return words.datagrams(measured).replace(" B", "")
+
+
+def _handshake(measured: HandshakeSize) -> str:
+    sizes = (format_bytes(measured.bytes_up), format_bytes(measured.bytes_down))
+    return ", ".join((f"{measured.round_trips:g}", *sizes))
+
+
+def _in_flight(measured: InFlight) -> str:
+    return f"{format_bytes(measured.early)}, {'' if measured.held else '≈ '}{format_bytes(measured.late)}"

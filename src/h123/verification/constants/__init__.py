@@ -5,7 +5,30 @@ reports.
 """
 
 from h123.verification.constants.agreement import DeclaredComparison, compared
-from h123.verification.constants.findings import Constants, LossResponse, SlowStart
-from h123.verification.constants.words import described
+from h123.verification.constants.findings import (
+    Constants,
+    Datagrams,
+    Flight,
+    HandshakeSize,
+    InFlight,
+    LossResponse,
+    SlowStart,
+    Tail,
+)
+from h123.verification.constants.words import AT_ONCE, described
 
-__all__ = ["Constants", "DeclaredComparison", "LossResponse", "SlowStart", "compared", "described", "words"]
+__all__ = [
+    "AT_ONCE",
+    "Constants",
+    "Datagrams",
+    "DeclaredComparison",
+    "Flight",
+    "HandshakeSize",
+    "InFlight",
+    "LossResponse",
+    "SlowStart",
+    "Tail",
+    "compared",
+    "described",
+    "words",
+]

@@ -16,6 +16,9 @@ from h123.verification.constants.findings import (
     Tail,
 )
 
+AT_ONCE = 0.02
+"""Packets that are sent within this share of a round trip are sent at once."""
+
 
 def handshake(measured: HandshakeSize) -> str:
     """Return text such as `2 round trips, 1.2 kB up, 1.5 kB down`."""
@@ -32,7 +35,7 @@ def first_flight(measured: Flight) -> str:
 
 
 def _spread(share: float) -> str:
-    return "at once" if share < 0.02 else f"over {share:.0%} of a round trip"
+    return "at once" if share < AT_ONCE else f"over {share:.0%} of a round trip"
 
 
 def slow_start(measured: SlowStart) -> str:
