@@ -19,6 +19,26 @@ pub fn udp(bytes: u32) -> Packet {
     Packet { bytes, udp: true }
 }
 
+/// The fate of one of the link's own packets.
+pub fn own(path: &mut Path, now: u64, packet: Packet) -> Fate {
+    path.offer(now, packet)
+}
+
+/// The same, of a packet that is blocked at its delivery unless it `reaches` somebody then.
+pub fn own_if(
+    path: &mut Path,
+    now: u64,
+    packet: Packet,
+    reaches: impl FnOnce(u64) -> bool,
+) -> Fate {
+    path.offer_if(now, packet, reaches)
+}
+
+/// The fate of a packet of cross traffic.
+pub fn cross(path: &mut Path, now: u64, packet: Packet) -> Fate {
+    path.offer_cross(now, packet)
+}
+
 /// The fates of packets offered one after another to a new path.
 pub fn fates(direction: &Direction, seed: u64, packets: &[(u64, Packet)]) -> Vec<Fate> {
     let mut path = Path::new(direction, seed);
