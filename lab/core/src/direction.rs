@@ -58,6 +58,11 @@ pub enum Rate {
     Constant {
         bps: u64,
     },
+    /// A token bucket: `burst_bytes` may be sent at once after a silence.
+    Bucket {
+        bps: u64,
+        burst_bytes: u64,
+    },
     /// A Mahimahi trace: at each of these milliseconds up to `opportunity_bytes` may depart; the trace
     /// repeats with the period of its last timestamp and begins when it comes into force.
     ///
@@ -75,6 +80,7 @@ pub enum Rate {
 #[serde(deny_unknown_fields)]
 struct RateFields {
     bps: Option<u64>,
+    burst_bytes: Option<u64>,
     trace_ms: Option<Vec<u64>>,
     opportunity_bytes: Option<u32>,
 }
@@ -86,14 +92,27 @@ impl TryFrom<RateFields> for Rate {
     type Error = &'static str;
 
     fn try_from(fields: RateFields) -> Result<Self, Self::Error> {
-        match (fields.bps, fields.trace_ms, fields.opportunity_bytes) {
-            (Some(bps), None, None) => Ok(Rate::Constant { bps }),
-            (None, Some(trace_ms), bytes) => Ok(Rate::Trace {
+        match fields {
+            RateFields {
+                bps: Some(bps),
+                burst_bytes,
+                trace_ms: None,
+                opportunity_bytes: None,
+            } => Ok(match burst_bytes {
+                Some(burst_bytes) => Rate::Bucket { bps, burst_bytes },
+                None => Rate::Constant { bps },
+            }),
+            RateFields {
+                bps: None,
+                burst_bytes: None,
+                trace_ms: Some(trace_ms),
+                opportunity_bytes,
+            } => Ok(Rate::Trace {
                 trace_ms,
-                opportunity_bytes: bytes.unwrap_or(OPPORTUNITY_BYTES),
+                opportunity_bytes: opportunity_bytes.unwrap_or(OPPORTUNITY_BYTES),
             }),
             _ => Err(
-                "a rate is either {\"bps\": n} or {\"trace_ms\": [...], \"opportunity_bytes\": n}",
+                "a rate is {\"bps\": n}, {\"bps\": n, \"burst_bytes\": n} or {\"trace_ms\": [...], \"opportunity_bytes\": n}",
             ),
         }
     }
@@ -109,6 +128,90 @@ pub enum Queue {
     Packets(u64),
     /// Time until the arriving packet's service would begin.
     Ns(u64),
+    Codel(CodelParameters),
+    FqCodel(FqCodelParameters),
+}
+
+impl Queue {
+    /// Whether a discipline decides over it when a packet's turn comes.
+    pub(crate) fn is_managed(self) -> bool {
+        !matches!(self, Queue::Bytes(_) | Queue::Packets(_) | Queue::Ns(_))
+    }
+}
+
+/// Parameters of CoDel, with the names and defaults of `tc`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CodelParameters {
+    /// Packets that may wait.
+    pub limit: u32,
+    /// A wait that is acceptable.
+    pub target_ns: u64,
+    /// A longer one is, if it is over within this time.
+    pub interval_ns: u64,
+    /// Packets that can be marked are, instead of being dropped.
+    pub ecn: bool,
+    /// Packets that waited longer are marked in any case.
+    pub ce_threshold_ns: Option<u64>,
+}
+
+impl Default for CodelParameters {
+    fn default() -> Self {
+        CodelParameters {
+            limit: 1000,
+            target_ns: 5_000_000,
+            interval_ns: 100_000_000,
+            ecn: false,
+            ce_threshold_ns: None,
+        }
+    }
+}
+
+/// Parameters of FQ-CoDel, with the names and defaults of `tc`; some are CoDel's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FqCodelParameters {
+    /// Packets that may wait in all flows.
+    pub limit: u32,
+    /// Places for flows; flows whose hashes share one share a queue.
+    pub flows: u32,
+    /// Bytes that a flow may send in a round.
+    pub quantum: u32,
+    pub target_ns: u64,
+    pub interval_ns: u64,
+    pub ecn: bool,
+    pub ce_threshold_ns: Option<u64>,
+    /// Packets that are dropped at once, at most, where the limit is exceeded.
+    pub drop_batch: u32,
+}
+
+impl FqCodelParameters {
+    /// What each flow's queue is under.
+    pub(crate) fn codel(self) -> CodelParameters {
+        CodelParameters {
+            limit: self.limit,
+            target_ns: self.target_ns,
+            interval_ns: self.interval_ns,
+            ecn: self.ecn,
+            ce_threshold_ns: self.ce_threshold_ns,
+        }
+    }
+}
+
+impl Default for FqCodelParameters {
+    fn default() -> Self {
+        let codel = CodelParameters::default();
+        FqCodelParameters {
+            limit: 10_240,
+            flows: 1024,
+            quantum: 1500,
+            target_ns: codel.target_ns,
+            interval_ns: codel.interval_ns,
+            ecn: true,
+            ce_threshold_ns: None,
+            drop_batch: 64,
+        }
+    }
 }
 
 /// Which packets are lost.

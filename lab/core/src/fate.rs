@@ -1,11 +1,43 @@
 //! A packet as it comes to a link, and what becomes of it.
 
 /// What a path needs to know of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
     /// Length of the IP packet.
     pub bytes: u32,
     pub udp: bool,
+    /// A hash of its flow (addresses, protocol, ports): disciplines with a queue for each flow go by it.
+    pub flow: u32,
+    pub ecn: Ecn,
+}
+
+/// The ECN field of the IP header (RFC 3168, section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    #[default]
+    NotEct,
+    Ect1,
+    Ect0,
+    Ce,
+}
+
+impl Ecn {
+    /// From the two low bits of the traffic class (IPv4: type of service).
+    pub fn of_traffic_class(byte: u8) -> Self {
+        match byte & 3 {
+            0 => Ecn::NotEct,
+            1 => Ecn::Ect1,
+            2 => Ecn::Ect0,
+            _ => Ecn::Ce,
+        }
+    }
+}
+
+/// Whose packets: those of the link's own hosts, or of cross traffic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Party {
+    Own,
+    Cross,
 }
 
 /// What becomes of a packet.
@@ -22,4 +54,14 @@ pub enum Fate {
     Blocked {
         reject: bool,
     },
+}
+
+/// A path has decided on a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// What the packet was offered with.
+    pub ticket: usize,
+    pub fate: Fate,
+    /// Whether the queue marked it with Congestion Experienced.
+    pub marked: bool,
 }

@@ -27,13 +27,17 @@
 //! Each offered packet spends five draws, whatever the models and whatever its fate ([`stream_seed`]), so a
 //! packet's luck depends on (seed, link, direction, packet index) alone; and on the version of all this, [`DRAWS`].
 
+mod bottleneck;
 mod delay;
 mod direction;
+mod discipline;
 mod draws;
 mod expectation;
 mod fate;
 mod interval;
+mod item;
 mod limiter;
+mod line;
 mod loss;
 mod moves;
 mod path;
@@ -42,15 +46,16 @@ mod progress;
 mod queue;
 mod tally;
 mod timeline;
+mod token_bucket;
 mod trace;
 mod validate;
 
 pub use direction::{
-    Blackout, Change, Direction, Distribution, GilbertElliott, Jitter, Loss, Queue, Rate, Reorder,
-    Udp,
+    Blackout, Change, CodelParameters, Direction, Distribution, FqCodelParameters, GilbertElliott,
+    Jitter, Loss, Queue, Rate, Reorder, Udp,
 };
 pub use draws::{DRAWS, stream_seed};
-pub use fate::{Fate, Packet};
+pub use fate::{Decision, Ecn, Fate, Packet, Party};
 pub use interval::binomial_interval;
 pub use loss::expected_losses;
 pub use moves::{MOST_MOVES, Move, New, Place, Sightings, validate_moves};

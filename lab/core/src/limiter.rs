@@ -67,7 +67,9 @@ impl Service {
     /// A rate that comes into force at `from`, ns.
     fn new(rate: &Rate, from: u64) -> Self {
         match rate {
-            Rate::Constant { bps } => Service::Constant(Constant::new(*bps)),
+            Rate::Constant { bps } | Rate::Bucket { bps, .. } => {
+                Service::Constant(Constant::new(*bps))
+            }
             Rate::Trace {
                 trace_ms,
                 opportunity_bytes,

@@ -1,23 +1,23 @@
 //! One direction of a link at work.
 
+use crate::bottleneck::Bottleneck;
 use crate::delay::Propagation;
 use crate::direction::{Direction, Udp};
 use crate::draws::{Stream, cross_seed};
-use crate::fate::{Fate, Packet};
-use crate::limiter::Limiter;
+use crate::fate::{Decision, Fate, Packet, Party};
+use crate::item::{Item, Met, Outgoing, Owner};
 use crate::loss::Losses;
 use crate::policer::Policer;
-use crate::queue::Waiting;
 use crate::tally::Tally;
 use crate::timeline::Timeline;
 
-/// The state of one direction of a link.
+/// The state of one direction of a link: packets are offered, and decisions come out, some at once and some later.
 pub struct Path {
     now: u64,
     udp: Timeline<Udp>,
     policer: Policer,
-    waiting: Waiting,
-    limiter: Limiter,
+    bottleneck: Bottleneck,
+    outgoing: Outgoing,
     duplicate: f64,
     own: Flow,
     cross: Flow,
@@ -49,8 +49,8 @@ impl Path {
             now: 0,
             udp: Timeline::new(direction.udp, policies),
             policer: Policer::default(),
-            waiting: Waiting::new(direction.queue),
-            limiter: Limiter::new(direction),
+            bottleneck: Bottleneck::new(direction),
+            outgoing: Outgoing::new(),
             duplicate: direction.duplicate,
             own: Flow::new(direction, seed),
             cross: Flow::new(&direction.for_cross_traffic(), cross_seed(seed)),
@@ -59,50 +59,98 @@ impl Path {
 
     /// Takes over what still waits for another path's rate, as where one course of a link follows another: it is sent before
     /// anything that comes now. `zero`: this path's time zero on the other's clock, ns. Nothing of it is counted here.
-    pub fn follow(&mut self, other: &Path, zero: u64) {
-        self.limiter.follow(&other.limiter, zero);
-        self.waiting.follow(&other.waiting, zero);
+    pub fn follow(&mut self, other: Path, zero: u64) {
+        self.bottleneck.follow(other.bottleneck, zero);
     }
 
-    /// Decides the fate of a packet that arrives at `now`, ns since the link's time zero. A `now` earlier than
-    /// the latest seen is taken for the latest seen.
-    pub fn offer(&mut self, now: u64, packet: Packet) -> Fate {
-        self.offer_if(now, packet, |_| true)
-    }
-
-    /// The same of a packet that would be delivered, but is blocked at the end of the way unless it `reaches` somebody at
-    /// that time.
-    pub fn offer_if(
-        &mut self,
-        now: u64,
-        packet: Packet,
-        reaches: impl FnOnce(u64) -> bool,
-    ) -> Fate {
+    /// Takes in a packet that arrives at `now`, ns since the link's time zero; the decision on it comes with `ticket`. A `now`
+    /// earlier than the latest seen is taken for the latest seen.
+    pub fn offer(&mut self, now: u64, party: Party, packet: Packet, ticket: usize) {
         self.now = self.now.max(now);
-        let departure = self.depart(packet);
-        if let Ok(departure) = departure {
-            self.own.tally.wait(departure - self.now);
+        let flow = match party {
+            Party::Own => &mut self.own,
+            Party::Cross => &mut self.cross,
+        };
+        let item = Item {
+            ticket,
+            owner: Owner::Party(party, flow.tally.offer(packet)),
+            packet,
+            arrived: self.now,
+            entered: self.now,
+            draws: flow.stream.next_packet(),
+            marked: false,
+        };
+        self.bottleneck.run(self.now, &mut self.outgoing);
+        match self.police(packet) {
+            Ok(()) => self.bottleneck.take(self.now, item, &mut self.outgoing),
+            Err(fate) => self.outgoing.push_back(Met {
+                item,
+                departure: Err(fate),
+                at: self.bottleneck.refused_at(self.now),
+            }),
         }
-        let free_at = self.limiter.free_at(self.now);
-        let fate = match self.own.decide(packet, departure, free_at, self.duplicate) {
-            Fate::Deliver { at, .. } if !reaches(at) => Fate::Blocked { reject: false },
+    }
+
+    /// The next decision that can be made by `now`. One of the link's own packets that would be delivered is blocked at the
+    /// end of the way unless it `reaches` somebody: asked with its ticket and the time.
+    pub fn next(&mut self, now: u64, reaches: impl FnOnce(usize, u64) -> bool) -> Option<Decision> {
+        if self.outgoing.is_empty() {
+            self.bottleneck.run(now, &mut self.outgoing);
+        }
+        let Met {
+            item,
+            departure,
+            at,
+        } = self.outgoing.pop_front()?;
+        let decision = |fate| Decision {
+            ticket: item.ticket,
+            fate,
+            marked: item.marked && matches!(fate, Fate::Deliver { .. }),
+        };
+        let Owner::Party(party, index) = item.owner else {
+            // What became of it counts nowhere: it only has to get away.
+            return Some(decision(departure.map_or_else(
+                |refused| refused,
+                |at| Fate::Deliver { at, copy: None },
+            )));
+        };
+        let flow = match party {
+            Party::Own => &mut self.own,
+            Party::Cross => &mut self.cross,
+        };
+        if let (Ok(departure), Party::Own) = (departure, party) {
+            flow.tally.wait(departure - item.arrived);
+        }
+        let fate = match flow.decide(&item, index, departure, at, self.duplicate) {
+            Fate::Deliver { at, .. } if party == Party::Own && !reaches(item.ticket, at) => {
+                Fate::Blocked { reject: false }
+            }
             fate => fate,
         };
-        self.own.tally.count(packet, fate);
-        fate
+        let decision = decision(fate);
+        flow.tally.decide(index, item.packet, fate, decision.marked);
+        Some(decision)
     }
 
-    /// The same of a packet of cross traffic: it meets the same stages and takes its share of queue and rate, but neither an
-    /// index nor a draw of the link's own packets.
-    pub fn offer_cross(&mut self, now: u64, packet: Packet) -> Fate {
-        self.now = self.now.max(now);
-        let departure = self.depart(packet);
-        let free_at = self.limiter.free_at(self.now);
-        let fate = self
-            .cross
-            .decide(packet, departure, free_at, self.duplicate);
-        self.cross.tally.count(packet, fate);
-        fate
+    /// What becomes of packets that arrive at these times, ns, if nothing else comes: a decision for each, in their order.
+    pub fn decisions(&mut self, packets: impl IntoIterator<Item = (u64, Packet)>) -> Vec<Decision> {
+        let mut decisions = vec![];
+        for (ticket, (now, packet)) in packets.into_iter().enumerate() {
+            self.offer(now, Party::Own, packet, ticket);
+            decisions.extend(std::iter::from_fn(|| self.next(now, |_, _| true)));
+        }
+        decisions.extend(std::iter::from_fn(|| self.next(u64::MAX, |_, _| true)));
+        decisions.sort_unstable_by_key(|decision| decision.ticket);
+        decisions
+    }
+
+    /// When to ask for the next decision, if nothing is offered before; None: there is none.
+    pub fn deadline(&self) -> Option<u64> {
+        if self.outgoing.is_empty() {
+            self.bottleneck.deadline()
+        } else {
+            Some(0)
+        }
     }
 
     /// What became of the packets so far, cross traffic apart.
@@ -115,24 +163,11 @@ impl Path {
         self.cross.tally.clone()
     }
 
-    /// The stages up to the rate: the packet's departure, or the fate of one that does not get so far.
-    fn depart(&mut self, packet: Packet) -> Result<u64, Fate> {
-        if packet.udp {
-            self.police(packet)?;
-        }
-        let free_at = self.limiter.free_at(self.now);
-        if !self.waiting.has_room(self.now, free_at, packet.bytes) {
-            return Err(Fate::QueueDropped);
-        }
-        let departure = self.limiter.serve(self.now, packet.bytes);
-        self.waiting.admit(departure, packet.bytes);
-        Ok(departure)
-    }
-}
-
-impl Path {
     /// What the policy of the moment makes of a UDP packet.
     fn police(&mut self, packet: Packet) -> Result<(), Fate> {
+        if !packet.udp {
+            return Ok(());
+        }
         let policy = *self.udp.at(self.now).0;
         let passes = match policy {
             Udp::Pass => true,
@@ -154,25 +189,23 @@ impl Flow {
         }
     }
 
-    /// The stages after the rate. `free_at`: where a packet without a departure meets them.
+    /// The stages after the rate, which the packet meets `at` that time, ns.
     fn decide(
         &mut self,
-        packet: Packet,
+        item: &Item,
+        index: u64,
         departure: Result<u64, Fate>,
-        free_at: u64,
+        at: u64,
         duplicate: f64,
     ) -> Fate {
-        let index = self.tally.packets_in;
-        let draws = self.stream.next_packet();
+        let draws = &item.draws;
         // A refused packet steps the loss model too, so that the others' losses do not hang on it.
-        let lost = self
-            .losses
-            .lose(departure.unwrap_or(free_at), index, packet.bytes, &draws);
+        let lost = self.losses.lose(at, index, item.packet.bytes, draws);
         match departure {
             Err(refused) => refused,
             Ok(_) if lost => Fate::Lost,
             Ok(departure) => {
-                let at = self.propagation.deliver(departure, &draws);
+                let at = self.propagation.deliver(departure, draws);
                 let copy = (draws.duplicate < duplicate).then_some(at);
                 Fate::Deliver { at, copy }
             }

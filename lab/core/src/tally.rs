@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 
 use crate::fate::{Fate, Packet};
 
-/// `packets_in = delivered + lost + queue_dropped + blocked`.
+/// `packets_in = delivered + lost + queue_dropped + blocked`, and what waits in a queue that is managed.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     pub packets_in: u64,
@@ -17,6 +17,8 @@ pub struct Tally {
     /// By the loss model or a blackout.
     pub lost: u64,
     pub queue_dropped: u64,
+    /// Packets that the queue marked with Congestion Experienced.
+    pub marked: u64,
     /// By the UDP policy, or because nobody was there any more.
     pub blocked: u64,
     /// That the queue let through to be sent, and for how long they waited for that in all and at most, ns: until they
@@ -24,15 +26,28 @@ pub struct Tally {
     pub passed: u64,
     pub waited_ns: u64,
     pub longest_wait_ns: u64,
-    drop_set: Sha256,
+    /// Indices of the lost packets.
+    dropped: Vec<u64>,
 }
 
 impl Tally {
     /// SHA-256 (hexadecimal) over the indices of the lost packets, each 8 bytes little endian, in order.
     /// Packets that the queue dropped or the UDP policy blocked are not in it.
     pub fn drop_set(&self) -> String {
-        let digest = self.drop_set.clone().finalize();
+        let mut dropped = self.dropped.clone();
+        dropped.sort_unstable();
+        let digest = dropped
+            .iter()
+            .fold(Sha256::new(), |digest, index| {
+                digest.chain_update(index.to_le_bytes())
+            })
+            .finalize();
         digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Packets that wait in the link or travel, if so many have left it.
+    pub fn in_flight(&self, left: u64) -> u64 {
+        self.packets_in - self.lost - self.queue_dropped - self.blocked - left
     }
 
     /// Counts a packet that the queue lets through.
@@ -42,11 +57,16 @@ impl Tally {
         self.longest_wait_ns = self.longest_wait_ns.max(ns);
     }
 
-    /// Counts the packet with the next index.
-    pub(crate) fn count(&mut self, packet: Packet, fate: Fate) {
+    /// Counts a packet that is offered; returns its index.
+    pub(crate) fn offer(&mut self, packet: Packet) -> u64 {
         let index = self.packets_in;
         self.packets_in += 1;
         self.bytes_in += u64::from(packet.bytes);
+        index
+    }
+
+    /// Counts what became of the packet with this index.
+    pub(crate) fn decide(&mut self, index: u64, packet: Packet, fate: Fate, marked: bool) {
         match fate {
             Fate::Deliver { copy, .. } => {
                 self.delivered += 1;
@@ -55,10 +75,11 @@ impl Tally {
             }
             Fate::Lost => {
                 self.lost += 1;
-                self.drop_set.update(index.to_le_bytes());
+                self.dropped.push(index);
             }
             Fate::QueueDropped => self.queue_dropped += 1,
             Fate::Blocked { .. } => self.blocked += 1,
         }
+        self.marked += u64::from(marked);
     }
 }

@@ -2,7 +2,9 @@
 
 use std::fmt::Debug;
 
-use crate::direction::{Change, Direction, GilbertElliott, Jitter, Loss, Queue, Rate, Udp};
+use crate::direction::{
+    Change, CodelParameters, Direction, GilbertElliott, Jitter, Loss, Queue, Rate, Udp,
+};
 
 /// No time is longer: 115 days, of which sums stay far within 64 bits.
 pub const LONGEST_NS: u64 = 10_000_000_000_000_000;
@@ -63,6 +65,11 @@ fn amount(field: &str, value: u64, least: u64, why: &str) -> Result<(), Invalid>
     )
 }
 
+fn within(field: &str, value: u64, least: u64, most: u64) -> Result<(), Invalid> {
+    let allowed = format!("from {least} to {most}");
+    require((least..=most).contains(&value), field, value, &allowed)
+}
+
 fn listing(field: &str, listed: &[u64]) -> Result<(), Invalid> {
     amount(field, listed.iter().copied().max().unwrap_or(0), 0, "")
 }
@@ -78,6 +85,7 @@ impl Direction {
             rate.validate("rate")?;
         }
         self.validate_queue()?;
+        self.validate_bucket()?;
         if let Some(loss) = &self.loss {
             loss.validate("loss")?;
         }
@@ -104,7 +112,36 @@ impl Direction {
             }
             Queue::Packets(packets) => amount("queue.packets", packets, 1, ""),
             Queue::Ns(ns) => time("queue.ns", ns),
+            Queue::Codel(codel) => codel.validate("queue.codel"),
+            Queue::FqCodel(fq) => {
+                let field = |name| format!("queue.fq_codel.{name}");
+                fq.codel().validate("queue.fq_codel")?;
+                within(&field("flows"), fq.flows.into(), 1, 65_536)?;
+                within(&field("quantum"), fq.quantum.into(), 256, 1 << 20)?;
+                within(
+                    &field("drop_batch"),
+                    fq.drop_batch.into(),
+                    1,
+                    u32::MAX.into(),
+                )
+            }
         }
+    }
+
+    /// A token bucket stays as it is, and serves a time in the queue to none.
+    fn validate_bucket(&self) -> Result<(), Invalid> {
+        let is_bucket = |rate: &Rate| matches!(rate, Rate::Bucket { .. });
+        let bucket = self.rate.as_ref().is_some_and(is_bucket);
+        let mut changed = self
+            .changes
+            .iter()
+            .filter_map(|change| change.rate.as_ref());
+        let allowed = "a token bucket cannot be changed, and no change makes one";
+        let changes = changed.any(|rate| bucket || is_bucket(rate));
+        require(!changes, "changes", &self.changes, allowed)?;
+        let allowed = "before a token bucket the limit of a queue is in bytes or packets";
+        let timed = bucket && matches!(self.queue, Some(Queue::Ns(_)));
+        require(!timed, "queue", self.queue, allowed)
     }
 
     fn validate_blackouts(&self) -> Result<(), Invalid> {
@@ -178,12 +215,39 @@ impl Direction {
     }
 }
 
+impl CodelParameters {
+    fn validate(&self, field: &str) -> Result<(), Invalid> {
+        within(
+            &format!("{field}.limit"),
+            self.limit.into(),
+            1,
+            u32::MAX.into(),
+        )?;
+        // Linux counts these in units of 1024 ns, in 32 bits, half of which are the past.
+        let longest = 1 << 41;
+        within(&format!("{field}.target_ns"), self.target_ns, 1024, longest)?;
+        within(
+            &format!("{field}.interval_ns"),
+            self.interval_ns,
+            1024,
+            longest,
+        )?;
+        let threshold = self.ce_threshold_ns.unwrap_or(0);
+        within(&format!("{field}.ce_threshold_ns"), threshold, 0, longest)
+    }
+}
+
 impl Rate {
     fn validate(&self, field: &str) -> Result<(), Invalid> {
         match self {
             Rate::Constant { bps } => {
                 let why = "; a link that carries nothing for a while is a blackout";
                 amount(&format!("{field}.bps"), *bps, 1, why)
+            }
+            Rate::Bucket { bps, burst_bytes } => {
+                amount(&format!("{field}.bps"), *bps, 8, ", a byte each second")?;
+                let why = ", or no packet of full size could pass";
+                amount(&format!("{field}.burst_bytes"), *burst_bytes, 1500, why)
             }
             Rate::Trace {
                 trace_ms,

@@ -149,7 +149,14 @@ fn any_packets() -> impl Strategy<Value = Vec<(u64, Packet)>> {
         let mut now = 0;
         let timed = packets.into_iter().map(|(gap, bytes, udp)| {
             now += gap;
-            (now, Packet { bytes, udp })
+            (
+                now,
+                Packet {
+                    bytes,
+                    udp,
+                    ..Packet::default()
+                },
+            )
         });
         timed.collect()
     })
@@ -162,7 +169,7 @@ proptest! {
         let mut path = Path::new(&direction, seed);
         let mut seen = [0u64; 5];
         for &(now, packet) in &packets {
-            match path.offer(now, packet) {
+            match common::own(&mut path, now, packet) {
                 Fate::Deliver { at, copy } => {
                     prop_assert!(at >= now);
                     prop_assert!(copy.is_none_or(|copy| copy >= at));
@@ -186,7 +193,7 @@ proptest! {
     fn the_same_seed_gives_the_same_fates(direction in any_direction(), seed: u64, packets in any_packets()) {
         let (mut one, mut other) = (Path::new(&direction, seed), Path::new(&direction, seed));
         for &(now, packet) in &packets {
-            prop_assert_eq!(one.offer(now, packet), other.offer(now, packet));
+            prop_assert_eq!(common::own(&mut one, now, packet), common::own(&mut other, now, packet));
         }
         prop_assert_eq!(one.tally().drop_set(), other.tally().drop_set());
     }
@@ -220,7 +227,7 @@ proptest! {
         direction.jitter = Some(jitter);
         let changed = changed.index(packets.len());
         let mut others = packets.clone();
-        others[changed].1 = Packet { bytes, udp: !packets[changed].1.udp };
+        others[changed].1 = Packet { bytes, udp: !packets[changed].1.udp, ..Packet::default() };
         let mut before = common::fates(&direction, seed, &packets);
         let mut after = common::fates(&direction, seed, &others);
         before.remove(changed);
@@ -279,7 +286,7 @@ proptest! {
         let mut bits = 0u128;
         for bytes in sizes {
             bits += u128::from(bytes) * 8;
-            let departure = common::delivery(path.offer(0, common::tcp(bytes))).unwrap();
+            let departure = common::delivery(common::own(&mut path, 0, common::tcp(bytes))).unwrap();
             prop_assert_eq!(u128::from(departure), (bits * 1_000_000_000).div_ceil(u128::from(bps)));
         }
     }
@@ -307,7 +314,7 @@ proptest! {
         for &(now, packet) in &packets {
             let bytes = u64::from(packet.bytes);
             let held: u64 = admitted.iter().filter(|(departure, _)| *departure > now).map(|(_, bytes)| bytes).sum();
-            match path.offer(now, packet) {
+            match common::own(&mut path, now, packet) {
                 Fate::Deliver { at, .. } => {
                     prop_assert!(held + bytes <= limit);
                     admitted.push((at, bytes));

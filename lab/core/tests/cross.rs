@@ -13,11 +13,17 @@ const NARROW: &str = r#"{"rate": {"bps": 8000000}, "queue": {"bytes": 3000}, "de
 fn packets_wait_behind_those_that_cross_and_find_the_queue_full_of_them() {
     let mut path = Path::new(&direction(NARROW), 1);
     let at = |fate| common::delivery(fate);
-    assert_eq!(at(path.offer_cross(0, tcp(1000))), Some(MS + 1000));
-    assert_eq!(at(path.offer(0, tcp(1000))), Some(2 * MS + 1000));
-    assert_eq!(at(path.offer_cross(0, tcp(1000))), Some(3 * MS + 1000));
-    assert_eq!(path.offer(0, tcp(1000)), Fate::QueueDropped);
-    assert_eq!(path.offer_cross(0, tcp(1000)), Fate::QueueDropped);
+    assert_eq!(at(common::cross(&mut path, 0, tcp(1000))), Some(MS + 1000));
+    assert_eq!(
+        at(common::own(&mut path, 0, tcp(1000))),
+        Some(2 * MS + 1000)
+    );
+    assert_eq!(
+        at(common::cross(&mut path, 0, tcp(1000))),
+        Some(3 * MS + 1000)
+    );
+    assert_eq!(common::own(&mut path, 0, tcp(1000)), Fate::QueueDropped);
+    assert_eq!(common::cross(&mut path, 0, tcp(1000)), Fate::QueueDropped);
     let count = |tally: Tally| (tally.packets_in, tally.delivered, tally.queue_dropped);
     assert_eq!(count(path.tally()), (2, 1, 1));
     assert_eq!(count(path.cross_tally()), (3, 2, 1));
@@ -28,12 +34,12 @@ fn what_packets_wait_for_the_rate_is_told_of_the_links_own_alone() {
     let mut path = Path::new(&direction(NARROW), 1);
     let waits = |tally: Tally| (tally.passed, tally.waited_ns, tally.longest_wait_ns);
     assert_eq!(waits(path.tally()), (0, 0, 0));
-    path.offer(0, tcp(1000));
-    path.offer_cross(0, tcp(1000));
-    path.offer(0, tcp(500));
+    common::own(&mut path, 0, tcp(1000));
+    common::cross(&mut path, 0, tcp(1000));
+    common::own(&mut path, 0, tcp(500));
     // The queue has room for no more than these, and drops the next; a later one finds it empty.
-    path.offer(0, tcp(1000));
-    path.offer(9 * MS, tcp(250));
+    common::own(&mut path, 0, tcp(1000));
+    common::own(&mut path, 9 * MS, tcp(250));
     assert_eq!(
         waits(path.tally()),
         (3, MS + 5 * MS / 2 + MS / 4, 5 * MS / 2)
@@ -43,21 +49,27 @@ fn what_packets_wait_for_the_rate_is_told_of_the_links_own_alone() {
 
 #[test]
 fn what_waits_when_a_course_ends_is_ahead_of_the_next_one() {
-    let mut before = Path::new(&direction(NARROW), 1);
-    before.offer_cross(0, tcp(1000));
-    before.offer_cross(0, tcp(1000));
-    before.offer(0, tcp(1000));
+    let course = || {
+        let mut path = Path::new(&direction(NARROW), 1);
+        common::cross(&mut path, 0, tcp(1000));
+        common::cross(&mut path, 0, tcp(1000));
+        common::own(&mut path, 0, tcp(1000));
+        path
+    };
     // Half a packet, and two whole ones, are left.
     let mut path = Path::new(&direction(NARROW), 1);
-    path.follow(&before, MS / 2);
-    assert_eq!(path.offer(0, tcp(1000)), Fate::QueueDropped);
-    let at = common::delivery(path.offer(MS / 2, tcp(1000)));
+    path.follow(course(), MS / 2);
+    assert_eq!(common::own(&mut path, 0, tcp(1000)), Fate::QueueDropped);
+    let at = common::delivery(common::own(&mut path, MS / 2, tcp(1000)));
     assert_eq!(at, Some(5 * MS / 2 + MS + 1000));
     assert_eq!(path.tally().packets_in, 2);
     // Nothing is left of one that has come to rest.
     let mut later = Path::new(&direction(NARROW), 1);
-    later.follow(&before, 3 * MS);
-    assert_eq!(common::delivery(later.offer(0, tcp(1000))), Some(MS + 1000));
+    later.follow(course(), 3 * MS);
+    assert_eq!(
+        common::delivery(common::own(&mut later, 0, tcp(1000))),
+        Some(MS + 1000)
+    );
 }
 
 #[test]
@@ -65,8 +77,8 @@ fn it_is_lost_as_often_as_any_but_not_together_with_them() {
     let lossy = direction(r#"{"loss": {"random": 0.1}}"#);
     let mut path = Path::new(&lossy, 7);
     let both = (0..10_000).map(|i| {
-        let own = path.offer(i, tcp(100)) == Fate::Lost;
-        (own, path.offer_cross(i, tcp(100)) == Fate::Lost)
+        let own = common::own(&mut path, i, tcp(100)) == Fate::Lost;
+        (own, common::cross(&mut path, i, tcp(100)) == Fate::Lost)
     });
     let both: Vec<(bool, bool)> = both.collect();
     let count = |which: fn(&(bool, bool)) -> bool| both.iter().filter(|pair| which(pair)).count();
@@ -87,8 +99,8 @@ fn the_packets_that_are_listed_as_lost_are_none_of_it() {
     let mut path = Path::new(&direction(listed), 1);
     let lost: Vec<(bool, bool)> = [0, 1, 1, 2, 2, 2]
         .map(|now| {
-            let crosses = path.offer_cross(now, tcp(100)) == Fate::Lost;
-            (crosses, path.offer(now, tcp(100)) == Fate::Lost)
+            let crosses = common::cross(&mut path, now, tcp(100)) == Fate::Lost;
+            (crosses, common::own(&mut path, now, tcp(100)) == Fate::Lost)
         })
         .to_vec();
     let (neither, own) = ((false, false), (false, true));
@@ -112,10 +124,10 @@ proptest! {
         for (gap, crosses) in packets {
             now += gap;
             if crosses {
-                crossed.offer_cross(now, tcp(1000));
+                common::cross(&mut crossed, now, tcp(1000));
                 continue;
             }
-            let (one, other) = (alone.offer(now, tcp(1000)), crossed.offer(now, tcp(1000)));
+            let (one, other) = (common::own(&mut alone, now, tcp(1000)), common::own(&mut crossed, now, tcp(1000)));
             prop_assert_eq!(one == Fate::Lost, other == Fate::Lost);
             if !narrow {
                 prop_assert_eq!(one, other);

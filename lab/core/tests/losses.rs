@@ -44,7 +44,7 @@ fn listed_packets_are_lost_and_hashed() {
     let listed = direction(r#"{"loss": {"packets": [17, 3, 3]}}"#);
     let mut path = Path::new(&listed, 1);
     for now in 0..100 {
-        path.offer(now, tcp(40));
+        common::own(&mut path, now, tcp(40));
     }
     assert_eq!(path.tally().lost, 2);
     let sha256_of_3_and_17 = "ae60e78de3e8af5741613c302fe9d4d06f76b51d8b1b14ba99fd3a93b35767c0";
@@ -76,7 +76,7 @@ fn a_listed_byte_is_lost_with_the_packet_that_carries_it() {
     let lost: Vec<_> = (0..8)
         .filter(|index| {
             let bytes = if index % 2 == 0 { 40 } else { 1000 };
-            path.offer(*index, tcp(bytes)) == h123_link::Fate::Lost
+            common::own(&mut path, *index, tcp(bytes)) == h123_link::Fate::Lost
         })
         .collect();
     assert_eq!(lost, [0, 1, 2, 5, 6]);
@@ -206,7 +206,7 @@ proptest! {
         let mut now = 0;
         for (index, (gap, bytes, is_udp)) in (0..).zip(packets) {
             now += gap;
-            let fate = path.offer(now, if is_udp { udp(bytes) } else { tcp(bytes) });
+            let fate = common::own(&mut path, now, if is_udp { udp(bytes) } else { tcp(bytes) });
             let lost = match fate {
                 h123_link::Fate::Lost => true,
                 h123_link::Fate::Deliver { .. } => false,

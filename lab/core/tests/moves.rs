@@ -1,5 +1,7 @@
 //! Where a client is seen.
 
+mod common;
+
 use h123_link::*;
 use proptest::prelude::*;
 
@@ -65,13 +67,10 @@ fn a_packet_that_reaches_nobody_is_blocked_and_takes_its_share_of_the_link() {
     let rate = r#"{"rate": {"bps": 8000000}, "delay_ns": 1000}"#;
     let direction: Direction = serde_json::from_str(rate).unwrap();
     let mut path = Path::new(&direction, 1);
-    let packet = Packet {
-        bytes: 1000,
-        udp: true,
-    };
-    let first = path.offer_if(0, packet, |at| at > MS + 1000);
+    let packet = common::udp(1000);
+    let first = common::own_if(&mut path, 0, packet, |at| at > MS + 1000);
     assert_eq!(first, Fate::Blocked { reject: false });
-    let second = path.offer_if(0, packet, |at| at > MS + 1000);
+    let second = common::own_if(&mut path, 0, packet, |at| at > MS + 1000);
     assert!(matches!(second, Fate::Deliver { at, .. } if at == 2 * MS + 1000));
     let tally = path.tally();
     assert_eq!(

@@ -270,7 +270,9 @@ fn a_packet_ahead_overtakes_although_order_is_kept() {
     let json = r#"{"delay_ns": 20000000, "reorder": {"share": 0.3, "ahead_ns": 15000000}}"#;
     let mut path = Path::new(&direction(json), 1);
     let delays: Vec<u64> = (0..200)
-        .map(|i| common::delivery(path.offer(i * 20 * MS, tcp(1500))).unwrap() - i * 20 * MS)
+        .map(|i| {
+            common::delivery(common::own(&mut path, i * 20 * MS, tcp(1500))).unwrap() - i * 20 * MS
+        })
         .collect();
     let ahead = delays.iter().filter(|&&delay| delay == 5 * MS).count();
     assert_eq!(

@@ -113,7 +113,9 @@ pub fn constant_bps(direction: &Direction) -> Option<u64> {
 fn serialization_ns(direction: &Direction, bytes: u32) -> u64 {
     match &direction.rate {
         None => 0,
-        Some(Rate::Constant { bps }) => u64::from(bytes) * 8_000_000_000 / bps,
+        Some(Rate::Constant { bps } | Rate::Bucket { bps, .. }) => {
+            u64::from(bytes) * 8_000_000_000 / bps
+        }
         Some(Rate::Trace { trace_ms, .. }) => {
             trace_ms.last().copied().unwrap_or(0) * 1_000_000 / trace_ms.len().max(1) as u64
         }
@@ -125,5 +127,7 @@ fn queue_packets(direction: &Direction, bytes: u32) -> Option<u64> {
         Queue::Bytes(limit) => Some(limit / u64::from(bytes)),
         Queue::Packets(limit) => Some(limit),
         Queue::Ns(limit) => Some(limit / serialization_ns(direction, bytes).max(1)),
+        Queue::Codel(codel) => Some(codel.limit.into()),
+        Queue::FqCodel(fq) => Some(fq.limit.into()),
     }
 }

@@ -141,9 +141,15 @@ fn foretell(
     bytes: u32,
     times: impl Iterator<Item = u64>,
 ) -> Vec<Fate> {
-    let mut path = course.path(way);
-    times
-        .map(|now| path.offer(now, Packet { bytes, udp: true }))
+    let packet = Packet {
+        bytes,
+        udp: true,
+        ..Packet::default()
+    };
+    let decisions = course.path(way).decisions(times.map(|now| (now, packet)));
+    decisions
+        .into_iter()
+        .map(|decision| decision.fate)
         .collect()
 }
 

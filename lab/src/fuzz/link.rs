@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use h123_link::{Change, Direction, Fate, Packet, Path, Queue, Rate};
+use h123_link::{Change, Decision, Direction, Ecn, Fate, Packet, Path, Queue, Rate};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +21,23 @@ struct LinkCase {
     seed: u64,
     /// When, how many bytes, whether UDP.
     packets: Vec<(u64, u32, bool)>,
+}
+
+impl LinkCase {
+    /// The packets as a path takes them: of several flows, some of them ECN-capable.
+    fn offered(&self) -> impl Iterator<Item = (u64, Packet)> {
+        self.packets.iter().map(|&(now, bytes, udp)| {
+            let flow = bytes.wrapping_mul(2_654_435_761);
+            let ecn = Ecn::of_traffic_class(bytes as u8);
+            let packet = Packet {
+                bytes,
+                udp,
+                flow,
+                ecn,
+            };
+            (now, packet)
+        })
+    }
 }
 
 fn any_case() -> impl Strategy<Value = LinkCase> {
@@ -100,14 +117,13 @@ fn everything_is_accounted_for(case: &LinkCase) {
         mut dropped,
         mut blocked,
     ] = [0u64; 5];
-    for &(now, bytes, udp) in &case.packets {
-        let packet = Packet { bytes, udp };
-        let fate = path.offer(now, packet);
-        assert_eq!(
-            fate,
-            again.offer(now, packet),
-            "another fate with the same seed"
-        );
+    let decisions = path.decisions(case.offered());
+    assert_eq!(
+        decisions,
+        again.decisions(case.offered()),
+        "another fate with the same seed"
+    );
+    for (&(now, _, udp), Decision { fate, .. }) in case.packets.iter().zip(decisions) {
         latest_now = now.max(latest_now);
         match fate {
             Fate::Deliver { at, copy } => {
@@ -151,11 +167,15 @@ fn before_events(case: &LinkCase) {
         .blackouts
         .first()
         .map_or(first_change, |b| b.from_ns.min(first_change));
-    for &(now, bytes, udp) in case.packets.iter().filter(|p| p.1 <= 1500) {
-        let (one, other) = (
-            path.offer(now, Packet { bytes, udp }),
-            before.offer(now, Packet { bytes, udp }),
-        );
+    let offered: Vec<_> = case
+        .offered()
+        .filter(|(_, packet)| packet.bytes <= 1500)
+        .collect();
+    let pairs = path
+        .decisions(offered.clone())
+        .into_iter()
+        .zip(before.decisions(offered));
+    for (one, other) in pairs.map(|(one, other)| (one.fate, other.fate)) {
         // When the later of the two would have left is not known where a packet is lost: then all that follow may differ.
         let Fate::Deliver { at, .. } = one else { break };
         if at >= first {
@@ -169,14 +189,19 @@ fn before_events(case: &LinkCase) {
 fn depart(case: &LinkCase) -> Vec<(u64, u32, Option<u64>)> {
     let mut path = Path::new(&case.direction, case.seed);
     let mut latest = 0;
-    let offered = case.packets.iter().map(|&(now, bytes, udp)| {
-        latest = now.max(latest);
-        match path.offer(now, Packet { bytes, udp }) {
-            Fate::Deliver { at, .. } => (latest, bytes, Some(at)),
-            Fate::QueueDropped => (latest, bytes, None),
-            fate => panic!("{fate:?} on a path that has nothing but a rate and a queue"),
-        }
-    });
+    let decisions = path.decisions(case.offered()).into_iter();
+    let offered = case
+        .packets
+        .iter()
+        .zip(decisions)
+        .map(|(&(now, bytes, _), decision)| {
+            latest = now.max(latest);
+            match decision.fate {
+                Fate::Deliver { at, .. } => (latest, bytes, Some(at)),
+                Fate::QueueDropped => (latest, bytes, None),
+                fate => panic!("{fate:?} on a path that has nothing but a rate and a queue"),
+            }
+        });
     offered.collect()
 }
 
@@ -242,7 +267,7 @@ impl Rates {
 /// what is done in the last nanosecond, to whose end departures are rounded up, or without.
 fn done_within(rate: &Rate, ns: u64, opportunities: bool, nanosecond: bool) -> i128 {
     match rate {
-        Rate::Constant { bps } => {
+        Rate::Constant { bps } | Rate::Bucket { bps, .. } => {
             let whole = if nanosecond { ns } else { ns.saturating_sub(1) };
             i128::from(*bps) * i128::from(whole)
         }
@@ -279,6 +304,8 @@ fn never_over_the_queue(case: &LinkCase, departures: &[(u64, u32, Option<u64>)])
             Some(Queue::Bytes(limit)) => held + u64::from(bytes) <= limit,
             Some(Queue::Packets(limit)) => (waiting.len() as u64) < limit,
             Some(Queue::Ns(limit)) => free_at.max(now) - now <= limit,
+            // What a discipline drops is `disciplines`' business.
+            Some(Queue::Codel(_) | Queue::FqCodel(_)) => return,
         };
         assert_eq!(departure.is_some(), room, "at {now} ns {held} bytes waited");
         if let Some(departure) = departure {

@@ -3,7 +3,7 @@
 
 use std::net::Ipv4Addr;
 
-use h123_link::{Direction, Fate};
+use h123_link::{Decision, Direction, Fate};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -139,7 +139,15 @@ fn note(packet: &[u8]) {
         frames: true,
     });
     for (way, fate) in [(0, Fate::Lost), (1, Fate::QueueDropped)] {
-        assert_eq!(packets.came(5, way, packet, fate), Some(way));
+        assert_eq!(packets.came(5, way, packet), Some(way));
+        packets.decided(
+            way,
+            Decision {
+                ticket: way,
+                fate,
+                marked: false,
+            },
+        );
         assert_eq!(packets.arrivals(way).collect::<Vec<_>>(), [5]);
     }
 }

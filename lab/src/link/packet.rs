@@ -3,11 +3,14 @@
 
 mod rewrite;
 
+use std::hash::{DefaultHasher, Hasher};
 use std::net::Ipv4Addr;
+
+use h123_link::Ecn;
 
 #[cfg(test)]
 pub use self::rewrite::tests;
-pub use self::rewrite::{port_unreachable, rewrite};
+pub use self::rewrite::{mark, port_unreachable, rewrite};
 
 const ICMP: u8 = 1;
 const TCP: u8 = 6;
@@ -158,6 +161,32 @@ pub fn flow(ip: &[u8], end: FlowEnd) -> Option<(bool, u16)> {
 pub fn address(ip: &[u8], end: FlowEnd) -> Ipv4Addr {
     let octets: [u8; 4] = std::array::from_fn(|i| ip[end.address() + i]);
     Ipv4Addr::from(octets)
+}
+
+/// Its ECN field.
+pub fn ecn(ip: &[u8]) -> Ecn {
+    match ip.first().map(|byte| byte >> 4) {
+        Some(4) if ip.len() >= IP_HEADER => Ecn::of_traffic_class(ip[1]),
+        _ => Ecn::NotEct,
+    }
+}
+
+/// A hash of addresses, protocol and ports, alike for all packets of a flow.
+pub fn flow_hash(ip: &[u8]) -> u32 {
+    if ip.len() < IP_HEADER || ip[0] >> 4 != 4 {
+        return 0;
+    }
+    let mut hasher = DefaultHasher::new();
+    hasher.write(&ip[12..20]);
+    hasher.write_u8(ip[9]);
+    if matches!(ip[9], TCP | UDP) && fragment_offset(ip) == 0 && ip[6] & MORE_FRAGMENTS == 0 {
+        hasher.write(
+            ip.get(header_length(ip)..)
+                .and_then(|ports| ports.get(..4))
+                .unwrap_or(&[]),
+        );
+    }
+    (hasher.finish() >> 32) as u32
 }
 
 fn header_length(ip: &[u8]) -> usize {

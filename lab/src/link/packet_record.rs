@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use anyhow::Result;
-use h123_link::Fate;
+use h123_link::{Decision, Fate};
 
 use crate::files::atomic_file::write_whole;
 use crate::files::per_direction::UP;
@@ -61,6 +61,8 @@ struct Record {
     bytes: u16,
     way: u8,
     fate: u8,
+    /// The ECN field as it arrived, and 4 if the link marked it.
+    ecn: u8,
 }
 
 impl Packets {
@@ -75,7 +77,7 @@ impl Packets {
     }
 
     /// Notes an arrival; returns the record's place, if there was room for it.
-    pub fn came(&mut self, at_ns: u64, way: usize, ip: &[u8], fate: Fate) -> Option<usize> {
+    pub fn came(&mut self, at_ns: u64, way: usize, ip: &[u8]) -> Option<usize> {
         if self.records.len() >= self.keep.most {
             self.left_out += 1;
             return None;
@@ -86,10 +88,18 @@ impl Packets {
             headers: headers(ip),
             bytes: ip.len() as u16,
             way: way as u8,
-            fate: code(fate),
+            fate: DELIVERED,
+            ecn: ip.get(1).map_or(0, |class| class & 3),
         });
         self.whole.add(ip);
         Some(self.records.len() - 1)
+    }
+
+    /// Notes what became of the packet of a record.
+    pub fn decided(&mut self, place: usize, decision: Decision) {
+        let record = &mut self.records[place];
+        record.fate = code(decision.fate);
+        record.ecn |= u8::from(decision.marked) * MARKED;
     }
 
     /// Notes when the packet of a record left the link.
@@ -251,13 +261,18 @@ impl Record {
         for number in [h.window, self.bytes, h.payload, h.source, h.destination] {
             file.write_all(&number.to_le_bytes())?;
         }
-        file.write_all(&[self.way, h.protocol, h.flags, self.fate, h.scale, 0])
+        file.write_all(&[self.way, h.protocol, h.flags, self.fate, h.scale, self.ecn])
     }
 }
 
+/// Also what waits in the link when the course ends: it never left.
+const DELIVERED: u8 = 0;
+/// In `Record::ecn`.
+const MARKED: u8 = 4;
+
 fn code(fate: Fate) -> u8 {
     match fate {
-        Fate::Deliver { .. } => 0,
+        Fate::Deliver { .. } => DELIVERED,
         Fate::Lost => 1,
         Fate::QueueDropped => 2,
         Fate::Blocked { .. } => 3,
@@ -291,10 +306,18 @@ mod tests {
             capture: true,
             frames: false,
         });
-        let place = packets.came(7, 1, &tcp, Fate::Deliver { at: 9, copy: None });
-        packets.left(place.unwrap(), 9);
-        assert_eq!(packets.came(8, 0, &[], Fate::QueueDropped), Some(1));
-        assert_eq!(packets.came(9, 0, &[], Fate::Lost), None);
+        let decision = |fate, marked| Decision {
+            ticket: 0,
+            fate,
+            marked,
+        };
+        tcp[1] = 2;
+        let place = packets.came(7, 1, &tcp).unwrap();
+        packets.decided(place, decision(Fate::Deliver { at: 9, copy: None }, true));
+        packets.left(place, 9);
+        assert_eq!(packets.came(8, 0, &[]), Some(1));
+        packets.decided(1, decision(Fate::QueueDropped, false));
+        assert_eq!(packets.came(9, 0, &[]), None);
         assert_eq!(packets.left_out, 1);
         let mut file = vec![];
         packets.write(&mut file).unwrap();
@@ -303,7 +326,7 @@ mod tests {
             vec![
                 4, 3, 2, 1, 8, 7, 6, 5, 1, 2, 45, 0, 5, 0, 0x5b, 0x11, 1, 0xc0,
             ],
-            vec![1, 6, 0x18, 0, 0, 0],
+            vec![1, 6, 0x18, 0, 0, 6],
         ];
         assert_eq!(file[..40], first.concat());
         assert_eq!((file.len(), file[40], file[77]), (80, 8, 2));

@@ -3,8 +3,10 @@
 //!
 //! The model decides by the time at which a packet arrived, not by the time at which the thread came to read it. So
 //! after a stall the queue has dropped, and the rate has let pass, what they would have without it; what remains of the
-//! stall is that packets which were due in it leave late, all at once, and that is recorded.
+//! stall is that packets which were due in it leave late, all at once, and that is recorded. Some decisions come with a
+//! packet's arrival and some later, when its turn in a managed queue comes.
 
+mod pending;
 mod release;
 
 use std::cmp::Reverse;
@@ -13,11 +15,12 @@ use std::io;
 use std::os::fd::AsFd;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 
-use h123_link::{Fate, Packet, Path, Tally};
+use h123_link::{Decision, Fate, Packet, Party, Path, Tally};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::EventFd;
 use nix::sys::time::TimeSpec;
 
+use self::pending::{Pending, Waiting};
 use self::release::{Buffer, Release};
 use crate::files::per_direction::{DOWN, UP};
 use crate::host::monotonic::now_ns;
@@ -82,6 +85,7 @@ pub struct Worker {
     course: u64,
     /// If they are to be recorded.
     packets: Option<Packets>,
+    waiting: Waiting,
     queue: BinaryHeap<Reverse<Release>>,
     sequence: u64,
     spare: Vec<Buffer>,
@@ -109,15 +113,17 @@ impl DirectionState {
         }
     }
 
-    fn ledger(self, dropped: u64) -> Ledger {
-        Ledger {
+    /// What it did, and the path, in which packets may wait.
+    fn close(self, dropped: u64) -> (Ledger, Path) {
+        let ledger = Ledger {
             tally: self.path.tally(),
             released: self.released,
             lateness: self.lateness,
             stalls: self.stalls,
             overrun: dropped - self.dropped_before,
             cross: (self.path.cross_tally(), self.cross_released),
-        }
+        };
+        (ledger, self.path)
     }
 }
 
@@ -131,6 +137,7 @@ impl Worker {
             zero_ns: now_ns(),
             course: 0,
             packets: course.record(),
+            waiting: Waiting::new(),
             queue: BinaryHeap::with_capacity(4096),
             sequence: 0,
             spare: (0..4096).map(|_| Box::new([0; FRAME])).collect(),
@@ -144,9 +151,14 @@ impl Worker {
         loop {
             let next_ns = self.release_due()?;
             let (waiting, has_order) = self.sleep(next_ns, wake)?;
+            let mut is_empty = true;
             for (pair, sides) in waiting.into_iter().enumerate().take(self.pairs.len()) {
-                self.take_in(pair, UP, sides[UP])?;
-                self.take_in(pair, DOWN, sides[DOWN])?;
+                is_empty &= self.take_in(pair, UP, sides[UP])?;
+                is_empty &= self.take_in(pair, DOWN, sides[DOWN])?;
+            }
+            // What has arrived by now comes before what is decided now.
+            if is_empty {
+                self.decide_due()?;
             }
             if has_order {
                 // Only wakes the sleeper; what it is about stands in the inbox.
@@ -163,15 +175,14 @@ impl Worker {
     fn turn(&mut self, order: Order) {
         let dropped = [UP, DOWN].map(|way| dropped(&self.pairs, way));
         let zero_ns = now_ns();
-        let fresh = [UP, DOWN].map(|way| {
-            let mut fresh = DirectionState::new(&order.course, way, dropped[way]);
-            // What others have sent so far stays in the queue, or the first packets would find it empty.
-            let since_ns = zero_ns - self.zero_ns;
-            fresh.path.follow(&self.directions[way].path, since_ns);
-            fresh
-        });
+        let fresh = [UP, DOWN].map(|way| DirectionState::new(&order.course, way, dropped[way]));
         let [up, down] = std::mem::replace(&mut self.directions, fresh);
-        let ledgers = [up.ledger(dropped[UP]), down.ledger(dropped[DOWN])];
+        // What others have sent so far stays in the queue, or the first packets would find it empty.
+        let since_ns = zero_ns - self.zero_ns;
+        let (up, up_path) = up.close(dropped[UP]);
+        let (down, down_path) = down.close(dropped[DOWN]);
+        self.directions[UP].path.follow(up_path, since_ns);
+        self.directions[DOWN].path.follow(down_path, since_ns);
         let packets = std::mem::replace(&mut self.packets, order.course.record());
         self.nat = order.course.nat();
         self.zero_ns = zero_ns;
@@ -179,7 +190,7 @@ impl Worker {
         // Whoever asked may have given up: the course changes all the same.
         let _ = order.reply.send(Turn {
             zero_ns: self.zero_ns,
-            ledgers,
+            ledgers: [up, down],
             packets,
         });
     }
@@ -209,12 +220,18 @@ impl Worker {
         }
     }
 
-    /// Releases what is due; returns how long it is until the next is, if any is on its way.
+    /// Releases what is due; returns how long it is until something is to be done, if anything is.
     fn release_due(&mut self) -> io::Result<Option<u64>> {
+        let paths = self.directions.iter();
+        let decision = paths
+            .filter_map(|direction| direction.path.deadline())
+            .min();
+        let decision = decision.map(|ns| self.zero_ns.saturating_add(ns));
         while let Some(next) = self.queue.peek_mut() {
             let now = now_ns();
             if next.0.due_ns > now {
-                return Ok(Some(next.0.due_ns - now));
+                let next_ns = next.0.due_ns.min(decision.unwrap_or(u64::MAX));
+                return Ok(Some(next_ns.saturating_sub(now)));
             }
             let release = std::collections::binary_heap::PeekMut::pop(next).0;
             self.pairs[release.pair][1 - release.way].write(&release.frame[..release.length])?;
@@ -226,97 +243,151 @@ impl Worker {
             }
             self.spare.push(release.frame);
         }
-        Ok(None)
+        Ok(decision.map(|ns| ns.saturating_sub(now_ns())))
     }
 
-    /// Takes in what waits on one side, up to a batch. Under the virtual clock every system call is dear, and one side is
-    /// mostly silent when the other is not: only a side that has something is read.
-    fn take_in(&mut self, pair: usize, way: usize, has_some: bool) -> io::Result<()> {
+    /// Takes in what waits on one side, up to a batch; true if nothing is left there. Under the virtual clock every system call
+    /// is dear, and one side is mostly silent when the other is not: only a side that has something is read.
+    fn take_in(&mut self, pair: usize, way: usize, has_some: bool) -> io::Result<bool> {
         if !has_some {
             self.pairs[pair][way].rest();
-            return Ok(());
+            return Ok(true);
         }
         for _ in 0..BATCH {
             let mut frame = self.spare.pop().unwrap_or_else(|| Box::new([0; FRAME]));
             let Some(arrival) = self.pairs[pair][way].read(&mut frame)? else {
                 self.spare.push(frame);
-                break;
+                return Ok(true);
             };
-            match pair {
-                OWN => self.decide(way, frame, &arrival)?,
-                _ => self.decide_cross(way, frame, &arrival)?,
+            self.offer(pair, way, frame, &arrival)?;
+        }
+        Ok(false)
+    }
+
+    /// Offers a packet to the model, and does what that has decided by its arrival.
+    fn offer(
+        &mut self,
+        pair: usize,
+        way: usize,
+        frame: Buffer,
+        arrival: &FrameArrival,
+    ) -> io::Result<()> {
+        // One that came before this course and was read in it counts as its first.
+        let at_ns = arrival.at_ns.saturating_sub(self.zero_ns);
+        let ip = &frame[HEADER..arrival.length];
+        let packet = described(ip);
+        let translation = match &mut self.nat {
+            Some(nat) if (pair, way) == (OWN, UP) => nat.outwards(at_ns, ip),
+            _ => Translation::AsItIs,
+        };
+        // What crosses the link is no part of its record, and moves nowhere.
+        let (party, record) = match pair {
+            OWN => (
+                Party::Own,
+                self.record(at_ns, way, &frame, arrival.length, translation),
+            ),
+            _ => (Party::Cross, None),
+        };
+        let ticket = self.waiting.add(Pending {
+            frame,
+            length: arrival.length,
+            course: self.course,
+            pair,
+            way,
+            translation,
+            record,
+        });
+        self.directions[way]
+            .path
+            .offer(at_ns, party, packet, ticket);
+        self.decide(way, at_ns)
+    }
+
+    /// Records an arrival, as the server sees it: before a packet comes to the client, and after one left it.
+    fn record(
+        &mut self,
+        at_ns: u64,
+        way: usize,
+        frame: &Buffer,
+        length: usize,
+        translation: Translation,
+    ) -> Option<usize> {
+        let (packets, came_ns) = (self.packets.as_mut()?, self.zero_ns + at_ns);
+        if let Translation::As(..) = translation {
+            let mut seen = frame.clone();
+            translation.apply(&mut seen[..length], FlowEnd::Source);
+            return packets.came(came_ns, way, &seen[HEADER..length]);
+        }
+        packets.came(came_ns, way, &frame[HEADER..length])
+    }
+
+    /// Does what a direction's model decides by now.
+    fn decide_due(&mut self) -> io::Result<()> {
+        for way in [UP, DOWN] {
+            if self.directions[way].path.deadline().is_some() {
+                self.decide(way, now_ns().saturating_sub(self.zero_ns))?;
             }
         }
         Ok(())
     }
 
-    /// What crosses the link is no part of its record, and moves nowhere.
-    fn decide_cross(
-        &mut self,
-        way: usize,
-        frame: Buffer,
-        arrival: &FrameArrival,
-    ) -> io::Result<()> {
-        let packet = described(&frame[HEADER..arrival.length]);
-        let at_ns = arrival.at_ns.saturating_sub(self.zero_ns);
-        let fate = self.directions[way].path.offer_cross(at_ns, packet);
-        let frame = (frame, arrival.length);
-        self.send_off((CROSS, way), frame, fate, None)
-    }
-
-    fn decide(&mut self, way: usize, mut frame: Buffer, arrival: &FrameArrival) -> io::Result<()> {
-        let length = arrival.length;
-        let ip = &frame[HEADER..length];
-        let packet = described(ip);
-        // One that came before this course and was read in it counts as its first.
-        let at_ns = arrival.at_ns.saturating_sub(self.zero_ns);
-        let mut translation = match &mut self.nat {
-            Some(nat) if way == UP => nat.outwards(at_ns, ip),
-            _ => Translation::AsItIs,
-        };
-        let fate = self.directions[way]
-            .path
-            .offer_if(at_ns, packet, |left_ns| {
-                if let (Some(nat), DOWN) = (&self.nat, way) {
-                    translation = nat.inwards(left_ns, ip);
+    /// Does what a direction's model decides by `now_ns`, of the course.
+    fn decide(&mut self, way: usize, now_ns: u64) -> io::Result<()> {
+        loop {
+            let (waiting, nat) = (&mut self.waiting, &self.nat);
+            let reaches = |ticket, left_ns| {
+                let pending = waiting.get(ticket);
+                if let (Some(nat), DOWN) = (nat, way) {
+                    let ip = &pending.frame[HEADER..pending.length];
+                    pending.translation = nat.inwards(left_ns, ip);
                 }
-                translation != Translation::Closed
-            });
-        if let Fate::Blocked { reject: true } = fate
-            && let Some(answer) = packet::port_unreachable(ip)
-        {
-            self.pairs[OWN][way].write(&answer)?;
+                pending.translation != Translation::Closed
+            };
+            let Some(decision) = self.directions[way].path.next(now_ns, reaches) else {
+                return Ok(());
+            };
+            let pending = self.waiting.take(decision.ticket);
+            self.send_off(pending, decision)?;
         }
-        // The record is of what the server sees: before a packet comes to the client, and after one left it.
-        if way == UP {
-            translation.apply(&mut frame[..length], FlowEnd::Source);
-        }
-        let came_ns = self.zero_ns + at_ns;
-        let packets = self.packets.as_mut();
-        let record =
-            packets.and_then(|packets| packets.came(came_ns, way, &frame[HEADER..length], fate));
-        if way == DOWN {
-            translation.apply(&mut frame[..length], FlowEnd::Destination);
-        }
-        self.send_off((OWN, way), (frame, length), fate, record)
     }
 
     /// Puts a packet that is delivered on its way, to the other end of its pair.
-    fn send_off(
-        &mut self,
-        (pair, way): (usize, usize),
-        (frame, length): (Buffer, usize),
-        fate: Fate,
-        record: Option<usize>,
-    ) -> io::Result<()> {
-        let Fate::Deliver { at, copy } = fate else {
+    fn send_off(&mut self, pending: Pending, decision: Decision) -> io::Result<()> {
+        let Pending {
+            mut frame,
+            length,
+            course,
+            pair,
+            way,
+            translation,
+            record,
+        } = pending;
+        // Of an earlier course nothing is recorded any more.
+        let record = record.filter(|_| course == self.course);
+        if let (Some(packets), Some(place)) = (&mut self.packets, record) {
+            packets.decided(place, decision);
+        }
+        let Fate::Deliver { at, copy } = decision.fate else {
+            if let Fate::Blocked { reject: true } = decision.fate
+                && let Some(answer) = packet::port_unreachable(&frame[HEADER..length])
+            {
+                self.pairs[pair][way].write(&answer)?;
+            }
             self.spare.push(frame);
             return Ok(());
         };
+        let end = match way {
+            UP => FlowEnd::Source,
+            _ => FlowEnd::Destination,
+        };
+        translation.apply(&mut frame[..length], end);
+        if decision.marked {
+            packet::mark(&mut frame[..length]);
+        }
         let original = Release {
             due_ns: self.zero_ns.saturating_add(at),
             sequence: 0,
-            course: self.course,
+            course,
             pair,
             way,
             copy: false,
@@ -352,6 +423,8 @@ fn described(ip: &[u8]) -> Packet {
     Packet {
         bytes: ip.len() as u32,
         udp: packet::is_udp(ip),
+        flow: packet::flow_hash(ip),
+        ecn: packet::ecn(ip),
     }
 }
 

@@ -301,7 +301,7 @@ impl From<Ledger> for DirectionReport {
             lost: tally.lost,
             queue_dropped: tally.queue_dropped,
             blocked: tally.blocked,
-            in_flight: tally.delivered - ledger.released.packets,
+            in_flight: tally.in_flight(ledger.released.packets),
             drop_set: tally.drop_set(),
             queue_ns: WaitReport {
                 mean: tally.waited_ns.checked_div(tally.passed).unwrap_or(0),

@@ -1,7 +1,7 @@
 //! Packets for the tests to offer.
 #![allow(dead_code, reason = "each test program uses its own part of this")]
 
-use h123_link::{Direction, Fate, Packet, Path};
+use h123_link::{Direction, Fate, Packet, Party, Path};
 
 pub const MS: u64 = 1_000_000;
 
@@ -12,16 +12,22 @@ pub fn direction(json: &str) -> Direction {
 }
 
 pub fn tcp(bytes: u32) -> Packet {
-    Packet { bytes, udp: false }
+    Packet {
+        bytes,
+        ..Packet::default()
+    }
 }
 
 pub fn udp(bytes: u32) -> Packet {
-    Packet { bytes, udp: true }
+    Packet {
+        udp: true,
+        ..tcp(bytes)
+    }
 }
 
-/// The fate of one of the link's own packets.
+/// The fate of one of the link's own packets, on a path that decides at once.
 pub fn own(path: &mut Path, now: u64, packet: Packet) -> Fate {
-    path.offer(now, packet)
+    own_if(path, now, packet, |_| true)
 }
 
 /// The same, of a packet that is blocked at its delivery unless it `reaches` somebody then.
@@ -31,12 +37,16 @@ pub fn own_if(
     packet: Packet,
     reaches: impl FnOnce(u64) -> bool,
 ) -> Fate {
-    path.offer_if(now, packet, reaches)
+    path.offer(now, Party::Own, packet, 7);
+    let decision = path.next(now, |_, at| reaches(at)).unwrap();
+    assert_eq!(decision.ticket, 7);
+    decision.fate
 }
 
 /// The fate of a packet of cross traffic.
 pub fn cross(path: &mut Path, now: u64, packet: Packet) -> Fate {
-    path.offer_cross(now, packet)
+    path.offer(now, Party::Cross, packet, 7);
+    path.next(now, |_, _| false).unwrap().fate
 }
 
 /// The fates of packets offered one after another to a new path.
@@ -44,7 +54,7 @@ pub fn fates(direction: &Direction, seed: u64, packets: &[(u64, Packet)]) -> Vec
     let mut path = Path::new(direction, seed);
     packets
         .iter()
-        .map(|&(now, packet)| path.offer(now, packet))
+        .map(|&(now, packet)| own(&mut path, now, packet))
         .collect()
 }
 
@@ -71,6 +81,6 @@ pub fn delivery(fate: Fate) -> Option<u64> {
 pub fn losses(direction: &Direction, seed: u64, n: u64, gap: u64) -> Vec<u64> {
     let mut path = Path::new(direction, seed);
     (0..n)
-        .filter(|i| path.offer(i * gap, tcp(1500)) == Fate::Lost)
+        .filter(|i| own(&mut path, i * gap, tcp(1500)) == Fate::Lost)
         .collect()
 }

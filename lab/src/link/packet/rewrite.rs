@@ -39,6 +39,15 @@ pub fn rewrite(frame: &mut [u8], end: FlowEnd, address: Ipv4Addr, port: u16) {
     }
 }
 
+/// Sets Congestion Experienced (RFC 3168, section 5) in the header of a packet, and its checksum right.
+pub fn mark(frame: &mut [u8]) {
+    let ip = &mut frame[HEADER..];
+    let old = u16::from_be_bytes([ip[0], ip[1]]);
+    ip[1] |= 3;
+    let new = u16::from_be_bytes([ip[0], ip[1]]);
+    adjust(&mut ip[10..12], &[(old, new)], false);
+}
+
 /// A checksum after 16-bit words have changed; `partial`: it is a sum that has not been inverted.
 fn adjust(sum: &mut [u8], changed: &[(u16, u16)], partial: bool) {
     let inverted = if partial { 0 } else { 0xffff };

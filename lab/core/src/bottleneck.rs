@@ -1,0 +1,257 @@
+//! Where packets wait for the rate: which of them are refused, and when the others leave.
+
+use crate::direction::{Direction, Queue, Rate};
+use crate::discipline::{Discipline, discipline};
+use crate::fate::Fate;
+use crate::item::{Item, Met, Outgoing, Owner};
+use crate::limiter::Limiter;
+use crate::queue::Waiting;
+use crate::token_bucket::TokenBucket;
+
+/// The queue and the rate of a direction.
+pub(crate) enum Bottleneck {
+    Known(Known),
+    Managed(Managed),
+}
+
+/// Drop-tail in front of a rate: a packet's departure is known when it arrives, because nothing that comes later changes it.
+pub(crate) struct Known {
+    waiting: Waiting,
+    limiter: Limiter,
+}
+
+/// A discipline decides when a packet's turn comes, with what has arrived by then.
+pub(crate) struct Managed {
+    queue: Box<dyn Discipline>,
+    server: Server,
+    /// The discipline has nothing to send, and was asked.
+    idle: bool,
+    /// Of the discipline's clock when this path's began, ns.
+    zero: u64,
+    /// When something happened last, ns.
+    now: u64,
+    dropped: Vec<Item>,
+}
+
+/// How packets that the discipline hands over are sent.
+enum Server {
+    /// One after another: the next is asked for when the last has left.
+    Line(Limiter),
+    /// When there are tokens for it. The packet that waits for them has been taken from the discipline already, as Linux's
+    /// TBF does it.
+    Bucket(TokenBucket, Option<Item>),
+}
+
+impl Bottleneck {
+    /// Of a valid direction.
+    pub fn new(direction: &Direction) -> Self {
+        let bucket = match direction.rate {
+            Some(Rate::Bucket { bps, burst_bytes }) => Some(TokenBucket::new(bps, burst_bytes)),
+            _ => None,
+        };
+        let managed = direction.queue.is_some_and(Queue::is_managed);
+        if bucket.is_none() && !managed {
+            return Bottleneck::Known(Known {
+                waiting: Waiting::new(direction.queue),
+                limiter: Limiter::new(direction),
+            });
+        }
+        Bottleneck::Managed(Managed {
+            queue: discipline(direction.queue),
+            server: match bucket {
+                Some(bucket) => Server::Bucket(bucket, None),
+                None => Server::Line(Limiter::new(direction)),
+            },
+            idle: true,
+            zero: 0,
+            now: 0,
+            dropped: vec![],
+        })
+    }
+
+    /// Takes over what waits in another path's, whose clock shows `zero` when this one's begins.
+    pub fn follow(&mut self, other: Bottleneck, zero: u64) {
+        match (self, other) {
+            (Bottleneck::Known(this), Bottleneck::Known(other)) => {
+                this.limiter.follow(&other.limiter, zero);
+                this.waiting.follow(&other.waiting, zero);
+            }
+            (Bottleneck::Managed(this), Bottleneck::Managed(other)) => this.follow(other, zero),
+            // A course with another kind of queue begins with an empty one.
+            _ => {}
+        }
+    }
+
+    /// When a packet that is refused at `now` meets the stages after the rate.
+    pub fn refused_at(&self, now: u64) -> u64 {
+        match self {
+            Bottleneck::Known(known) => known.limiter.free_at(now),
+            Bottleneck::Managed(managed) => managed.server.free_at(now.max(managed.now)),
+        }
+    }
+
+    /// Takes in a packet that arrives at `now`.
+    pub fn take(&mut self, now: u64, item: Item, out: &mut Outgoing) {
+        match self {
+            Bottleneck::Known(known) => known.take(now, item, out),
+            Bottleneck::Managed(managed) => managed.take(now, item, out),
+        }
+    }
+
+    /// Does what is due by `now`.
+    pub fn run(&mut self, now: u64, out: &mut Outgoing) {
+        if let Bottleneck::Managed(managed) = self {
+            managed.run(now, out);
+        }
+    }
+
+    /// When something is due, unless a packet arrives before; None: nothing will be.
+    pub fn deadline(&self) -> Option<u64> {
+        match self {
+            Bottleneck::Known(_) => None,
+            Bottleneck::Managed(managed) => managed.deadline(),
+        }
+    }
+}
+
+impl Known {
+    fn take(&mut self, now: u64, item: Item, out: &mut Outgoing) {
+        let bytes = item.packet.bytes;
+        let free_at = self.limiter.free_at(now);
+        let (departure, at) = if self.waiting.has_room(now, free_at, bytes) {
+            let departure = self.limiter.serve(now, bytes);
+            self.waiting.admit(departure, bytes);
+            (Ok(departure), departure)
+        } else {
+            (Err(Fate::QueueDropped), free_at)
+        };
+        out.push_back(Met {
+            item,
+            departure,
+            at,
+        });
+    }
+}
+
+impl Managed {
+    fn follow(&mut self, other: Managed, zero: u64) {
+        self.zero = zero + other.zero;
+        self.idle = other.idle;
+        self.queue = other.queue;
+        let mut waiting = self.queue.drain();
+        match (&mut self.server, other.server) {
+            (Server::Line(this), Server::Line(other)) => this.follow(&other, zero),
+            (Server::Bucket(this, head), Server::Bucket(other, waiting)) => {
+                this.follow(&other, zero);
+                *head = waiting.map(Item::of_earlier);
+            }
+            (_, Server::Bucket(_, Some(head))) => waiting.insert(0, head),
+            _ => {}
+        }
+        for item in waiting {
+            let item = Item::of_earlier(item);
+            self.queue
+                .enqueue(item.entered, item, None, &mut self.dropped);
+        }
+    }
+
+    fn take(&mut self, now: u64, item: Item, out: &mut Outgoing) {
+        self.run(now, out);
+        self.now = self.now.max(now);
+        let ahead = match &self.server {
+            Server::Bucket(_, head) => head.as_ref(),
+            Server::Line(_) => None,
+        };
+        let entered = self.now + self.zero;
+        let item = Item { entered, ..item };
+        self.queue.enqueue(entered, item, ahead, &mut self.dropped);
+        self.refuse_dropped(out);
+        self.idle = false;
+        self.run(self.now, out);
+    }
+
+    fn run(&mut self, now: u64, out: &mut Outgoing) {
+        while let Some(at) = self.next_event()
+            && at <= now
+        {
+            self.now = self.now.max(at);
+            self.step(out);
+        }
+    }
+
+    /// When the discipline is asked for a packet, or one that waits for tokens has them.
+    fn next_event(&self) -> Option<u64> {
+        match &self.server {
+            Server::Bucket(bucket, Some(head)) => {
+                Some(bucket.enough_at(self.now, head.packet.bytes))
+            }
+            _ if self.idle => None,
+            server => Some(server.free_at(self.now)),
+        }
+    }
+
+    /// As `next_event`, without that which only finds that nothing is left.
+    fn deadline(&self) -> Option<u64> {
+        let waiting = !self.queue.is_empty() || matches!(self.server, Server::Bucket(_, Some(_)));
+        self.next_event().filter(|_| waiting)
+    }
+
+    /// What happens at `self.now`.
+    fn step(&mut self, out: &mut Outgoing) {
+        let held = match &mut self.server {
+            Server::Bucket(_, head) => head.take(),
+            Server::Line(_) => None,
+        };
+        let next = match held {
+            Some(head) => Some(head),
+            None => self.queue.dequeue(self.now + self.zero, &mut self.dropped),
+        };
+        self.refuse_dropped(out);
+        let Some(item) = next else {
+            self.idle = true;
+            return;
+        };
+        let departure = match &mut self.server {
+            Server::Line(limiter) => limiter.serve(self.now, item.packet.bytes),
+            Server::Bucket(bucket, head) => {
+                if !bucket.take(self.now, item.packet.bytes) {
+                    *head = Some(item);
+                    return;
+                }
+                self.now
+            }
+        };
+        out.push_back(Met {
+            item,
+            departure: Ok(departure),
+            at: departure,
+        });
+    }
+
+    fn refuse_dropped(&mut self, out: &mut Outgoing) {
+        let at = self.server.free_at(self.now);
+        out.extend(self.dropped.drain(..).map(|item| Met {
+            item,
+            departure: Err(Fate::QueueDropped),
+            at,
+        }));
+    }
+}
+
+impl Server {
+    fn free_at(&self, now: u64) -> u64 {
+        match self {
+            Server::Line(limiter) => limiter.free_at(now),
+            Server::Bucket(..) => now,
+        }
+    }
+}
+
+impl Item {
+    fn of_earlier(item: Item) -> Item {
+        Item {
+            owner: Owner::Earlier,
+            ..item
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! A packet on its way through a path.
+
+use std::collections::VecDeque;
+
+use crate::draws::Draws;
+use crate::fate::{Ecn, Fate, Packet, Party};
+
+/// A packet that was offered to a path and on which nothing is decided yet.
+pub(crate) struct Item {
+    /// What it was offered with.
+    pub ticket: usize,
+    pub owner: Owner,
+    pub packet: Packet,
+    /// When it arrived, ns, and what the clock of a managed queue showed then.
+    pub arrived: u64,
+    pub entered: u64,
+    pub draws: Draws,
+    /// Whether the queue has marked it with Congestion Experienced.
+    pub marked: bool,
+}
+
+/// Whose packet an item is.
+#[derive(Clone, Copy)]
+pub(crate) enum Owner {
+    /// Of this path's course, with its number among its party's packets.
+    Party(Party, u64),
+    /// Of an earlier course: it takes its share of the rate, and nothing is counted.
+    Earlier,
+}
+
+impl Item {
+    /// Marks it if it may be: true for ECN-capable packets (RFC 3168, section 5).
+    pub fn mark(&mut self) -> bool {
+        let capable = self.packet.ecn != Ecn::NotEct;
+        self.marked |= capable;
+        capable
+    }
+}
+
+/// An item that has passed the rate or was refused before.
+pub(crate) struct Met {
+    pub item: Item,
+    /// When it has left the rate, ns, or why it did not get there.
+    pub departure: Result<u64, Fate>,
+    /// When it meets the stages after the rate, ns; for a refused one at the last departure or its refusal, whichever is later.
+    pub at: u64,
+}
+
+/// In order of `Met::at`.
+pub(crate) type Outgoing = VecDeque<Met>;
