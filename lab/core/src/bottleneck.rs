@@ -158,13 +158,17 @@ impl Managed {
     fn take(&mut self, now: u64, item: Item, out: &mut Outgoing) {
         self.run(now, out);
         self.now = self.now.max(now);
-        let ahead = match &self.server {
-            Server::Bucket(_, head) => head.as_ref(),
-            Server::Line(_) => None,
+        let (ahead, fits) = match &self.server {
+            Server::Bucket(bucket, head) => (head.as_ref(), bucket.fits(item.packet.bytes)),
+            Server::Line(_) => (None, true),
         };
         let entered = self.now + self.zero;
         let item = Item { entered, ..item };
-        self.queue.enqueue(entered, item, ahead, &mut self.dropped);
+        if fits {
+            self.queue.enqueue(entered, item, ahead, &mut self.dropped);
+        } else {
+            self.dropped.push(item);
+        }
         self.refuse_dropped(out);
         self.idle = false;
         self.run(self.now, out);
@@ -182,9 +186,7 @@ impl Managed {
     /// When the discipline is asked for a packet, or one that waits for tokens has them.
     fn next_event(&self) -> Option<u64> {
         match &self.server {
-            Server::Bucket(bucket, Some(head)) => {
-                Some(bucket.enough_at(self.now, head.packet.bytes))
-            }
+            Server::Bucket(bucket, Some(head)) => bucket.enough_at(self.now, head.packet.bytes),
             _ if self.idle => None,
             server => Some(server.free_at(self.now)),
         }

@@ -4,6 +4,7 @@
 /// Sends packets as long as there are tokens.
 pub(crate) struct TokenBucket {
     cost: Cost,
+    burst: u64,
     /// What silence saves at most, ns.
     depth: i64,
     tokens: i64,
@@ -26,6 +27,7 @@ impl TokenBucket {
         let depth = cost.of(burst);
         TokenBucket {
             cost,
+            burst,
             depth,
             tokens: depth,
             counted_at: 0,
@@ -47,10 +49,15 @@ impl TokenBucket {
         left >= 0
     }
 
-    /// When a packet that waits at `now` has its tokens.
-    pub fn enough_at(&self, now: u64, bytes: u32) -> u64 {
+    /// Whether a packet can ever be sent: one that is larger than the burst cannot.
+    pub fn fits(&self, bytes: u32) -> bool {
+        u64::from(bytes) <= self.burst
+    }
+
+    /// When a packet that fits and waits at `now` has its tokens; None: beyond all time.
+    pub fn enough_at(&self, now: u64, bytes: u32) -> Option<u64> {
         let missing = self.cost.of(u64::from(bytes)) - self.at(now);
-        now.saturating_add(u64::try_from(missing).unwrap_or(0))
+        now.checked_add(u64::try_from(missing).unwrap_or(0))
     }
 
     fn at(&self, now: u64) -> i64 {

@@ -1,8 +1,8 @@
 //! Any valid direction of a link.
 
 use h123_link::{
-    Blackout, Change, Direction, Distribution, GilbertElliott, Jitter, LONGEST_NS, Loss, Queue,
-    Rate, Reorder, Udp,
+    Blackout, Change, CodelParameters, Direction, Distribution, FqCodelParameters, GilbertElliott,
+    Jitter, LONGEST_NS, Loss, Queue, Rate, Reorder, Udp,
 };
 use proptest::prelude::*;
 
@@ -76,10 +76,32 @@ fn any_rate() -> impl Strategy<Value = Rate> {
         },
     );
     let bps = prop_oneof![3 => 1_000..2_000_000_000u64, 1 => up_to(LARGEST).prop_map(|n| n.max(1))];
-    prop_oneof![2 => bps.prop_map(|bps| Rate::Constant { bps }), 1 => trace]
+    let bucket = (
+        bps.clone(),
+        prop_oneof![1500..20_000u64, up_to(LARGEST).prop_map(|n| n.max(1500))],
+    )
+        .prop_map(|(bps, burst_bytes)| Rate::Bucket {
+            bps: bps.max(8),
+            burst_bytes,
+        });
+    prop_oneof![4 => bps.prop_map(|bps| Rate::Constant { bps }), 2 => trace, 1 => bucket]
 }
 
 fn any_queue() -> impl Strategy<Value = Queue> {
+    let codel = any_codel().prop_map(Queue::Codel);
+    let fq = (any_codel(), 1..2000u32, 256..4000u32, any::<u32>());
+    let fq = fq.prop_map(|(codel, flows, quantum, drop_batch)| {
+        Queue::FqCodel(FqCodelParameters {
+            limit: codel.limit,
+            flows,
+            quantum,
+            target_ns: codel.target_ns,
+            interval_ns: codel.interval_ns,
+            ecn: codel.ecn,
+            ce_threshold_ns: codel.ce_threshold_ns,
+            drop_batch: drop_batch.max(1),
+        })
+    });
     prop_oneof![
         (1500..50_000u64).prop_map(Queue::Bytes),
         (1..20u64).prop_map(Queue::Packets),
@@ -87,7 +109,24 @@ fn any_queue() -> impl Strategy<Value = Queue> {
         up_to(LARGEST).prop_map(|n| Queue::Bytes(n.max(1500))),
         up_to(LARGEST).prop_map(|n| Queue::Packets(n.max(1))),
         up_to(LONGEST_NS).prop_map(Queue::Ns),
+        codel,
+        fq,
     ]
+}
+
+fn any_codel() -> impl Strategy<Value = CodelParameters> {
+    let time = || prop_oneof![3 => 1024..50_000_000u64, 1 => 1024..=1u64 << 41];
+    let limit = prop_oneof![3 => 1..20u32, 1 => 1..=u32::MAX];
+    let ce_threshold_ns = prop::option::of(0..=1u64 << 41);
+    (limit, time(), time(), any::<bool>(), ce_threshold_ns).prop_map(
+        |(limit, target_ns, interval_ns, ecn, ce_threshold_ns)| CodelParameters {
+            limit,
+            target_ns,
+            interval_ns,
+            ecn,
+            ce_threshold_ns,
+        },
+    )
 }
 
 fn any_loss() -> impl Strategy<Value = Loss> {
@@ -167,6 +206,13 @@ fn made_valid(mut direction: Direction) -> Direction {
     let changes = &mut direction.changes;
     changes.sort_by_key(|change| change.at_ns);
     changes.dedup_by_key(|change| change.at_ns);
+    // A token bucket does not change, and knows no limit of time.
+    let is_bucket = |rate: &Option<Rate>| matches!(rate, Some(Rate::Bucket { .. }));
+    let bucket = is_bucket(&direction.rate);
+    changes.retain(|change| !is_bucket(&change.rate) && (!bucket || change.rate.is_none()));
+    if bucket && matches!(direction.queue, Some(Queue::Ns(_))) {
+        direction.queue = None;
+    }
     if direction.rate.is_none() && changes.iter().all(|change| change.rate.is_none()) {
         direction.queue = None;
     }

@@ -51,7 +51,7 @@ fn any_case() -> impl Strategy<Value = LinkCase> {
 /// Mostly in order and close together, now and then anywhere.
 fn any_packets() -> impl Strategy<Value = Vec<(u64, u32, bool)>> {
     let gap = prop_oneof![4 => Just(0), 8 => 0..2_000_000u64, 2 => 0..1_000_000_000u64, 1 => any_number()];
-    let bytes = prop_oneof![4 => 20..=1500u32, 1 => any::<u32>()];
+    let bytes = prop_oneof![4 => 20..=1500u32, 1 => 0..=65_535u32];
     let back = prop::bool::weighted(0.02);
     let packet = (gap, bytes, any::<bool>(), back);
     prop::collection::vec(packet, 0..40).prop_map(|packets| {
@@ -88,6 +88,14 @@ fn test(case: &LinkCase) {
     if bare.direction.changes.is_empty() && bare.direction.rate.is_none() {
         bare.direction.queue = None;
     }
+    let drop_tail = matches!(
+        bare.direction.queue,
+        None | Some(Queue::Bytes(_) | Queue::Packets(_) | Queue::Ns(_))
+    );
+    if !drop_tail || matches!(bare.direction.rate, Some(Rate::Bucket { .. })) {
+        // What holds of these is in the core's own tests (disciplines.rs).
+        return;
+    }
     let departures = depart(&bare);
     never_beyond_the_rate(&bare.direction, &departures);
     never_over_the_queue(&bare, &departures);
@@ -107,8 +115,9 @@ fn everything_is_accounted_for(case: &LinkCase) {
         Path::new(&case.direction, case.seed),
         Path::new(&case.direction, case.seed),
     );
-    let in_order =
-        case.direction.reorder.is_none() && case.direction.jitter.is_none_or(|j| j.keep_order);
+    let in_order = case.direction.reorder.is_none()
+        && case.direction.jitter.is_none_or(|j| j.keep_order)
+        && !matches!(case.direction.queue, Some(Queue::FqCodel(_)));
     let (mut latest_now, mut latest) = (0, 0);
     let [
         mut delivered,
@@ -123,7 +132,9 @@ fn everything_is_accounted_for(case: &LinkCase) {
         again.decisions(case.offered()),
         "another fate with the same seed"
     );
-    for (&(now, _, udp), Decision { fate, .. }) in case.packets.iter().zip(decisions) {
+    let waiting = (case.packets.len() - decisions.len()) as u64;
+    for Decision { ticket, fate, .. } in decisions {
+        let (now, _, udp) = case.packets[ticket];
         latest_now = now.max(latest_now);
         match fate {
             Fate::Deliver { at, copy } => {
@@ -152,7 +163,11 @@ fn everything_is_accounted_for(case: &LinkCase) {
     ];
     assert_eq!(counted, [delivered, copies, lost, dropped, blocked]);
     assert_eq!(tally.packets_in, case.packets.len() as u64);
-    assert_eq!(tally.packets_in, delivered + lost + dropped + blocked);
+    // At the end of all time some still wait for tokens.
+    assert_eq!(
+        tally.packets_in,
+        delivered + lost + dropped + blocked + waiting
+    );
     assert_eq!(tally.drop_set(), again.tally().drop_set());
 }
 
@@ -304,8 +319,7 @@ fn never_over_the_queue(case: &LinkCase, departures: &[(u64, u32, Option<u64>)])
             Some(Queue::Bytes(limit)) => held + u64::from(bytes) <= limit,
             Some(Queue::Packets(limit)) => (waiting.len() as u64) < limit,
             Some(Queue::Ns(limit)) => free_at.max(now) - now <= limit,
-            // What a discipline drops is `disciplines`' business.
-            Some(Queue::Codel(_) | Queue::FqCodel(_)) => return,
+            Some(Queue::Codel(_) | Queue::FqCodel(_)) => unreachable!("not drop-tail"),
         };
         assert_eq!(departure.is_some(), room, "at {now} ns {held} bytes waited");
         if let Some(departure) = departure {

@@ -102,7 +102,9 @@ class DirectionReport(Shape):
     lost: Count | None = None
     """Packets lost by the network's `loss` or a blackout."""
     queue_dropped: Count | None = None
-    """Packets dropped because the queue was full."""
+    """Packets that the queue dropped: it was full, or its discipline chose them."""
+    marked: Count | None = None
+    """Packets that the queue marked with Congestion Experienced. Null in early reports."""
     blocked: Count | None = None
     """Packets stopped by the UDP policy, or whose receiver has moved."""
     in_flight: Count | None = None

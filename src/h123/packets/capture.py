@@ -21,15 +21,18 @@ PACKET = np.dtype(
         ("flags", "u1"),
         ("fate", "u1"),
         ("scale", "u1"),
-        ("padding", "u1"),
+        ("ecn", "u1"),
     ]
 )
-"""The lab's record of a packet. `left_ns` is 0 if the packet never left, `scale` if it announced no window scale."""
+"""The lab's record of a packet. `left_ns` is 0 if the packet never left, `scale` if it announced no window scale. `ecn`
+is the IP header's ECN field, plus MARKED if the link marked the packet."""
 UP, DOWN = 0, 1
 """The directions: from the link's end a to b, and back."""
 TCP, UDP = 6, 17
 DELIVERED, LOST, QUEUE_FULL, BLOCKED = range(4)
-"""The fates of a packet."""
+"""Fates."""
+MARKED = 4
+"""In `ecn`: the link set Congestion Experienced."""
 MOST_IN_CAMPAIGN = 250_000
 """The most packets of a link that a trial of a campaign keeps: 12 MB of the lab's memory, at most 5 MB on the disk."""
 MOST = 4_000_000
@@ -37,8 +40,8 @@ MOST = 4_000_000
 Packets = Records
 """An array of PACKET, in the order of arrival at the link."""
 RETRY = 0xF0
-"""Form, fixed bit and type of QUIC's Retry in a datagram's first byte, which is not encrypted (RFC 9000, 17.2.5)."""
-_PACKETS = LinkRecords("packets", PACKET, [name for name in PACKET.names or () if name != "padding"])
+"""Form, fixed bit and type of QUIC's Retry in a datagram's first byte, which no key protects (RFC 9000, 17.2.5)."""
+_PACKETS = LinkRecords("packets", PACKET, PACKET.names or (), later={"ecn"})
 packets_file, read_packets, tabulate_packets, write_packets = (
     _PACKETS.file,
     _PACKETS.read,

@@ -1,7 +1,7 @@
 """The lab's records of a link in a trial's folder. The lab writes NAME-LINK.bin, an array of records, which becomes
 NAME-LINK.parquet (docs/contracts/trial.md)."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,8 @@ class LinkRecords:
     """The lab's form of a record."""
     columns: Sequence[str]
     """The columns that the table keeps."""
+    later: Container[str] = ()
+    """Columns that tables of early versions lack: 0 in these."""
 
     def file(self, folder: Path, link: str = "access") -> Path:
         """Return the path of a link's table in a trial's folder."""
@@ -35,9 +37,9 @@ class LinkRecords:
         there is no such file."""
         names = self.columns if columns is None else columns
         types = {name: self.record[name] for name in self.columns}
-        table = read_compact(self.file(folder, link), f"a record of {self.name}", types, names, unknown=_LEFT)
+        table = read_compact(self.file(folder, link), f"a record of {self.name}", types, names, self.later, _LEFT)
         records = np.zeros(len(next(iter(table.values()))), self.record)
-        for name in names:
+        for name in table:
             records[name] = np.ma.filled(table[name], 0)
         return records
 

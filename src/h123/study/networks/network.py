@@ -20,6 +20,8 @@ class Bottleneck(LinkModel):
     """A constant rate, or a repeated trace of delivery opportunities."""
 
     bps: int | None = None
+    burst_bytes: int | None = None
+    """A token bucket's depth: what may be sent at once after a silence."""
     trace_ms: list[int] | None = None
     """The times of delivery opportunities in ms. The last one is the period after which they repeat."""
     opportunity_bytes: int | None = None
@@ -34,12 +36,35 @@ class Bottleneck(LinkModel):
         return len(self.trace_ms) * self.opportunity_bytes * 8 / (self.trace_ms[-1] / 1000)
 
 
+class Codel(LinkModel):
+    """CoDel (RFC 8289)."""
+
+    limit: int
+    """Packets."""
+    target_ns: int
+    interval_ns: int
+    ecn: bool
+    ce_threshold_ns: int | None = None
+
+
+class FqCodel(Codel):
+    """FQ-CoDel (RFC 8290)."""
+
+    flows: int
+    quantum: int
+    """Bytes."""
+    drop_batch: int
+    """Packets."""
+
+
 class Queue(LinkModel):
-    """The drop-tail queue before the bottleneck. Exactly one field is set."""
+    """The queue before the bottleneck; exactly one field is set. The first three are limits of drop-tail."""
 
     bytes: int | None = None
     packets: int | None = None
     ns: int | None = None
+    codel: Codel | None = None
+    fq_codel: FqCodel | None = None
 
 
 class GilbertElliott(LinkModel):
@@ -263,6 +288,8 @@ def _describe(direction: Direction | None) -> str:
     parts = [f"{(direction.delay_ns or 0) / 1e6:g} ms delay"]
     if direction.rate:
         parts.append(format_rate(direction.rate.mean_bps) + (" on average" if direction.rate.trace_ms else ""))
+    if direction.queue and (name := _discipline(direction.queue)):
+        parts.append(name)
     if direction.loss:
         parts.append(_describe_loss(direction.loss))
     if direction.udp and direction.udp != "pass":
@@ -271,6 +298,15 @@ def _describe(direction: Direction | None) -> str:
     parts += [name for name, value in extras.items() if value]
     parts += [name for name, value in {"blackouts": direction.blackouts, "changes": direction.changes}.items() if value]
     return ", ".join(parts)
+
+
+def _discipline(queue: Queue) -> str | None:
+    """The name of a queue's discipline; None for drop-tail."""
+    managed = queue.codel or queue.fq_codel
+    if managed is None:
+        return None
+    name = "CoDel" if queue.codel else "FQ-CoDel"
+    return f"{name} with ECN" if managed.ecn else name
 
 
 def _describe_udp(udp: Udp) -> str:

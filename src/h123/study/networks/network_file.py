@@ -21,17 +21,15 @@ from h123.base.complaints import excerpt
 from h123.base.errors import UserError
 from h123.base.files.textfile import read_text
 from h123.base.strict import Strict, fault_at
-from h123.base.units import parse_delay, parse_size
 from h123.study.networks import network as resolved
-from h123.study.quantities import BitRate, Delay, Duration, Share
+from h123.study.networks.queue_file import FULL_PACKET_BYTES, MOST_BYTES, QueueFile, resolve_queue
+from h123.study.quantities import BitRate, Delay, Duration, Share, Size
 from h123.study.yaml_document import YamlDocument
 
 Positive = Field(gt=0)
 POLICIES = ("pass", "drop", "reject")
 OPPORTUNITY_BYTES = 1500
 """The number of bytes that one line of a Mahimahi trace delivers (Netravali et al., USENIX ATC 2015)."""
-FULL_PACKET_BYTES = 1500
-MOST_QUEUE_BYTES, MOST_QUEUE_PACKETS = 1_000_000_000, 1_000_000
 MOST_MOVES = 250
 """The largest number of moves for which the lab has addresses."""
 MOST_CONNECTIONS = 100
@@ -106,23 +104,6 @@ def _resolve_loss(loss: BurstsFile | ListedFile | float | None) -> resolved.Loss
             return resolved.Loss(gilbert_elliott=states)
         case _:
             return resolved.Loss(random=loss)
-
-
-def _read_queue(value: Any) -> resolved.Queue:
-    text = str(value).strip()
-    if match := re.fullmatch(r"([0-9]{1,30})\s*p", text, re.ASCII):
-        queue = resolved.Queue(packets=int(match[1]))
-    elif re.search(r"[0-9]\s*(ns|us|ms|s)$", text[-10:]):
-        queue = resolved.Queue(ns=parse_delay(text))
-    else:
-        queue = resolved.Queue(bytes=parse_size(value))
-    if not (queue.bytes or queue.packets or queue.ns):
-        raise ValueError(f"a queue of {text} cannot hold anything; write bytes (100kB), packets (64p) or time (50ms)")
-    if 0 < (queue.bytes or 0) < FULL_PACKET_BYTES:
-        raise ValueError(f"a queue of {text} has no room for a packet of {FULL_PACKET_BYTES}B, so none would ever pass")
-    if (queue.bytes or 0) > MOST_QUEUE_BYTES or (queue.packets or 0) > MOST_QUEUE_PACKETS:
-        raise ValueError(f"a queue of {excerpt(text)} is too large; the largest is 1GB, {MOST_QUEUE_PACKETS}p or 1min")
-    return queue
 
 
 _RATE = TypeAdapter[int](BitRate)
@@ -202,8 +183,11 @@ class DirectionFile(Strict):
     trace: Annotated[list[int] | None, BeforeValidator(_read_trace)] = None
     """A Mahimahi file instead of a rate. Each line is a time in milliseconds at which 1500 bytes can be delivered; the
     trace repeats."""
-    queue: Annotated[resolved.Queue | None, BeforeValidator(_read_queue)] = None
-    """The queue in bytes, packets (`64p`) or time (`50ms`). Required if there is a rate, or a change that sets one."""
+    burst: Size | None = None
+    """Make the rate a token bucket, which sends this many bytes at once after a silence (Linux's TBF)."""
+    queue: QueueFile | None = None
+    """A drop-tail limit in bytes, packets (`64p`) or time (`50ms`), or a discipline: `{discipline: fq_codel}`. Required
+    if there is a rate, or a change that sets one."""
     loss: LossFile | None = None
     """A share; `{bad_after: p, good_after: r, loss_good: 0, loss_bad: 1}` (Gilbert-Elliott); or `{packets: [3,
     17]}`."""
@@ -222,6 +206,7 @@ class DirectionFile(Strict):
     def _makes_sense(self) -> "DirectionFile":
         """Refuse whatever the lab would refuse, so that the message can name the line (lab/tests/directions.json)."""
         self._check_rate()
+        self._check_bucket()
         self._check_delays()
         self._check_times()
         return self
@@ -235,6 +220,21 @@ class DirectionFile(Strict):
             raise ValueError("a rate needs a `queue` (100kB, 64p or 50ms): without one, nothing is ever dropped")
         if self.queue is not None and not (limited or later):
             raise ValueError("`queue` has no effect without `rate` or `trace`")
+
+    def _check_bucket(self) -> None:
+        if self.burst is None:
+            return
+        if self.rate is None:
+            raise fault_at(["burst"], "`burst` needs a `rate`, to which it adds what may be sent at once")
+        if not FULL_PACKET_BYTES <= self.burst <= MOST_BYTES:
+            allowed = f"a burst is from {FULL_PACKET_BYTES}B, a full packet, to 1GB"
+            raise fault_at(["burst"], allowed)
+        queue = resolve_queue(self.queue)
+        if queue and queue.ns is not None:
+            raise fault_at(["queue"], "with a `burst`, write the limit of the queue in bytes (100kB) or packets (64p)")
+        for index, change in enumerate(self.changes or []):
+            if change.rate is not None:
+                raise fault_at(["changes", index, "rate"], "a rate with a `burst` cannot change")
 
     def _check_delays(self) -> None:
         if self.reorder and self.reorder.ahead > self.delay:
@@ -264,12 +264,12 @@ class DirectionFile(Strict):
 
     def resolve(self) -> resolved.Direction:
         """Convert this to the lab's form."""
-        bottleneck = resolved.Bottleneck(bps=self.rate) if self.rate else None
+        bottleneck = resolved.Bottleneck(bps=self.rate, burst_bytes=self.burst) if self.rate else None
         if self.trace:
             bottleneck = resolved.Bottleneck(trace_ms=self.trace, opportunity_bytes=OPPORTUNITY_BYTES)
         return resolved.Direction(
             rate=bottleneck,
-            queue=self.queue,
+            queue=resolve_queue(self.queue),
             loss=_resolve_loss(self.loss),
             blackouts=[resolved.Blackout(from_ns=start, to_ns=end) for start, end in self.blackouts or []] or None,
             duplicate=self.duplicate,

@@ -1,0 +1,134 @@
+"""`queue:` in the form that people write: a limit, or a discipline with the parameters that `tc` gives it."""
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Discriminator, Field, StrictBool, StrictInt, Tag
+
+from h123.base.complaints import choose, excerpt
+from h123.base.strict import Strict
+from h123.base.units import parse_delay, parse_size
+from h123.study.networks import network as resolved
+from h123.study.quantities import Duration
+
+FULL_PACKET_BYTES = 1500
+MOST_BYTES, MOST_PACKETS = 1_000_000_000, 1_000_000
+LEAST_TIME, MOST_TIME = 1024, 60 * 10**9
+"""The range of a discipline's times, ns. Linux counts them in units of 1024 ns."""
+DISCIPLINES = ("fifo", "codel", "fq_codel")
+
+Packets = Annotated[StrictInt, Field(ge=1, le=MOST_PACKETS)]
+Time = Annotated[Duration, Field(ge=LEAST_TIME, le=MOST_TIME)]
+"""A discipline's time, ns."""
+
+
+def _read_limit(value: Any) -> resolved.Queue:
+    if isinstance(value, dict):
+        raise ValueError(
+            f"a queue's `discipline` is missing or not known; {choose(value.get('discipline'), DISCIPLINES)}"
+        )
+    text = str(value).strip()
+    if match := re.fullmatch(r"([0-9]{1,30})\s*p", text, re.ASCII):
+        queue = resolved.Queue(packets=int(match[1]))
+    elif re.search(r"[0-9]\s*(ns|us|ms|s)$", text[-10:]):
+        queue = resolved.Queue(ns=parse_delay(text))
+    else:
+        queue = resolved.Queue(bytes=parse_size(value))
+    if not (queue.bytes or queue.packets or queue.ns):
+        raise ValueError(f"a queue of {text} cannot hold anything; write bytes (100kB), packets (64p) or time (50ms)")
+    if 0 < (queue.bytes or 0) < FULL_PACKET_BYTES:
+        raise ValueError(f"a queue of {text} has no room for a packet of {FULL_PACKET_BYTES}B, so none would ever pass")
+    if (queue.bytes or 0) > MOST_BYTES or (queue.packets or 0) > MOST_PACKETS:
+        raise ValueError(f"a queue of {excerpt(text)} is too large; the largest is 1GB, {MOST_PACKETS}p or 1min")
+    return queue
+
+
+Limit = Annotated[resolved.Queue, BeforeValidator(_read_limit)]
+"""A drop-tail queue: bytes (100kB), packets (64p) or time (50ms)."""
+
+
+class FifoFile(Strict):
+    """`{discipline: fifo, limit: 100kB}`: drop-tail, the same as `queue: 100kB`."""
+
+    discipline: Literal["fifo"]
+    limit: Limit
+    """Bytes (100kB), packets (64p) or time (50ms)."""
+
+    def resolve(self) -> resolved.Queue:
+        """Convert it to the lab's form."""
+        return self.limit
+
+
+class _ControlledDelay(Strict):
+    """What CoDel and FQ-CoDel have in common."""
+
+    target: Time = 5_000_000
+    """The wait that is accepted in a standing queue."""
+    interval: Time = 100_000_000
+    """How long waits above the target may last before packets are dropped: about the longest round trip."""
+    ce_threshold: Time | None = None
+    """Every ECN-capable packet that waited longer is marked."""
+
+    def _law(self) -> dict[str, Any]:
+        return {"target_ns": self.target, "interval_ns": self.interval, "ce_threshold_ns": self.ce_threshold}
+
+
+class CodelFile(_ControlledDelay):
+    """`{discipline: codel, limit: 1000, target: 5ms, interval: 100ms}` (RFC 8289)."""
+
+    discipline: Literal["codel"]
+    limit: Packets = 1000
+    """Packets that may wait."""
+    ecn: StrictBool = False
+    """Whether ECN-capable packets are marked instead of dropped."""
+
+    def resolve(self) -> resolved.Queue:
+        """Convert it to the lab's form."""
+        return resolved.Queue(codel=resolved.Codel(limit=self.limit, ecn=self.ecn, **self._law()))
+
+
+class FqCodelFile(_ControlledDelay):
+    """`{discipline: fq_codel, limit: 10240, flows: 1024, quantum: 1500}` (RFC 8290)."""
+
+    discipline: Literal["fq_codel"]
+    limit: Packets = 10_240
+    """Packets that may wait in all flows together."""
+    ecn: StrictBool = True
+    """Whether ECN-capable packets are marked instead of dropped."""
+    flows: Annotated[StrictInt, Field(ge=1, le=65_536)] = 1024
+    """The number of queues. Flows whose hashes choose the same queue share it."""
+    quantum: Annotated[StrictInt, Field(ge=256, le=1 << 20)] = FULL_PACKET_BYTES
+    """Bytes that a flow may send in each round."""
+    drop_batch: Annotated[StrictInt, Field(ge=1, le=MOST_PACKETS)] = 64
+    """The most packets that are dropped at once when the limit is exceeded."""
+
+    def resolve(self) -> resolved.Queue:
+        """Convert it to the lab's form."""
+        fair = resolved.FqCodel(
+            limit=self.limit,
+            ecn=self.ecn,
+            flows=self.flows,
+            quantum=self.quantum,
+            drop_batch=self.drop_batch,
+            **self._law(),
+        )
+        return resolved.Queue(fq_codel=fair)
+
+
+def _kind_of_queue(value: Any) -> str:
+    name = value.get("discipline") if isinstance(value, dict) else None
+    return name if name in DISCIPLINES else "limit"
+
+
+QueueFile = Annotated[
+    Annotated[FifoFile, Tag("fifo")]
+    | Annotated[CodelFile, Tag("codel")]
+    | Annotated[FqCodelFile, Tag("fq_codel")]
+    | Annotated[Limit, Tag("limit")],
+    Discriminator(_kind_of_queue),
+]
+
+
+def resolve_queue(queue: FifoFile | CodelFile | FqCodelFile | resolved.Queue | None) -> resolved.Queue | None:
+    """Convert a queue to the lab's form."""
+    return queue if queue is None or isinstance(queue, resolved.Queue) else queue.resolve()
