@@ -2,15 +2,17 @@
 
 player.py SCRIPT RESULT
 
-SCRIPT is JSON: `setup`, commands that give the device w0 its disciplines; `handle`, the one that has a queue for each flow,
-or 0; `packets`, a list of [offset in ns, bytes, flow, ECN field]; and `tail_s`, how long to wait for the last ones.
-RESULT gets a line for each packet: when it was given to the kernel (ns), when it left the device, or `-`, and 1 if it was
-marked then, else 0.
+SCRIPT is JSON: `setup`, commands that give the device w0 its disciplines; `handle`, the discipline that has a queue
+for each flow, or 0; `packets`, a list of [offset in ns, bytes, flow, ECN field]; and `tail_s`, how long to wait for
+the last packets. RESULT gets a line for each packet: when it was given to the kernel (ns), its place among the
+packets that left the device, or `-`, and 1 if it left with Congestion Experienced, else 0.
 
-The packets go through a TUN device: its disciplines see IP packets without a header of a link, and what leaves them can be
-read at once.
+The packets go through a TUN device: its disciplines see IP packets without a link header, and the player can read
+what leaves them. There is one thread: in the virtual kernel a clock costs time when a program reads it, so a second
+thread could come between a packet's time and its arrival.
 """
 
+import contextlib
 import fcntl
 import json
 import os
@@ -18,7 +20,6 @@ import socket
 import struct
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -32,61 +33,71 @@ INDEX = struct.Struct("!I")
 HEADER = 20
 LEAD_S = 2.0
 """After the disciplines are there and before the first packet: buckets are full then."""
+NAP_NS = 1_000_000
+"""In which fewer packets leave than the device holds."""
+
+
+class Player:
+    """A device, and what came out of it."""
+
+    def __init__(self, setup: list[str], handle: int) -> None:
+        self._handle = handle
+        self._device = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
+        fcntl.ioctl(self._device, TUNSETIFF, struct.pack("16sH", DEVICE.encode(), IFF_TUN | IFF_NO_PI))
+        for command in [f"ip link set {DEVICE} mtu 1500 up", *setup]:
+            subprocess.run(command.split(), check=True)
+        self._sockets: dict[int, socket.socket] = {}
+        self.left: dict[int, tuple[int, int]] = {}
+
+    def play(self, packets: list[tuple[int, int, int, int]], tail_s: float) -> list[int]:
+        """When each packet was given to the kernel."""
+        came, begin = [], time.monotonic_ns() + int(LEAD_S * 1e9)
+        for index, (offset, size, flow, ecn) in enumerate(packets):
+            packet = bytearray(size)
+            struct.pack_into("!BBHHHBBH4s4s", packet, 0, 0x45, ecn, size, 0, 0, 64, 17, 0, bytes(4), bytes(4))
+            INDEX.pack_into(packet, HEADER, index)
+            sender = self._sender(flow)
+            self._wait(begin + offset)
+            came.append(time.monotonic_ns())
+            with contextlib.suppress(OSError):  # ENOBUFS: it was dropped
+                sender.sendto(packet, (DEVICE, ETH_P_IP))
+            self._read()
+        self._wait(time.monotonic_ns() + int(tail_s * 1e9))
+        return came
+
+    def _wait(self, until: int) -> None:
+        while (wait := until - time.monotonic_ns()) > 0:
+            time.sleep(min(wait, NAP_NS) / 1e9)
+            self._read()
+
+    def _sender(self, flow: int) -> socket.socket:
+        """A socket whose packets a discipline with a queue for each flow puts into the queue of that number."""
+        if flow not in self._sockets:
+            opened = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+            opened.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, ROOM)
+            if self._handle:
+                opened.setsockopt(socket.SOL_SOCKET, SO_PRIORITY, self._handle << 16 | flow + 1)
+            self._sockets[flow] = opened
+        return self._sockets[flow]
+
+    def _read(self) -> None:
+        """Note what has left."""
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                packet = os.read(self._device, 4096)
+                if packet[0] == 0x45 and packet[9] == 17:
+                    (index,) = INDEX.unpack_from(packet, HEADER)
+                    self.left[index] = (len(self.left), int(packet[1] & 3 == 3))
 
 
 def main(script: Path, result: Path) -> None:
     plan = json.loads(script.read_text())
-    device = os.open("/dev/net/tun", os.O_RDWR)
-    fcntl.ioctl(device, TUNSETIFF, struct.pack("16sH", DEVICE.encode(), IFF_TUN | IFF_NO_PI))
-    for command in [f"ip link set {DEVICE} mtu 1500 up", *plan["setup"]]:
-        subprocess.run(command.split(), check=True)
-    left: dict[int, tuple[int, int]] = {}
-    threading.Thread(target=read, args=(device, left), daemon=True).start()
-    time.sleep(LEAD_S)
-    came = send(plan["packets"], plan["handle"])
-    time.sleep(plan["tail_s"])
+    player = Player(plan["setup"], plan["handle"])
     lines = []
-    for index, at in enumerate(came):
-        when, marked = left.get(index, ("-", 0))
-        lines.append(f"{at} {when} {marked}\n")
+    for index, at in enumerate(player.play(plan["packets"], plan["tail_s"])):
+        place, marked = player.left.get(index, ("-", 0))
+        lines.append(f"{at} {place} {marked}\n")
     result.write_text("".join(lines))
-
-
-def send(packets: list[tuple[int, int, int, int]], handle: int) -> list[int]:
-    """When each packet was given to the kernel."""
-    sockets: dict[int, socket.socket] = {}
-    came, begin = [], time.monotonic_ns()
-    for index, (offset, size, flow, ecn) in enumerate(packets):
-        if flow not in sockets:
-            sockets[flow] = open_flow(flow, handle)
-        wait = begin + offset - time.monotonic_ns()
-        if wait > 0:
-            time.sleep(wait / 1e9)
-        packet = bytearray(size)
-        struct.pack_into("!BBHHHBBH4s4s", packet, 0, 0x45, ecn, size, 0, 0, 64, 17, 0, bytes(4), bytes(4))
-        INDEX.pack_into(packet, HEADER, index)
-        came.append(time.monotonic_ns())
-        sockets[flow].send(packet)
-    return came
-
-
-def open_flow(flow: int, handle: int) -> socket.socket:
-    """A socket whose packets a discipline with a queue for each flow puts into the queue of that number."""
-    opened = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_IP))
-    opened.bind((DEVICE, ETH_P_IP))
-    opened.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, ROOM)
-    if handle:
-        opened.setsockopt(socket.SOL_SOCKET, SO_PRIORITY, handle << 16 | flow + 1)
-    return opened
-
-
-def read(device: int, left: dict[int, tuple[int, int]]) -> None:
-    """Notes when each packet leaves."""
-    while True:
-        packet = os.read(device, 4096)
-        now = time.monotonic_ns()
-        if packet[0] == 0x45 and packet[9] == 17:
-            left[INDEX.unpack_from(packet, HEADER)[0]] = (now, int(packet[1] & 3 == 3))
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 //! What the link's core makes of an arrival script, for `bench/queue_accuracy`, which plays the same to Linux.
 //!
 //! Reads from standard input a direction as JSON, on one line, then a line for each packet: arrival (ns), bytes, flow hash
-//! and ECN field, as numbers. Writes a line for each packet: its delivery (ns), or `-` if it was dropped, and 1 if it
+//! and ECN field, as numbers. Writes a line for each packet: its place among those that leave, or `-`, and 1 if it
 //! leaves with Congestion Experienced, else 0.
 
 use std::io::{BufWriter, Error, Write, read_to_string, stdin, stdout};
 
-use h123_link::{Direction, Ecn, Fate, Packet, Path};
+use h123_link::{Direction, Ecn, Fate, Packet, Party, Path};
 
 fn main() -> Result<(), Error> {
     let input = read_to_string(stdin())?;
@@ -29,13 +29,26 @@ fn main() -> Result<(), Error> {
             (now, packet)
         })
         .collect();
+    let mut path = Path::new(&direction, 1);
+    let mut decided = vec![];
+    for (ticket, &(now, packet)) in packets.iter().enumerate() {
+        path.offer(now, Party::Own, packet, ticket);
+        decided.extend(std::iter::from_fn(|| path.next(now, |_, _| true)));
+    }
+    decided.extend(std::iter::from_fn(|| path.next(u64::MAX, |_, _| true)));
+    let (mut outcomes, mut left) = (vec![None; packets.len()], 0);
+    for decision in decided {
+        if let Fate::Deliver { .. } = decision.fate {
+            let experienced = decision.marked || packets[decision.ticket].1.ecn == Ecn::Ce;
+            outcomes[decision.ticket] = Some((left, u8::from(experienced)));
+            left += 1;
+        }
+    }
     let mut out = BufWriter::new(stdout());
-    let decisions = Path::new(&direction, 1).decisions(packets.iter().copied());
-    for ((_, packet), decision) in packets.iter().zip(decisions) {
-        let experienced = decision.marked || packet.ecn == Ecn::Ce;
-        match decision.fate {
-            Fate::Deliver { at, .. } => writeln!(out, "{at} {}", u8::from(experienced))?,
-            _ => writeln!(out, "- 0")?,
+    for outcome in outcomes {
+        match outcome {
+            Some((place, experienced)) => writeln!(out, "{place} {experienced}")?,
+            None => writeln!(out, "- 0")?,
         }
     }
     out.flush()

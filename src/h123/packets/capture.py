@@ -30,7 +30,7 @@ UP, DOWN = 0, 1
 """The directions: from the link's end a to b, and back."""
 TCP, UDP = 6, 17
 DELIVERED, LOST, QUEUE_FULL, BLOCKED = range(4)
-"""Fates."""
+"""The fates of a packet."""
 MARKED = 4
 """In `ecn`: the link set Congestion Experienced."""
 MOST_IN_CAMPAIGN = 250_000

@@ -71,6 +71,30 @@ _ENVIRONMENT = {
 
 
 @dataclass(frozen=True)
+class Configuration:
+    """What a kernel is built with."""
+
+    name: str = NAME
+    """The name of its folder in the cache."""
+    more: Path | None = None
+    """A file of options in addition to those of the virtual clock."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder in the cache."""
+        return cache_folder().resolve() / self.name
+
+    @property
+    def options(self) -> str:
+        """The lines that Kconfig reads."""
+        more = self.more.read_text(encoding="utf-8") if self.more else ""
+        return _fragment().read_text(encoding="utf-8") + more
+
+
+_VIRTUAL_CLOCK = Configuration()
+
+
+@dataclass(frozen=True)
 class Kernel:
     """An installed kernel."""
 
@@ -100,7 +124,7 @@ def virtual_kernel() -> Path:
 def installed_kernel() -> Kernel | None:
     """Return the kernel in the cache, or in the package h123-virtual-kernel, if it was built as this version builds
     it."""
-    kernels = (_read_kernel(folder) for folder in (_folder(), *_packaged()))
+    kernels = (_read_kernel(folder, _VIRTUAL_CLOCK) for folder in (_VIRTUAL_CLOCK.folder, *_packaged()))
     return next((kernel for kernel in kernels if kernel), None)
 
 
@@ -111,42 +135,43 @@ def _packaged() -> Iterator[Path]:
         yield Path(spec.origin).parent
 
 
-def _read_kernel(folder: Path) -> Kernel | None:
+def _read_kernel(folder: Path, configuration: Configuration) -> Kernel | None:
     try:
         stamp = json.loads(read_cached(folder / _STAMP) or b"")
     except ValueError:
         return None
-    if (stamp.get("h123"), stamp.get("recipe")) != (FORMAT, recipe()) or not (folder / _BINARY).exists():
+    if (stamp.get("h123"), stamp.get("recipe")) != (FORMAT, recipe(configuration)) or not (folder / _BINARY).exists():
         return None
     return Kernel(folder / _BINARY, KernelSource(stamp["package"], stamp["version"]), stamp["sha256"])
 
 
-def recipe() -> str:
+def recipe(configuration: Configuration = _VIRTUAL_CLOCK) -> str:
     """Return SHA-256 of everything that determines the result of a build, except the source."""
-    ingredients: list[Any] = [_fragment().read_text(encoding="utf-8"), _UNUSED, _CONFIGURE, _COMPILE, _ENVIRONMENT]
+    ingredients: list[Any] = [configuration.options, _UNUSED, _CONFIGURE, _COMPILE, _ENVIRONMENT]
     return hashlib.sha256(json.dumps(ingredients).encode()).hexdigest()
 
 
-def install_kernel(steps: Steps) -> Kernel:
-    """Build the kernel unless the cache contains it. Raises UserError with the end of the build's output."""
-    with alone(_folder(), steps.begin):
-        kernel = installed_kernel()
-        if kernel is None:
+def install_kernel(steps: Steps, configuration: Configuration = _VIRTUAL_CLOCK) -> Kernel:
+    """Build the kernel unless the cache has it. Raises UserError with the end of the build's output."""
+    with alone(configuration.folder, steps.begin):
+        if (kernel := _installed(configuration)) is None:
             _check_machine()
-            _build(steps)
-            kernel = installed_kernel()
+            _build(steps, configuration)
+            kernel = _installed(configuration)
         assert kernel is not None
         return kernel
 
 
+def _installed(configuration: Configuration) -> Kernel | None:
+    if configuration == _VIRTUAL_CLOCK:
+        return installed_kernel()
+    return _read_kernel(configuration.folder, configuration)
+
+
 def remove_kernel(report: Callable[[str], None]) -> bool:
     """Remove the kernel and its build log from the cache. Return False if neither existed."""
-    with alone(_folder(), report):
-        return remove_installation(_folder())
-
-
-def _folder() -> Path:
-    return cache_folder().resolve() / NAME
+    with alone(_VIRTUAL_CLOCK.folder, report):
+        return remove_installation(_VIRTUAL_CLOCK.folder)
 
 
 def _fragment() -> Path:
@@ -177,7 +202,7 @@ def _check_machine() -> None:
             remedy=f"apt-get install --no-install-recommends {packages}",
             status=3,
         )
-    place = _workshop(_folder().parent)
+    place = _workshop(cache_folder().resolve())
     free = shutil.disk_usage(place).free
     if free < _ROOM_BYTES:
         raise UserError(
@@ -188,20 +213,20 @@ def _check_machine() -> None:
         )
 
 
-def _build(steps: Steps) -> None:
-    whole = _folder()
-    log = whole.with_name(f"{NAME}.log")
+def _build(steps: Steps, configuration: Configuration) -> None:
+    whole = configuration.folder
+    log = whole.with_name(f"{whole.name}.log")
     log.unlink(missing_ok=True)
     with replacement_folder(whole) as partial:
         with tempfile.TemporaryDirectory(prefix="h123-kernel-", dir=_workshop(partial)) as work:
-            job = _Job(Path(work), log, steps)
+            job = _Job(Path(work), log, steps, configuration.options)
             source = job.fetch()
             shutil.move(job.compile(source), partial / _BINARY)
         stamp = {
             "h123": FORMAT,
             "package": source.package,
             "version": source.version,
-            "recipe": recipe(),
+            "recipe": recipe(configuration),
             "sha256": hashlib.sha256((partial / _BINARY).read_bytes()).hexdigest(),
         }
         (partial / _STAMP).write_text(json.dumps(stamp, indent=2) + "\n", encoding="utf-8")
@@ -214,6 +239,7 @@ class _Job:
     work: Path
     log: Path
     steps: Steps
+    options: str
 
     def fetch(self) -> KernelSource:
         """Bring the package of the requested release into the work folder."""
@@ -254,11 +280,11 @@ class _Job:
         unused = [f"--exclude={source.package}/{pattern}" for pattern in _UNUSED]
         archive = f"package/usr/src/{source.package}.tar.xz"
         self._run(["tar", "-xJf", archive, *unused], lambda: self.steps.move("source files"))
-        shutil.copy(_fragment(), self.work / "kernel.config")
+        (self.work / "kernel.config").write_text(self.options, encoding="utf-8")
         processors = len(usable_processors())
         self.steps.begin(f"virtual kernel: compiling on {processors} processors; this takes a few minutes, once")
         self._run(_CONFIGURE, cwd=tree)
-        _check_configuration(tree / ".config")
+        _check_configuration(tree / ".config", self.options)
         self._run([*_COMPILE, f"-j{processors}"], self._move_objects, cwd=tree)
         return self._check_version(tree / _BINARY)
 
@@ -278,11 +304,10 @@ class _Job:
         run_logged("the virtual kernel", command, self.log, cwd or self.work, _ENVIRONMENT, meanwhile)
 
 
-def _check_configuration(config: Path) -> None:
-    """Check that the configuration was accepted. Kconfig silently drops unknown options, and options that depend on a
-    disabled one."""
+def _check_configuration(config: Path, options: str) -> None:
+    """Kconfig drops options silently if it does not know them, or if they depend on something that is off."""
     lines = set(config.read_text(encoding="utf-8").splitlines())
-    required = [line for line in _fragment().read_text(encoding="utf-8").splitlines() if line.startswith("CONFIG_")]
+    required = [line for line in options.splitlines() if line.startswith("CONFIG_")]
     missing = [line for line in required if line not in lines]
     if missing:
         raise UserError(f"this kernel source has no {', '.join(missing)}; {_fragment()} requires it", status=1)

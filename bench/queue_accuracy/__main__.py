@@ -1,0 +1,138 @@
+"""Do the link's queues decide as Linux's do? Half an hour for a million packets.
+
+    PYTHONPATH=src .venv/bin/python bench/queue_accuracy [--packets 50000] [--seed 1] [--only CoDel]
+
+Prints the table of docs/link-accuracy.md. Each scenario plays the same packets to `tc`, in a virtual kernel that has
+these disciplines, and to the link's core, at the times at which that kernel got them. What counts is which packets
+are dropped, which leave with Congestion Experienced, and in which order they leave. Ends with status 1 if more than
+1 in 100 000 differ. Needs Rust (cargo), iproute2, and for the first run what `h123 install virtual-kernel` needs.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from h123.base.paths import project_root
+from h123.base.terminal.steps import Steps
+from h123.virtual import Configuration, install_kernel
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "link_accuracy"))
+
+import paths  # noqa: E402
+from scenarios import CE, FLOWS, SCENARIOS, Packet, Scenario  # noqa: E402
+
+BAR = 1e-5
+PATIENCE_NS = 3600 * 10**9
+DRAIN_S = 60.0
+WITNESS = Configuration("witness-kernel", HERE / "queues.config")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of the packets, each by its number."""
+
+    came: list[int]
+    """When the kernel got it, ns; of the link empty."""
+    places: list[int | None]
+    """Its place among the packets that left; None: it was dropped."""
+    experienced: list[bool]
+    """Whether it left with Congestion Experienced."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--packets", type=int, default=50_000, help="packets in each scenario")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="", help="scenarios whose name contains this")
+    arguments = parser.parse_args()
+    with Steps(Console(stderr=True)) as steps:
+        os.environ["H123_KERNEL"] = str(install_kernel(steps, WITNESS).path)
+    replay = _build_replay()
+    chosen = [scenario for scenario in SCENARIOS if arguments.only in scenario.name]
+    print("| scenario | packets | dropped | marked | decisions that differ | order |\n|---|---|---|---|---|---|")
+    total = differing = 0
+    for scenario in chosen:
+        packets = scenario.packets(arguments.packets, arguments.seed)
+        with tempfile.TemporaryDirectory() as folder:
+            kernel = _play(Path(folder) / "witness", scenario, packets)
+        link = _replay(replay, scenario, packets, kernel)
+        pairs = list(zip(kernel.places, kernel.experienced, link.places, link.experienced, strict=True))
+        differ = sum((a is None, x) != (b is None, y) for a, x, b, y in pairs)
+        order = "same" if kernel.places == link.places else "**differs**"
+        dropped = kernel.places.count(None)
+        carried = sum(
+            packet[3] == CE for packet, place in zip(packets, kernel.places, strict=True) if place is not None
+        )
+        marked = sum(kernel.experienced) - carried
+        differing += max(differ, order != "same")
+        total += len(packets)
+        print(f"| {scenario.name} | {len(packets)} | {dropped} | {marked} | {differ} | {order} |", flush=True)
+    print(f"{differing} of {total} decisions differ (bar: 1 in {round(1 / BAR)})")
+    return 0 if total and differing <= BAR * total else 1
+
+
+def _build_replay() -> Path:
+    lab = project_root() / "lab"
+    command = ["cargo", "build", "--release", "--locked", "--quiet", "-p", "h123-link", "--example", "replay"]
+    subprocess.run(command, cwd=lab, check=True)
+    return lab / "target/release/examples/replay"
+
+
+def _play(folder: Path, scenario: Scenario, packets: list[Packet]) -> Outcome:
+    """Play the packets to the kernel."""
+    folder.mkdir(parents=True)
+    handle = 0x20 if scenario.flows > 1 else 0
+    script = {"setup": scenario.setup("w0"), "handle": handle, "packets": packets, "tail_s": DRAIN_S}
+    (folder / "script.json").write_text(json.dumps(script), encoding="utf-8")
+    player: dict[str, Any] = {
+        "name": "client",
+        "host": "client",
+        "kind": "main",
+        "command": [sys.executable, str(HERE / "player.py"), "script.json", "result"],
+        "env": {},
+        "timeout_ns": PATIENCE_NS,
+    }
+    ends = {"a": {"host": "client", "address": paths.CLIENT}, "b": {"host": "server", "address": paths.SERVER}}
+    trial = {
+        "h123": "trial/1",
+        "id": "witness",
+        "seed": 1,
+        "clock": "virtual",
+        "congestion": "cubic",
+        "check": False,
+        "hosts": ["client", "server"],
+        "links": [{"name": "access", "kind": "veth", **ends}],
+        "roles": [player],
+    }
+    paths.run(trial, folder)
+    lines = [line.split() for line in (folder / "result").read_text(encoding="ascii").splitlines()]
+    return Outcome(
+        [int(came) for came, _, _ in lines],
+        [None if place == "-" else int(place) for _, place, _ in lines],
+        [marked == "1" for _, _, marked in lines],
+    )
+
+
+def _replay(program: Path, scenario: Scenario, packets: list[Packet], kernel: Outcome) -> Outcome:
+    """Play the packets to the link's core, when the kernel got them."""
+    lines = [json.dumps(scenario.direction())]
+    for (_, size, flow, ecn), came in zip(packets, kernel.came, strict=True):
+        # The least hash that falls into this queue.
+        lines.append(f"{came} {size} {-(-flow * 2**32 // FLOWS)} {ecn}")
+    done = subprocess.run([program], input="\n".join(lines), capture_output=True, text=True, check=True)
+    fates = [line.split() for line in done.stdout.splitlines()]
+    places = [None if place == "-" else int(place) for place, _ in fates]
+    return Outcome([], places, [marked == "1" for _, marked in fates])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

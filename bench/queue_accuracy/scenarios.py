@@ -1,0 +1,98 @@
+"""What is played to Linux's queue disciplines and to the link: parameters, and packets drawn from a seed."""
+
+import random
+from dataclasses import dataclass
+from typing import Any
+
+Packet = tuple[int, int, int, int]
+"""Offset (ns), bytes, flow, ECN field."""
+FLOWS = 1024
+NOT_ECT, ECT_1, ECT_0, CE = range(4)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One discipline behind a token bucket, and the packets that arrive."""
+
+    name: str
+    bps: int
+    burst: int
+    discipline: str
+    """In the words of `tc`."""
+    queue: dict[str, Any]
+    """In the words of trial.json."""
+    load: float
+    """Bytes that arrive, as a multiple of what the rate can carry."""
+    flows: int = 1
+    ecn: tuple[int, ...] = (NOT_ECT,)
+    pause_s: float = 0.0
+    """A silence after each hundred packets, in which the queue drains."""
+    sizes: tuple[int, int] = (64, 1500)
+
+    def packets(self, number: int, seed: int) -> list[Packet]:
+        """Bursts of a few packets at random times; the first flows send most."""
+        rng, now, packets = random.Random(f"{self.name} {seed}"), 0.0, []
+        gap = sum(self.sizes) / 2 * 8e9 / (self.bps * self.load)
+        while len(packets) < number:
+            burst = rng.choice((1, 1, 1, 2, 4, 10))
+            now += rng.expovariate(1 / (gap * burst))
+            for _ in range(burst):
+                flow = min(int(rng.paretovariate(0.5)), self.flows) - 1
+                packets.append((int(now), rng.randint(*self.sizes), flow, rng.choice(self.ecn)))
+            if self.pause_s and rng.random() < burst / 100:
+                now += self.pause_s * 1e9
+        return packets[:number]
+
+    def setup(self, device: str) -> list[str]:
+        """The commands that give a device the discipline."""
+        shaper = f"tc qdisc add dev {device} root handle 1: tbf rate {self.bps}bit burst {self.burst}b"
+        if not self.discipline.startswith("bfifo"):
+            inner = f"tc qdisc add dev {device} parent 1:1 handle 20: {self.discipline}"
+            return [f"{shaper} limit 1000000000", inner]
+        return [f"{shaper} {self.discipline.removeprefix('bfifo ')}"]
+
+    def direction(self) -> dict[str, Any]:
+        """The same for the link."""
+        return {"rate": {"bps": self.bps, "burst_bytes": self.burst}, "queue": self.queue}
+
+
+def _codel(
+    name: str, bps: int, load: float, words: str = "", fields: dict[str, Any] | None = None, **rest: Any
+) -> Scenario:
+    return Scenario(f"CoDel, {name}", bps, 3000, f"codel {words}", {"codel": fields or {}}, load, **rest)
+
+
+def _fair(
+    name: str, bps: int, load: float, words: str = "", fields: dict[str, Any] | None = None, **rest: Any
+) -> Scenario:
+    rest = {"flows": 12, "ecn": (NOT_ECT, ECT_0), **rest}
+    return Scenario(f"FQ-CoDel, {name}", bps, 3000, f"fq_codel {words}", {"fq_codel": fields or {}}, load, **rest)
+
+
+MARKED = {"ecn": (NOT_ECT, ECT_1, ECT_0, CE)}
+MS = 10**6
+SCENARIOS = [
+    Scenario("TBF, FIFO of 60 kB", 6_250_000, 3000, "bfifo limit 60000", {"bytes": 60_000}, 1.1),
+    Scenario("TBF, large burst", 3_125_000, 100_000, "bfifo limit 30000", {"bytes": 30_000}, 0.95, pause_s=0.5),
+    Scenario("TBF, small packets", 625_000, 1500, "bfifo limit 20000", {"bytes": 20_000}, 1.3, sizes=(40, 200)),
+    Scenario("FIFO of 50 packets", 6_250_000, 1500, "pfifo limit 50", {"packets": 50}, 1.2),
+    _codel("10 % too much", 15_625_000, 1.1),
+    _codel("twice too much", 15_625_000, 2.0, "limit 200", {"limit": 200}),
+    _codel("slow link", 1_250_000, 1.05),
+    _codel("fast link", 31_250_000, 1.2),
+    _codel("marking", 15_625_000, 1.2, "ecn", {"ecn": True}, **MARKED),
+    _codel("short target", 6_250_000, 1.1, "target 1ms interval 20ms", {"target_ns": MS, "interval_ns": 20 * MS}),
+    _codel("threshold", 15_625_000, 1.0, "ecn ce_threshold 2ms", {"ecn": True, "ce_threshold_ns": 2 * MS}, **MARKED),
+    _codel("in and out of dropping", 6_250_000, 1.5, pause_s=0.3),
+    _codel("near the rate", 6_250_000, 0.98),
+    _fair("10 % too much", 15_625_000, 1.1),
+    _fair("twice too much, small limit", 15_625_000, 2.0, "limit 100", {"limit": 100}),
+    _fair("slow link", 1_250_000, 1.1),
+    _fair("fast link, many flows", 31_250_000, 1.2, flows=200),
+    _fair("small quantum", 15_625_000, 1.2, "quantum 300", {"quantum": 300}),
+    _fair("without marking", 6_250_000, 1.3, "noecn", {"ecn": False}),
+    _fair("in and out", 6_250_000, 1.5, "limit 500 drop_batch 8", {"limit": 500, "drop_batch": 8}, pause_s=0.3),
+]
+"""The virtual kernel's clock ticks every 256 ns, so at these rates a byte takes a multiple of that. At higher rates more
+packets arrive within the microsecond by which its timers may be late. That changes no arithmetic, only which packet finds
+room."""
