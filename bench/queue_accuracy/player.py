@@ -26,7 +26,10 @@ from pathlib import Path
 DEVICE = "w0"
 TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 1, 0x1000
 ETH_P_IP = 0x0800
-SO_SNDBUFFORCE, SO_PRIORITY = 32, 12
+SO_SNDBUFFORCE, SO_PRIORITY, SO_TIMESTAMPING = 32, 12, 37
+STAMP_WHEN_SCHEDULED, STAMP_BY_SOFTWARE, STAMP_ALONE = 1 << 8, 1 << 4, 1 << 11
+""""Before the packet comes to its queue discipline" (the kernel's documentation of timestamping)."""
+TIMESPEC = struct.Struct("=qq")
 ROOM = 1 << 30
 """Bytes that a socket may have in the queue."""
 INDEX = struct.Struct("!I")
@@ -51,6 +54,8 @@ class Player:
 
     def play(self, packets: list[tuple[int, int, int, int]], tail_s: float) -> list[int]:
         """When each packet was given to the kernel."""
+        # Stamps are of the real-time clock. To read a clock takes 256 ns here.
+        ahead = time.time_ns() - time.monotonic_ns() + 256
         came, begin = [], time.monotonic_ns() + int(LEAD_S * 1e9)
         for index, (offset, size, flow, ecn) in enumerate(packets):
             packet = bytearray(size)
@@ -58,9 +63,11 @@ class Player:
             INDEX.pack_into(packet, HEADER, index)
             sender = self._sender(flow)
             self._wait(begin + offset)
-            came.append(time.monotonic_ns())
             with contextlib.suppress(OSError):  # ENOBUFS: it was dropped
                 sender.sendto(packet, (DEVICE, ETH_P_IP))
+            _, ancillary, _, _ = sender.recvmsg(0, 256, socket.MSG_ERRQUEUE)
+            seconds, ns = next(TIMESPEC.unpack_from(data) for _, kind, data in ancillary if kind == SO_TIMESTAMPING)
+            came.append(seconds * 10**9 + ns - ahead)
             self._read()
         self._wait(time.monotonic_ns() + int(tail_s * 1e9))
         return came
@@ -75,6 +82,8 @@ class Player:
         if flow not in self._sockets:
             opened = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
             opened.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, ROOM)
+            stamps = STAMP_WHEN_SCHEDULED | STAMP_BY_SOFTWARE | STAMP_ALONE
+            opened.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPING, stamps)
             if self._handle:
                 opened.setsockopt(socket.SOL_SOCKET, SO_PRIORITY, self._handle << 16 | flow + 1)
             self._sockets[flow] = opened

@@ -93,6 +93,6 @@ SCENARIOS = [
     _fair("without marking", 6_250_000, 1.3, "noecn", {"ecn": False}),
     _fair("in and out", 6_250_000, 1.5, "limit 500 drop_batch 8", {"limit": 500, "drop_batch": 8}, pause_s=0.3),
 ]
-"""The virtual kernel's clock ticks every 256 ns, so at these rates a byte takes a multiple of that. At higher rates more
-packets arrive within the microsecond by which its timers may be late. That changes no arithmetic, only which packet finds
-room."""
+"""The virtual kernel's clock ticks every 256 ns, so at these rates a byte takes a multiple of that. At higher rates
+more packets arrive within the microsecond by which its timers may be late. That changes no arithmetic, only which
+packet finds room."""

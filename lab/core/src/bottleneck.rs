@@ -3,7 +3,7 @@
 use crate::direction::{Direction, Queue, Rate};
 use crate::discipline::{Discipline, discipline};
 use crate::fate::Fate;
-use crate::item::{Item, Met, Outgoing, Owner};
+use crate::item::{Item, Met, Origin, Outgoing};
 use crate::limiter::Limiter;
 use crate::queue::Waiting;
 use crate::token_bucket::TokenBucket;
@@ -252,7 +252,7 @@ impl Server {
 impl Item {
     fn of_earlier(item: Item) -> Item {
         Item {
-            owner: Owner::Earlier,
+            origin: Origin::Earlier,
             ..item
         }
     }

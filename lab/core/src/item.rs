@@ -9,7 +9,7 @@ use crate::fate::{Ecn, Fate, Packet, Party};
 pub(crate) struct Item {
     /// What it was offered with.
     pub ticket: usize,
-    pub owner: Owner,
+    pub origin: Origin,
     pub packet: Packet,
     /// When it arrived, ns, and what the clock of a managed queue showed then.
     pub arrived: u64,
@@ -21,7 +21,7 @@ pub(crate) struct Item {
 
 /// Whose packet an item is.
 #[derive(Clone, Copy)]
-pub(crate) enum Owner {
+pub(crate) enum Origin {
     /// Of this path's course, with its number among its party's packets.
     Party(Party, u64),
     /// Of an earlier course: it takes its share of the rate, and nothing is counted.

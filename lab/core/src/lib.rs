@@ -27,6 +27,7 @@
 //! Each offered packet spends five draws, whatever the models and whatever its fate ([`stream_seed`]), so a
 //! packet's luck depends on (seed, link, direction, packet index) alone; and on the version of all this, [`DRAWS`].
 
+mod backlog;
 mod bottleneck;
 mod delay;
 mod direction;
@@ -37,7 +38,6 @@ mod fate;
 mod interval;
 mod item;
 mod limiter;
-mod line;
 mod loss;
 mod moves;
 mod path;

@@ -5,7 +5,7 @@ use crate::delay::Propagation;
 use crate::direction::{Direction, Udp};
 use crate::draws::{Stream, cross_seed};
 use crate::fate::{Decision, Fate, Packet, Party};
-use crate::item::{Item, Met, Outgoing, Owner};
+use crate::item::{Item, Met, Origin, Outgoing};
 use crate::loss::Losses;
 use crate::policer::Policer;
 use crate::tally::Tally;
@@ -73,7 +73,7 @@ impl Path {
         };
         let item = Item {
             ticket,
-            owner: Owner::Party(party, flow.tally.offer(packet)),
+            origin: Origin::Party(party, flow.tally.offer(packet)),
             packet,
             arrived: self.now,
             entered: self.now,
@@ -107,7 +107,7 @@ impl Path {
             fate,
             marked: item.marked && matches!(fate, Fate::Deliver { .. }),
         };
-        let Owner::Party(party, index) = item.owner else {
+        let Origin::Party(party, index) = item.origin else {
             // What became of it counts nowhere: it only has to get away.
             return Some(decision(departure.map_or_else(
                 |refused| refused,

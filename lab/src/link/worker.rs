@@ -6,6 +6,7 @@
 //! stall is that packets which were due in it leave late, all at once, and that is recorded. Some decisions come with a
 //! packet's arrival and some later, when its turn in a managed queue comes.
 
+mod direction_state;
 mod pending;
 mod release;
 
@@ -15,18 +16,18 @@ use std::io;
 use std::os::fd::AsFd;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 
-use h123_link::{Decision, Fate, Packet, Party, Path, Tally};
+use h123_link::{Decision, Fate, Packet, Party};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::EventFd;
 use nix::sys::time::TimeSpec;
 
-use self::pending::{Pending, Waiting};
+use self::direction_state::DirectionState;
+pub use self::direction_state::Ledger;
+use self::pending::{Pending, Undecided};
 use self::release::{Buffer, Release};
 use crate::files::per_direction::{DOWN, UP};
 use crate::host::monotonic::now_ns;
-use crate::host::stalls::Stalls;
 use crate::link::course::Course;
-use crate::link::lateness::Lateness;
 use crate::link::nat::{Nat, Translation};
 use crate::link::packet::{self, FlowEnd};
 use crate::link::packet_record::Packets;
@@ -38,26 +39,6 @@ const BATCH: usize = 32;
 /// Pairs of hosts: the link's own, and that of its cross traffic.
 const OWN: usize = 0;
 const CROSS: usize = 1;
-
-/// What a direction did during a course.
-pub struct Ledger {
-    pub tally: Tally,
-    /// What has left the link; the rest of `tally.delivered` is in flight.
-    pub released: Released,
-    pub lateness: Lateness,
-    /// Times in which packets were due that had not left.
-    pub stalls: Stalls,
-    /// Packets that the devices before the link had no room for, because the link's thread had not read them for so long.
-    pub overrun: u64,
-    /// Of the cross traffic, with the packets and bytes of it that have left the link.
-    pub cross: (Tally, Released),
-}
-
-#[derive(Clone, Copy, Default)]
-pub struct Released {
-    pub packets: u64,
-    pub bytes: u64,
-}
 
 /// The end of one course and the beginning of the next.
 pub struct Turn {
@@ -85,46 +66,10 @@ pub struct Worker {
     course: u64,
     /// If they are to be recorded.
     packets: Option<Packets>,
-    waiting: Waiting,
+    undecided: Undecided,
     queue: BinaryHeap<Reverse<Release>>,
     sequence: u64,
     spare: Vec<Buffer>,
-}
-
-struct DirectionState {
-    path: Path,
-    released: Released,
-    cross_released: Released,
-    lateness: Lateness,
-    stalls: Stalls,
-    /// Of the devices, before this course.
-    dropped_before: u64,
-}
-
-impl DirectionState {
-    fn new(course: &Course, way: usize, dropped_before: u64) -> Self {
-        Self {
-            path: course.path(way),
-            released: Released::default(),
-            cross_released: Released::default(),
-            lateness: Lateness::new(),
-            stalls: Stalls::default(),
-            dropped_before,
-        }
-    }
-
-    /// What it did, and the path, in which packets may wait.
-    fn close(self, dropped: u64) -> (Ledger, Path) {
-        let ledger = Ledger {
-            tally: self.path.tally(),
-            released: self.released,
-            lateness: self.lateness,
-            stalls: self.stalls,
-            overrun: dropped - self.dropped_before,
-            cross: (self.path.cross_tally(), self.cross_released),
-        };
-        (ledger, self.path)
-    }
 }
 
 impl Worker {
@@ -137,7 +82,7 @@ impl Worker {
             zero_ns: now_ns(),
             course: 0,
             packets: course.record(),
-            waiting: Waiting::new(),
+            undecided: Undecided::new(),
             queue: BinaryHeap::with_capacity(4096),
             sequence: 0,
             spare: (0..4096).map(|_| Box::new([0; FRAME])).collect(),
@@ -288,7 +233,7 @@ impl Worker {
             ),
             _ => (Party::Cross, None),
         };
-        let ticket = self.waiting.add(Pending {
+        let ticket = self.undecided.add(Pending {
             frame,
             length: arrival.length,
             course: self.course,
@@ -334,7 +279,7 @@ impl Worker {
     /// Does what a direction's model decides by `now_ns`, of the course.
     fn decide(&mut self, way: usize, now_ns: u64) -> io::Result<()> {
         loop {
-            let (waiting, nat) = (&mut self.waiting, &self.nat);
+            let (waiting, nat) = (&mut self.undecided, &self.nat);
             let reaches = |ticket, left_ns| {
                 let pending = waiting.get(ticket);
                 if let (Some(nat), DOWN) = (nat, way) {
@@ -346,7 +291,7 @@ impl Worker {
             let Some(decision) = self.directions[way].path.next(now_ns, reaches) else {
                 return Ok(());
             };
-            let pending = self.waiting.take(decision.ticket);
+            let pending = self.undecided.take(decision.ticket);
             self.send_off(pending, decision)?;
         }
     }
@@ -431,20 +376,4 @@ fn described(ip: &[u8]) -> Packet {
 /// By the devices whose packets go this way.
 fn dropped(pairs: &[[Tun; 2]], way: usize) -> u64 {
     pairs.iter().map(|tuns| tuns[way].dropped()).sum()
-}
-
-impl DirectionState {
-    fn count(&mut self, release: &Release, now: u64) {
-        let released = match release.pair {
-            OWN => &mut self.released,
-            _ => &mut self.cross_released,
-        };
-        released.packets += 1;
-        released.bytes += (release.length - HEADER) as u64;
-        if release.pair != OWN {
-            return;
-        }
-        self.lateness.record(now - release.due_ns);
-        self.stalls.record(release.due_ns, now);
-    }
 }

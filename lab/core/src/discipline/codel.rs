@@ -2,9 +2,9 @@
 //! for each drop, in 16 bits.
 
 use super::Discipline;
+use crate::backlog::Backlog;
 use crate::direction::CodelParameters;
 use crate::item::Item;
-use crate::line::Line;
 
 /// Linux's unit of time in CoDel, as a shift of ns.
 const UNIT: u32 = 10;
@@ -199,7 +199,7 @@ pub(crate) struct Codel {
     law: Law,
     control: Control,
     limit: usize,
-    line: Line,
+    backlog: Backlog,
 }
 
 impl Codel {
@@ -208,12 +208,12 @@ impl Codel {
             law: Law::new(parameters),
             control: Control::default(),
             limit: parameters.limit as usize,
-            line: Line::default(),
+            backlog: Backlog::default(),
         }
     }
 }
 
-impl Head for Line {
+impl Head for Backlog {
     fn take(&mut self) -> Option<Item> {
         self.pop()
     }
@@ -225,8 +225,8 @@ impl Head for Line {
 
 impl Discipline for Codel {
     fn enqueue(&mut self, _now: u64, item: Item, ahead: Option<&Item>, dropped: &mut Vec<Item>) {
-        if self.line.len() + usize::from(ahead.is_some()) < self.limit {
-            self.line.push(item);
+        if self.backlog.len() + usize::from(ahead.is_some()) < self.limit {
+            self.backlog.push(item);
         } else {
             dropped.push(item);
         }
@@ -234,14 +234,14 @@ impl Discipline for Codel {
 
     fn dequeue(&mut self, now: u64, dropped: &mut Vec<Item>) -> Option<Item> {
         self.control
-            .dequeue(&self.law, &mut self.line, now, dropped)
+            .dequeue(&self.law, &mut self.backlog, now, dropped)
     }
 
     fn is_empty(&self) -> bool {
-        self.line.is_empty()
+        self.backlog.is_empty()
     }
 
     fn drain(&mut self) -> Vec<Item> {
-        self.line.drain()
+        self.backlog.drain()
     }
 }

@@ -1,20 +1,20 @@
 //! Drop-tail in front of a token bucket, where a packet's departure is not known when it arrives.
 
 use super::Discipline;
+use crate::backlog::Backlog;
 use crate::direction::Queue;
 use crate::item::Item;
-use crate::line::Line;
 
 pub(crate) struct Fifo {
     limit: Option<Queue>,
-    line: Line,
+    backlog: Backlog,
 }
 
 impl Fifo {
     pub fn new(limit: Option<Queue>) -> Self {
         Fifo {
             limit,
-            line: Line::default(),
+            backlog: Backlog::default(),
         }
     }
 
@@ -22,10 +22,10 @@ impl Fifo {
         let bytes = |item: &Item| u64::from(item.packet.bytes);
         match self.limit {
             Some(Queue::Bytes(limit)) => {
-                self.line.bytes() + ahead.map_or(0, bytes) + bytes(item) <= limit
+                self.backlog.bytes() + ahead.map_or(0, bytes) + bytes(item) <= limit
             }
             Some(Queue::Packets(limit)) => {
-                ((self.line.len() + usize::from(ahead.is_some())) as u64) < limit
+                ((self.backlog.len() + usize::from(ahead.is_some())) as u64) < limit
             }
             _ => true,
         }
@@ -35,21 +35,21 @@ impl Fifo {
 impl Discipline for Fifo {
     fn enqueue(&mut self, _now: u64, item: Item, ahead: Option<&Item>, dropped: &mut Vec<Item>) {
         if self.has_room(&item, ahead) {
-            self.line.push(item);
+            self.backlog.push(item);
         } else {
             dropped.push(item);
         }
     }
 
     fn dequeue(&mut self, _now: u64, _dropped: &mut Vec<Item>) -> Option<Item> {
-        self.line.pop()
+        self.backlog.pop()
     }
 
     fn is_empty(&self) -> bool {
-        self.line.is_empty()
+        self.backlog.is_empty()
     }
 
     fn drain(&mut self) -> Vec<Item> {
-        self.line.drain()
+        self.backlog.drain()
     }
 }

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use super::Discipline;
 use super::codel::{Control, Head, Law};
+use crate::backlog::Backlog;
 use crate::direction::FqCodelParameters;
 use crate::item::Item;
-use crate::line::Line;
 
 pub(crate) struct FqCodel {
     law: Law,
@@ -24,7 +24,7 @@ pub(crate) struct FqCodel {
 
 #[derive(Default)]
 struct Flow {
-    line: Line,
+    backlog: Backlog,
     listed: bool,
     /// Bytes it may still send in this round.
     deficit: i64,
@@ -33,14 +33,14 @@ struct Flow {
 
 /// The head of one flow's queue, with the counters of all flows.
 struct FlowHead<'a> {
-    line: &'a mut Line,
+    backlog: &'a mut Backlog,
     packets: &'a mut usize,
     bytes: &'a mut u64,
 }
 
 impl Head for FlowHead<'_> {
     fn take(&mut self) -> Option<Item> {
-        let item = self.line.pop()?;
+        let item = self.backlog.pop()?;
         *self.packets -= 1;
         *self.bytes -= u64::from(item.packet.bytes);
         Some(item)
@@ -76,13 +76,13 @@ impl FqCodel {
     fn drop_from_longest(&mut self, dropped: &mut Vec<Item>) {
         let mut longest = 0;
         for (place, flow) in self.flows.iter().enumerate() {
-            if flow.line.bytes() > self.flows[longest].line.bytes() {
+            if flow.backlog.bytes() > self.flows[longest].backlog.bytes() {
                 longest = place;
             }
         }
         let flow = &mut self.flows[longest];
-        let (enough, mut gone, mut number) = (flow.line.bytes() / 2, 0, 0);
-        while let Some(item) = flow.line.pop() {
+        let (enough, mut gone, mut number) = (flow.backlog.bytes() / 2, 0, 0);
+        while let Some(item) = flow.backlog.pop() {
             gone += u64::from(item.packet.bytes);
             number += 1;
             dropped.push(item);
@@ -102,7 +102,7 @@ impl Discipline for FqCodel {
         let flow = &mut self.flows[place];
         self.packets += 1;
         self.bytes += u64::from(item.packet.bytes);
-        flow.line.push(item);
+        flow.backlog.push(item);
         if !flow.listed {
             flow.listed = true;
             flow.deficit = self.quantum;
@@ -133,7 +133,7 @@ impl Discipline for FqCodel {
                 continue;
             }
             let mut head = FlowHead {
-                line: &mut flow.line,
+                backlog: &mut flow.backlog,
                 packets: &mut self.packets,
                 bytes: &mut self.bytes,
             };
@@ -158,7 +158,7 @@ impl Discipline for FqCodel {
     fn drain(&mut self) -> Vec<Item> {
         let mut items = vec![];
         for flow in &mut self.flows {
-            items.extend(flow.line.drain());
+            items.extend(flow.backlog.drain());
             *flow = Flow::default();
         }
         self.new.clear();

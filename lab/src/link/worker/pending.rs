@@ -17,12 +17,12 @@ pub struct Pending {
 }
 
 /// The packets that wait, by the tickets that the model knows them by.
-pub struct Waiting {
+pub struct Undecided {
     places: Vec<Option<Pending>>,
     free: Vec<usize>,
 }
 
-impl Waiting {
+impl Undecided {
     pub fn new() -> Self {
         Self {
             places: vec![],

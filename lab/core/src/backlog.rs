@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 use crate::item::Item;
 
 #[derive(Default)]
-pub(crate) struct Line {
+pub(crate) struct Backlog {
     items: VecDeque<Item>,
     bytes: u64,
 }
 
-impl Line {
+impl Backlog {
     pub fn push(&mut self, item: Item) {
         self.bytes += u64::from(item.packet.bytes);
         self.items.push_back(item);
