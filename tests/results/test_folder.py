@@ -108,7 +108,7 @@ def test_finished_trials_without_a_campaign_are_not_taken_for_an_empty_folder(tm
     folder = create(tmp_path / "c")
     folder.seal(folder.partial("b01-t01", 1), EVENT)
     (folder.path / "campaign.json").unlink()
-    with pytest.raises(UserError, match=r"1 finished trials, but not their campaign\.json"):
+    with pytest.raises(UserError, match=r"1 finished trial, but no campaign\.json"):
         create(tmp_path / "c")
     assert len(folder.sealed()) == 1
 

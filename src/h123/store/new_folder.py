@@ -46,7 +46,7 @@ def refuse_occupied(path: Path) -> None:
     """Raise UserError if the folder contains a campaign, trials of one, or anything else."""
     if not (path / "campaign.json").exists() and (finished := [*path.glob("trials/*/seal.json")]):
         raise UserError(
-            f"{path} contains {counted(len(finished), 'finished trial')}, but not their campaign.json",
+            f"{path} contains {counted(len(finished), 'finished trial')}, but no campaign.json",
             remedy="restore campaign.json from a copy, or name another folder with --out",
         )
     if (path / "campaign.json").exists():
