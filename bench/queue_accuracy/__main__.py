@@ -11,6 +11,7 @@ virtual-kernel` needs.
 """
 
 import argparse
+import bisect
 import json
 import os
 import subprocess
@@ -35,6 +36,11 @@ from scenarios import CE, FLOWS, SCENARIOS, Packet, Scenario  # noqa: E402
 BAR = 1e-5
 PATIENCE_NS = 3600 * 10**9
 DRAIN_S = 60.0
+GUARD_NS, BETWEEN_NS = 6_000, 2_000
+"""Between an arrival and another packet's departure, and between two arrivals: the player needs 1.5 microseconds."""
+MOST_MOVES = 40
+CANDIDATES = 20
+"""Ties before a difference that are tried as its reason."""
 WITNESS = Configuration("witness-kernel", HERE / "queues.config")
 
 
@@ -42,12 +48,17 @@ WITNESS = Configuration("witness-kernel", HERE / "queues.config")
 class Outcome:
     """What became of the packets, each by its number."""
 
-    came: list[int]
-    """When the kernel got it, ns; of the link empty."""
+    times: list[int]
+    """When the kernel got it; of the link, when it left (0: it was dropped). In ns."""
     places: list[int | None]
     """Its place among the packets that left; None: it was dropped."""
     experienced: list[bool]
     """Whether it left with Congestion Experienced."""
+
+    def departures(self) -> list[tuple[int, bool]]:
+        """The packets that left, in order, and whether each had Congestion Experienced."""
+        left = [(place, number) for number, place in enumerate(self.places) if place is not None]
+        return [(number, self.experienced[number]) for _, number in sorted(left)]
 
 
 def main() -> int:
@@ -64,7 +75,7 @@ def main() -> int:
     print("|---|---|---|---|---|---|---|")
     total = differing = 0
     for scenario in chosen:
-        packets = scenario.packets(arguments.packets, arguments.seed)
+        packets = _apart(replay, scenario, scenario.packets(arguments.packets, arguments.seed))
         with tempfile.TemporaryDirectory() as folder:
             kernel = _play(Path(folder) / "witness", scenario, packets)
         link, ties = _settle_ties(replay, scenario, packets, kernel)
@@ -88,6 +99,24 @@ def _build_replay() -> Path:
     command = ["cargo", "build", "--release", "--locked", "--quiet", "-p", "h123-link", "--example", "replay"]
     subprocess.run(command, cwd=lab, check=True)
     return lab / "target/release/examples/replay"
+
+
+def _apart(program: Path, scenario: Scenario, packets: list[Packet]) -> list[Packet]:
+    """Move packets that would arrive when another one leaves: the player's work may make the kernel's timers late."""
+    offsets, moved = [offset for offset, *_ in packets], True
+    for _ in range(MOST_MOVES):
+        for number in range(1, len(offsets)):
+            offsets[number] = max(offsets[number], offsets[number - 1] + BETWEEN_NS)
+        moved = False
+        departures = sorted(filter(None, _replay(program, scenario, packets, offsets).times))
+        for number, offset in enumerate(offsets):
+            place = bisect.bisect_left(departures, offset - GUARD_NS)
+            if place < len(departures) and departures[place] <= offset + GUARD_NS and departures[place] != offset:
+                offsets[number] += 2 * GUARD_NS + number % 7 * 1000
+                moved = True
+        if not moved:
+            break
+    return [(offset, *rest) for offset, (_, *rest) in zip(offsets, packets, strict=True)]  # type: ignore[misc]
 
 
 def _play(folder: Path, scenario: Scenario, packets: list[Packet]) -> Outcome:
@@ -128,24 +157,35 @@ def _play(folder: Path, scenario: Scenario, packets: list[Packet]) -> Outcome:
 def _settle_ties(program: Path, scenario: Scenario, packets: list[Packet], kernel: Outcome) -> tuple[Outcome, int]:
     """Play the packets to the link's core; return the outcome and how many came before what left in the same tick.
 
-    The core lets a packet leave before another one arrives at the same time. Where that makes the first difference to
-    the kernel, the arrival is taken to have come first.
+    The core lets a packet leave before another one arrives at the same time. Where that is why the two first differ,
+    the arrival is taken to have come first.
     """
-    came, ties = list(kernel.came), 0
+    came, ties = list(kernel.times), 0
+    expected = kernel.departures()
     outcome = _replay(program, scenario, packets, came)
-    while (first := _first_difference(kernel, outcome)) is not None:
-        came[first] -= 1
-        other = _replay(program, scenario, packets, came)
-        then = _first_difference(kernel, other)
-        if then is not None and then <= first:
+    while (agreed := _agreement(expected, outcome.departures())) is not None:
+        left = set(outcome.times)
+        until = outcome.times[outcome.departures()[min(agreed, len(outcome.departures()) - 1)][0]]
+        tied = [number for number, at in enumerate(came) if at in left and at <= until]
+        for number in tied[: -CANDIDATES - 1 : -1]:
+            came[number] -= 1
+            other = _replay(program, scenario, packets, came)
+            further = _agreement(expected, other.departures())
+            if further is None or further > agreed:
+                outcome, ties = other, ties + 1
+                break
+            came[number] += 1
+        else:
             break
-        outcome, ties = other, ties + 1
     return outcome, ties
 
 
-def _first_difference(one: Outcome, other: Outcome) -> int | None:
-    pairs = zip(one.places, one.experienced, other.places, other.experienced, strict=True)
-    return next((i for i, (a, x, b, y) in enumerate(pairs) if (a is None, x) != (b is None, y)), None)
+def _agreement(one: list[tuple[int, bool]], other: list[tuple[int, bool]]) -> int | None:
+    """How many departures agree before the first that does not; None: all do."""
+    if one == other:
+        return None
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((number for number, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _replay(program: Path, scenario: Scenario, packets: list[Packet], arrivals: list[int]) -> Outcome:
@@ -156,8 +196,8 @@ def _replay(program: Path, scenario: Scenario, packets: list[Packet], arrivals: 
         lines.append(f"{came} {size} {-(-flow * 2**32 // FLOWS)} {ecn}")
     done = subprocess.run([program], input="\n".join(lines), capture_output=True, text=True, check=True)
     fates = [line.split() for line in done.stdout.splitlines()]
-    places = [None if place == "-" else int(place) for place, _ in fates]
-    return Outcome([], places, [marked == "1" for _, marked in fates])
+    places = [None if place == "-" else int(place) for place, _, _ in fates]
+    return Outcome([int(at) for _, _, at in fates], places, [marked == "1" for _, marked, _ in fates])
 
 
 if __name__ == "__main__":

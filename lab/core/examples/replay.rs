@@ -1,8 +1,8 @@
 //! What the link's core makes of an arrival script, for `bench/queue_accuracy`, which plays the same to Linux.
 //!
 //! Reads from standard input a direction as JSON, on one line, then a line for each packet: arrival (ns), bytes, flow hash
-//! and ECN field, as numbers. Writes a line for each packet: its place among those that leave, or `-`, and 1 if it
-//! leaves with Congestion Experienced, else 0.
+//! and ECN field, as numbers. Writes a line for each packet: its place among those that leave, or `-`, 1 if it
+//! leaves with Congestion Experienced, else 0, and when it leaves (ns).
 
 use std::io::{BufWriter, Error, Write, read_to_string, stdin, stdout};
 
@@ -38,17 +38,17 @@ fn main() -> Result<(), Error> {
     decided.extend(std::iter::from_fn(|| path.next(u64::MAX, |_, _| true)));
     let (mut outcomes, mut left) = (vec![None; packets.len()], 0);
     for decision in decided {
-        if let Fate::Deliver { .. } = decision.fate {
+        if let Fate::Deliver { at, .. } = decision.fate {
             let experienced = decision.marked || packets[decision.ticket].1.ecn == Ecn::Ce;
-            outcomes[decision.ticket] = Some((left, u8::from(experienced)));
+            outcomes[decision.ticket] = Some((left, u8::from(experienced), at));
             left += 1;
         }
     }
     let mut out = BufWriter::new(stdout());
     for outcome in outcomes {
         match outcome {
-            Some((place, experienced)) => writeln!(out, "{place} {experienced}")?,
-            None => writeln!(out, "- 0")?,
+            Some((place, experienced, at)) => writeln!(out, "{place} {experienced} {at}")?,
+            None => writeln!(out, "- 0 0")?,
         }
     }
     out.flush()
