@@ -1,11 +1,11 @@
 """Reference that follows from the code: the command line, the keys of all files, the glossary, the audits.
 
     PYTHONPATH=src .venv/bin/python tools/reference.py target/reference     # for `make docs`
-    PYTHONPATH=src .venv/bin/python tools/reference.py --save               # docs/glossary.md and docs/audits.md
+    PYTHONPATH=src .venv/bin/python tools/reference.py --save               # docs/glossary.md
 
 The first writes command-line.md and, for each format, its keys (study-keys.md, verdicts-keys.md), which
-`tools/docs_links.py` inserts where a page of the site has `<!-- generated: NAME -->`. The second writes the two pages
-that are kept, which a test compares with the code.
+`tools/docs_links.py` inserts where a page of the site has `<!-- generated: NAME -->`. The second writes the page
+that is kept, which a test compares with the code.
 """
 
 import ast
@@ -25,12 +25,12 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from h123.base.units import format_bytes, format_span
-from h123.catalogue import OwnServer, catalogue, manifest
+from h123.catalogue import OwnServer, catalogue, load_declared_constants, manifest
 from h123.catalogue.subject import Subject
 from h123.cli.app import app
 from h123.json_schemas import field_meanings, schemas
 from h123.report import glossary
-from h123.report.catalogue import about_subjects
+from h123.report.catalogue import about_subjects, check_declarations, constants_table, profile_tables
 from h123.study.claims.checks import Check
 from h123.study.claims.claim import Claim, MeasurableClaim, WordedClaim
 from h123.study.claims.ledger import Ledger
@@ -145,7 +145,11 @@ def inserted() -> Iterator[tuple[str, str]]:
         yield f"{name}-keys", "\n".join(_keys(models))
     yield "checks", "\n".join(checks())
     yield "metrics", "\n".join(metrics())
-    yield "subjects", about_subjects(catalogue(), public_records())
+    yield "audits", "\n".join(audits())
+    subjects, records = catalogue(), public_records()
+    yield "subjects", about_subjects(subjects, records)
+    yield "profiles", profile_tables(subjects, records)
+    yield "constants", "\n".join(constants_table(check_declarations(load_declared_constants(), subjects, records)))
     yield "node-article", "\n".join(node_article.entries())
     for name, text in schemas():
         yield f"{name.removesuffix('.schema.json')}-keys", "\n".join(file_keys(json.loads(text)))
@@ -153,7 +157,7 @@ def inserted() -> Iterator[tuple[str, str]]:
 
 def kept_pages() -> dict[str, str]:
     """Return the pages that are kept in docs, by name."""
-    return {"glossary.md": "\n".join(_glossary()) + "\n", "audits.md": "\n".join(_audits()) + "\n"}
+    return {"glossary.md": "\n".join(_glossary()) + "\n"}
 
 
 def command_line() -> Iterator[str]:
@@ -351,18 +355,9 @@ def _glossary() -> Iterator[str]:
             yield f"| {' | '.join(cells)} |"
 
 
-def _audits() -> Iterator[str]:
-    yield from (
-        "# Audits",
-        "",
-        "After reading this page, you know what each audit checks and what to do if it fails. Every trial and every "
-        "campaign is audited. The answer lists failed audits; those that find impossible data also withhold the "
-        "verdicts based on it ([statistics](statistics.md#impossible-data)). `h123 explain NAME` prints a row "
-        "of this table.",
-        "",
-        "| audit | what it checks | if it fails |",
-        "|---|---|---|",
-    )
+def audits() -> Iterator[str]:
+    """Yield the lines of the table of all audits."""
+    yield from ("| audit | what it checks | if it fails |", "|---|---|---|")
     for term in glossary.terms():
         if term.kind == "audit":
             yield f"| `{term.name}` | {_checked(term.means)} | {term.do} |"

@@ -6,7 +6,7 @@ import pytest
 
 from h123.base.paths import project_root
 from h123.catalogue import catalogue, load_declared_constants
-from h123.report.catalogue.constants import DeclarationCheck, check_declarations, constants_page
+from h123.report.catalogue.constants import DeclarationCheck, check_declarations, constants_page, constants_table
 from h123.verification.constants import DeclaredComparison
 from h123.verification.public_record import public_records
 
@@ -49,14 +49,13 @@ def test_enough_servers_are_held_against_their_sources(every: Sequence[Declarati
 def test_what_differs_and_what_nobody_measured_stands_there(every: Sequence[DeclarationCheck]) -> None:
     said = next(one.declared for one in every if one.declared.subject == "quinn")
     wrong = DeclaredComparison("initial window", "10 packets", ("a.rs:1",), "", False, "")
-    page = constants_page(
-        [DeclarationCheck(said, [wrong]), DeclarationCheck(said.model_copy(update={"subject": "other"}), [])]
-    )
+    every = [DeclarationCheck(said, [wrong]), DeclarationCheck(said.model_copy(update={"subject": "other"}), [])]
+    page, table = constants_page(every), "\n".join(constants_table(every))
     assert "0 of 1 constants of 1 servers are what their sources say; the other 1 differ" in page
-    assert "| quinn | h3, cubic | initial window | 10 packets |" in page
-    assert "| – | **no** |" in page
+    assert "| quinn | h3, cubic | initial window | 10 packets |" in table
+    assert "| – | **no** |" in table
     assert "* **quinn**, h3, cubic, initial window: no reason is known yet." in page
-    assert "| other | h3, cubic | not measured as it is now | – |" in page
+    assert "| other | h3, cubic | not measured as it is now | – |" in table
 
 
 def test_a_record_of_other_files_tells_nothing() -> None:

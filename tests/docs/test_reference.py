@@ -13,6 +13,7 @@ import typer
 from h123.base.paths import project_root
 from h123.cli.app import app
 from h123.json_schemas import DOCUMENTS, schemas
+from h123.report import glossary
 from h123.study import METRICS, Metric
 from h123.study.parameters import PARAMETER_NAMES
 
@@ -96,7 +97,17 @@ def test_each_mark_has_a_text() -> None:
     marks = {mark for page in (project_root() / "docs").rglob("*.md") for mark in MARK.findall(page.read_text("utf-8"))}
     made = dict(TOOL.inserted())
     assert marks <= made.keys()
-    assert {"command-line", "study-keys", "verdicts-keys", "report-keys", "node-article", "subjects"} <= marks
+    assert {
+        "command-line",
+        "study-keys",
+        "verdicts-keys",
+        "report-keys",
+        "node-article",
+        "subjects",
+        "profiles",
+        "constants",
+        "audits",
+    } <= marks
     assert all("|---|" in text or "| -- |" in text for text in made.values())
 
 
@@ -107,3 +118,8 @@ def test_each_key_of_a_file_is_there(name: str) -> None:
     keys = {key for shape in shapes for key in shape.get("properties", {})}
     text = "\n".join(TOOL.file_keys(schema))
     assert [key for key in keys if f"| `{key}` |" not in text] == []
+
+
+def test_each_audit_is_there() -> None:
+    text = "\n".join(TOOL.audits())
+    assert [term.name for term in glossary.terms() if term.kind == "audit" and f"| `{term.name}` |" not in text] == []

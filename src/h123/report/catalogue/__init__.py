@@ -1,8 +1,18 @@
 """Presents the verification of subjects: as pages, and as a matrix in the terminal and on a page."""
 
 from h123.report.catalogue.catalogue import about_subjects, write_catalogue
-from h123.report.catalogue.constants import write_constants
+from h123.report.catalogue.constants import check_declarations, constants_table, write_constants
 from h123.report.catalogue.matrix import print_matrix, write_matrix
-from h123.report.catalogue.profiles import write_profiles
+from h123.report.catalogue.profiles import profile_tables, write_profiles
 
-__all__ = ["about_subjects", "print_matrix", "write_catalogue", "write_constants", "write_matrix", "write_profiles"]
+__all__ = [
+    "about_subjects",
+    "check_declarations",
+    "constants_table",
+    "print_matrix",
+    "profile_tables",
+    "write_catalogue",
+    "write_constants",
+    "write_matrix",
+    "write_profiles",
+]

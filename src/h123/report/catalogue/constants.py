@@ -18,6 +18,10 @@ Written by `h123 publish` from [subjects/constants.toml](../subjects/constants.t
 stack's source, and from the records in [verified/](verified); not to be edited. `h123 verify NAME` measures the
 constants on your machine, `python tools/sources.py SOURCE VERSION FOLDER` prints the lines of a source that you have
 unpacked."""
+_TABLE = """\
+The site's page compares them one by one here, with the lines of the source.
+
+<!-- generated: constants -->"""
 _RULES = """\
 These values count as the same:
 
@@ -88,8 +92,8 @@ def _comparisons(
 
 
 def constants_page(every: Sequence[DeclarationCheck]) -> str:
-    """Return the whole page in Markdown."""
-    parts = [[_HEAD], [_summary(every)], _table(every), _differences(every), [_RULES], _sources(every)]
+    """Return the whole page in Markdown, with a mark where the site has the table."""
+    parts = [[_HEAD], [_summary(every)], [_TABLE], _differences(every), [_RULES], _sources(every)]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
@@ -102,7 +106,8 @@ def _summary(every: Sequence[DeclarationCheck]) -> str:
     return f"{same} of {len(all_of_them)} constants of {servers} servers are what their sources say{rest}."
 
 
-def _table(every: Sequence[DeclarationCheck]) -> list[str]:
+def constants_table(every: Sequence[DeclarationCheck]) -> list[str]:
+    """Return the lines of the table that compares each constant with its source."""
     rows = []
     for check in every:
         declaration = check.declared

@@ -6,9 +6,9 @@ from pathlib import Path
 from h123.base.files.durable import write_atomically
 from h123.base.paths import project_root
 from h123.base.terminal.markdown import NOTHING, table
-from h123.catalogue import Subject, catalogue
+from h123.catalogue import Subject
 from h123.documents.campaign_file import VerifiedRole
-from h123.verification import PublicRecord, public_records
+from h123.verification import PublicRecord
 from h123.verification.profile import SITUATIONS, SituationResult, holding_words, slowness
 
 _HEAD = """\
@@ -21,20 +21,28 @@ Each cell shows the mean request's time as a multiple of the minimum (a round tr
 and each cause that takes a tenth of that time or more, according to the link's packets ([why.md](why.md)). The other
 end is `go`; over HTTP/1.1 and HTTP/2 the kernel's CUBIC sends. *Under way* is the most data in flight in a round trip.
 *Sent in bursts* means that a QUIC sender sends each round trip's data within a tenth of it, unpaced."""
+_TABLES = """\
+The site lists all servers and clients here, and `h123 list subjects NAME` prints the profile of one.
+
+<!-- generated: profiles -->"""
 
 
 def write_profiles() -> Path:
-    """Write the project's page from its committed files and return its path. Raises UserError if one of these is
-    wrong."""
+    """Write the project's page, with a mark where the site has the tables, and return its path."""
     path = project_root() / "docs" / "profiles.md"
-    write_atomically(path, profiles_page(catalogue(), public_records()))
+    write_atomically(path, profiles_page())
     return path
 
 
-def profiles_page(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> str:
-    """Return the whole page in Markdown."""
+def profiles_page() -> str:
+    """Return the whole page in Markdown, but the tables."""
     listed = [f"* **{situation.title}**: {situation.description}" for situation in SITUATIONS]
-    parts = [[_HEAD], listed, *(_role(role, subjects, records) for role in ("server", "client"))]
+    return "\n\n".join([_HEAD, "\n".join(listed), _TABLES]) + "\n"
+
+
+def profile_tables(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> str:
+    """Return the tables of servers and of clients in Markdown."""
+    parts = [_role(role, subjects, records) for role in ("server", "client")]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
