@@ -60,7 +60,7 @@ def test_packets_come_back_as_they_were_and_take_little_room(folder: Path) -> No
     assert np.array_equal(read_packets(folder, "storage"), packets[:7])
     file = folder / "packets-access.parquet"
     assert file.stat().st_size < BAR_BYTES * len(packets)
-    assert duckdb.read_parquet(str(file)).columns == [name for name in PACKET.names or ()]
+    assert duckdb.read_parquet(str(file)).columns == list(PACKET.names or ())
     # Others can read it too, and find no time at which a lost packet left.
     query = f"SELECT count(*), count(left_ns), sum(seq), max(at_ns) FROM '{file}'"
     lost = int((packets["fate"] == LOST).sum())
