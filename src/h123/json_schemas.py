@@ -1,7 +1,7 @@
 """JSON Schemas of what h123 writes. `python -m h123.json_schemas docs/schemas`.
 
-They say what a reader may rely on, in files of earlier versions too. A file may have more than its schema names. The
-docstring below a field is its description.
+They describe what a reader may rely on, in files of earlier versions too. A file may contain keys that its schema does
+not list. The docstring below a field is its description.
 """
 
 import ast

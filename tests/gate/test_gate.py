@@ -164,7 +164,7 @@ def test_a_gate_shows_no_value_where_nothing_takes_time(tmp_path: Path, text: st
     condition = Condition(holds=text)
     passage = judge(condition, figures(make_campaign(tmp_path / "c", scenario)).of(condition))
     *others, lan = gate_row([passage])["lines"][2:]
-    assert lan == "Not checked: lan (nothing takes time there under the virtual clock)"
+    assert lan == "Not checked: lan (without delay or rate limit, requests take no time under the virtual clock)"
     assert len(others) == 2
     assert all("–," not in line for line in others)
     written = {path.name: path.read_text() for path in write_gate(tmp_path, "c", [passage])}
@@ -186,7 +186,7 @@ def test_a_cell_that_the_clock_cannot_measure_is_no_part_of_a_gate(
     content = json.loads(written["gate.json"])
     Draft202012Validator(json.loads(dict(schemas())["gate.schema.json"])).validate(content)
     assert [row["cell"] for row in content["conditions"][0]["not_checked"]] == [{"network": "lan"}]
-    assert "| lan | – | not checked, nothing takes time there" in written["gate.md"]
+    assert "| lan | – | not checked, without delay or rate limit, " in written["gate.md"]
     suite = ElementTree.fromstring(written["gate.xml"])
     assert (suite.get("tests"), suite.get("skipped"), len(suite.findall("testcase/skipped"))) == ("2", "1", 1)
 

@@ -67,7 +67,7 @@ def _has_failed(events: Sequence[TrialEvent]) -> bool:
 
 
 def loss(event: TrialEvent) -> Reason | None:
-    """Return the first reason that makes an attempt its server's or client's failure, or None."""
+    """Return the first reason to blame the server or client for an invalid attempt, or None."""
     if event["valid"] or event.get("disturbed"):
         return None
     return next((reason for reason in event["reasons"] if reason["code"] in LOSSES), None)

@@ -182,8 +182,8 @@ def common_unit(values: Iterable[float], unit: Unit) -> tuple[float, str]:
 
 
 def format_alike(value: float, row: Iterable[float], unit: Unit) -> str:
-    """A measured value in a row of a table, whose values all have the unit in which the middle one reads best. Values
-    that are far apart each have their own."""
+    """Format a value in the unit that all values of its table row share: the one in which the middle value reads best.
+    If the row's values are far apart, each has a unit of its own."""
     known = [abs(other) for other in row if other]
     if not known or max(known) >= _FAR_APART * min(known):
         return format_value(value, unit)

@@ -20,7 +20,7 @@ from h123.study import PlannedTrial, make_plan
 
 
 class SecondRuns:
-    """The second runs within one run of a campaign."""
+    """Chooses the trials of a campaign that a different machine executes again, and compares the results."""
 
     def __init__(self, campaign: Campaign, attempts: Mapping[str, Sequence[LiveAttempt]]) -> None:
         self._campaign, self._attempts = campaign, attempts

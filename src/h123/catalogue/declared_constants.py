@@ -74,7 +74,7 @@ class DeclaredConstantsFile(Strict):
 
 
 def load_declared_constants() -> list[DeclaredConstants]:
-    """Return all declared constants, in the file's order; empty without the file. Raises UserError if the file is
+    """Return all declared constants, in the file's order; none if there is no file. Raises UserError if the file is
     malformed."""
     path = subjects_folder() / "constants.toml"
     if not path.is_file():

@@ -75,7 +75,7 @@ class LocalPool:
         return self._order / attempt.archive
 
     def cancel(self) -> None:
-        """End what is running. Nothing of it remains."""
+        """Stop the order that is running, and delete its files."""
         self._engine.stop()
         self._run = iter(())
         if self._order:
@@ -83,7 +83,7 @@ class LocalPool:
             self._order = None
 
     def close(self) -> None:
-        """End what is running, and close the pool permanently."""
+        """Stop the order that is running, and close the pool permanently."""
         self._engine.stop()
         self._run = iter(())
         if self._folder:

@@ -134,7 +134,7 @@ def _cure(have: int, needed: int | None) -> str:
     return f"about {counted(needed - have, 'more block')} would probably decide ({needed} in all)"
 
 
-UNMEASURED = "nothing takes time there under the virtual clock"
+UNMEASURED = "without delay or rate limit, requests take no time under the virtual clock"
 """The reason why a cell does not count in a gate."""
 _SHOWN = 8
 """The maximum number of cells per condition that get a line each, the worst first."""

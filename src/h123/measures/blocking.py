@@ -1,8 +1,8 @@
 """Measures the cost of one lost packet to a trial's requests, compared with a trial in which the packet was delivered.
 
 Under the virtual clock both trials are identical until the loss, so the loss caused all later differences. The request
-with the largest cost is assumed to own the lost bytes: over TLS, no one on the path can see the owner, and nothing can
-delay a different request longer than those that wait for the lost bytes themselves.
+with the largest cost is assumed to own the lost bytes: over TLS, the path does not show the owner, and no request can
+be delayed longer than the one that waits for its own lost bytes.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Checks whether a new folder for results is possible: the characters of its path, and that nothing exists there."""
+"""Checks that a folder for results can be created: the path has no unsuitable characters, and nothing exists there."""
 
 import os
 import shutil

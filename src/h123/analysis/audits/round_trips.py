@@ -50,8 +50,8 @@ def round_trips_odd(attempt: Attempt) -> Finding | None:
 
 
 def beyond(attempt: Attempt) -> list[tuple[int, str]]:
-    """Return, for each connection, the round trips beyond the protocol's before its first answer, and why, as far as
-    known. Empty for uploads, because the answer follows the body."""
+    """Return, for each connection, how many more round trips it took until its first answer than the protocol needs,
+    and the reason if known. Empty for uploads, because the answer follows the body."""
     handshake, uploads = _handshake(attempt), attempt.workload.exchanges()[0].moved("up") > 0
     if handshake is None or uploads:
         return []

@@ -48,11 +48,11 @@ class WithoutOne:
         )
 
     def p(self) -> float:
-        """Return the largest p against no difference."""
+        """Return the largest p of "no difference" among the whole and the analyses that leave one machine out."""
         return max(statistic.p() for statistic in (self.whole, *self.parts))
 
     def p_equivalent(self, margin: float) -> float:
-        """Return the largest p for equivalence."""
+        """Return the largest p of equivalence among the whole and the analyses that leave one machine out."""
         return max(statistic.p_equivalent(margin) for statistic in (self.whole, *self.parts))
 
 

@@ -86,7 +86,7 @@ def level_of_next(taken: LooksTaken, alpha: float) -> float:
 
 
 def earlier_looks(taken: LooksTaken) -> list[int]:
-    """Return the numbers of blocks at the looks that reduce what the present one may spend."""
+    """Return the numbers of blocks at the earlier looks that used up part of the total error probability."""
     return [] if taken["rule"] == FIXED else [blocks for blocks in taken["blocks"][:-1] if blocks >= FEWEST]
 
 

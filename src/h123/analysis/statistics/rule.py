@@ -10,7 +10,7 @@ from h123.analysis.statistics.remedy import Remedy
 
 @dataclass(frozen=True)
 class Rule:
-    """The rule of a campaign at its present look."""
+    """How the comparisons of a campaign are decided at its present look."""
 
     margin: float
     alpha: float

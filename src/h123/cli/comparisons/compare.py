@@ -75,8 +75,8 @@ def command(
         typer.Option(
             metavar="NAME|PATH,...",
             help="Networks to compare over: names (`h123 list networks`) or paths of network files, such as "
-            f"home,./dsl.yaml. [default: {NETWORKS}; under the virtual clock without lan, unless the server's answers "
-            "take a while]",
+            f"home,./dsl.yaml. [default: {NETWORKS}; under the virtual clock, lan is left out unless the server is "
+            "slow to answer]",
             show_default=False,
         ),
     ] = None,
@@ -272,9 +272,9 @@ def command(
     """Compare HTTP/1.1, HTTP/2 and HTTP/3 on your own server, or two builds of it.
 
     h123 starts your server in the lab unchanged, finds out which protocols it speaks and how it answers, and measures
-    it over emulated networks in paired blocks. It stops when the question (or --fail-if) is decided, at the latest
-    after --max-blocks blocks. You need no study file, and h123 changes none of your files. It checks the server's
-    certificate only with --cacert.
+    it over emulated networks in paired blocks. It stops when the question (or --fail-if) is decided, or after
+    --max-blocks blocks. You need no study file, and h123 changes none of your files. It checks the server's certificate
+    only with --cacert.
 
     In the lab the server cannot reach anything outside, not even a database. Give --server a script that starts what it
     needs, or start everything yourself and leave out --server.

@@ -133,7 +133,7 @@ def _worth_measuring(networks: dict[str, Network], answers: Sequence[Sequence[An
     idle = [name for name, network in networks.items() if not network.takes_time]
     if not idle or usual > _WAITS_NS:
         return networks
-    say(f"Left out: {', '.join(idle)}, where nothing takes time under the virtual clock (--networks includes it)")
+    say(f"Left out: {', '.join(idle)}, where requests take no time under the virtual clock (--networks includes it)")
     return {name: network for name, network in networks.items() if name not in idle}
 
 

@@ -53,7 +53,7 @@ def command(
     clock: ClockOption = None,
     transport: TransportOption = None,
     cpus: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Processors for each element under the virtual clock.")
+        int, typer.Option(min=1, metavar="N", help="Processors for each shard under the virtual clock.")
     ] = _CPUS,
     image: Annotated[
         str | None,

@@ -42,8 +42,8 @@ def command(
 
     Each pair runs real trials: GET and POST of 100 kB by three users, over a plain veth pair. Subjects named here are
     installed first if necessary. Ctrl-C loses at most the trial in progress; the same command resumes. It retries pairs
-    that failed, and pairs that passed only if one of the subjects has changed since. To start over, use a different
-    --out.
+    that failed. It retries a pair that passed only if one of the two subjects has changed. To start over, use a
+    different --out.
 
     Examples:
 

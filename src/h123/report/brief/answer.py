@@ -14,7 +14,7 @@ from h123.analysis.provenance.gate import GatePart
 from h123.analysis.sections import Verdicts
 from h123.base.terminal.console import with_commands
 from h123.report.brief.caveats import caveat_lines
-from h123.report.brief.findings import cause_lines, cold_lines, comparison_lines
+from h123.report.brief.findings import cause_lines, cause_title, cold_lines, comparison_lines
 from h123.report.brief.table import answer_table
 from h123.report.text.answer import AnswerTable, answers, no_answer
 from h123.report.text.constant_factors import common, common_line, without
@@ -104,7 +104,7 @@ def print_answer(
             len(differences),
             short=[finding.short for finding in differences],
         ),
-        _Group("Why (first minus second):", [(line, "") for line in cause_lines(verdicts, width - 2)], 1, 4),
+        _Group(cause_title(verdicts), [(line, "") for line in cause_lines(verdicts, width - 2)], 1, 4),
         _Group("Also found:", [(line, "") for line in further(verdicts)], 1, 2),
         _Group("Caveats:", [(line, "") for line in caveat_lines(verdicts, folder)], 1, 3),
     ]

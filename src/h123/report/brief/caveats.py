@@ -149,7 +149,7 @@ def _windows(verdicts: Verdicts) -> Iterator[str]:
     least = min(starts.values())
     yield (
         f"{level(largest)} starts with {starts[largest]} packets, others with {least} (stack defaults); "
-        "--transport matched excludes this"
+        "--transport matched removes this difference"
     )
 
 

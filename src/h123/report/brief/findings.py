@@ -56,15 +56,14 @@ def _short(c: JudgedComparison) -> str:
 
 
 def _unjudged(comparisons: Sequence[JudgedComparison]) -> Iterator[AnswerLine]:
-    """Yield one line for each reason: `On lan, not judged: nothing takes time there under the virtual clock.`"""
+    """Yield one line for each reason: `lan is not judged: the machine was too busy.`"""
     cells: dict[str, dict[str, JudgedComparison]] = {}
     for c in comparisons:
         name = cell_name(c["cell"]) or f"{level(c['a'])} v {level(c['b'])}"
         cells.setdefault(_why(c), {}).setdefault(name, c)
     for why, by_name in cells.items():
-        (first, *others) = by_name.values()
-        where = place(first["cell"]) if not others and first["cell"] else listed(list(by_name), "and")
-        yield AnswerLine("inconclusive", f"{opened(where, f'not judged: {why}')}.")
+        verb = "is" if len(by_name) == 1 else "are"
+        yield AnswerLine("inconclusive", f"{listed(list(by_name), 'and')} {verb} not judged: {why}.")
 
 
 def _why(c: JudgedComparison) -> str:
@@ -92,12 +91,22 @@ def _cold_lines(comparisons: Sequence[JudgedComparison]) -> Iterator[AnswerLine]
         yield AnswerLine(standing(members[0]), f"Cold requests{f' ({where})' if where else ''}: {text}.")
 
 
+def cause_title(verdicts: Verdicts) -> str:
+    """Return the title of the lines about causes: `Why the mean request differs:`"""
+    names = [f"the {name}" for name in dict.fromkeys(map(causes.typical, _main_rows(verdicts)))]
+    return f"Why {listed(names, 'and')} {'differs' if len(names) == 1 else 'differ'}:"
+
+
 def cause_lines(verdicts: Verdicts, width: int) -> list[str]:
-    """Return a line for each difference and its main causes, with as many parts as fit into `width` columns: `medium,
-    HTTP/3 v HTTP/2: −135 ms per mean request (−120 ms from a congestion window cut by losses)`."""
+    """Return a line for each difference and its main causes, with as many parts as fit into `width` columns: `On
+    medium, HTTP/3 takes 135 ms less than HTTP/2: 120 ms less for a congestion window cut by losses`."""
+    return [line for row in _main_rows(verdicts) if (line := _cause_line(row, width))]
+
+
+def _main_rows(verdicts: Verdicts) -> list[CausesRow]:
+    """Return the rows about the differences that the answer states."""
     comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
-    rows = reason_rows(causes.cause_rows(verdicts), headline(comparisons), comparisons)
-    return [line for row in rows if (line := _cause_line(row, width))]
+    return list(reason_rows(causes.cause_rows(verdicts), headline(comparisons), comparisons))
 
 
 def _cause_line(row: CausesRow, width: int) -> str:
@@ -105,11 +114,10 @@ def _cause_line(row: CausesRow, width: int) -> str:
     if not parts or row["difference"]["confidence"] < CONFIDENCE:
         return ""
     named = [
-        f"{causes.signed(part['difference']['seconds'])} from {cause(part['cause'], part['words'])}" for part in parts
+        f"{causes.amount(part['difference']['seconds'])} for {cause(part['cause'], part['words'])}" for part in parts
     ]
-    where = ", ".join(filter(None, [cell_name(row["cell"]), f"{level(row['a'])} v {level(row['b'])}"]))
-    whole = f"{where}: {causes.signed(row['difference']['seconds'])} per {causes.typical(row)} ("
-    shown = 1
-    while shown < len(named) and len(whole) + len(", ".join(named[: shown + 1])) < width:
+    took = f"{level(row['a'])} takes {causes.amount(row['difference']['seconds'])} than {level(row['b'])}: "
+    whole, shown = opened(place(row["cell"]), took), 1
+    while shown < len(named) and len(whole) + len(", ".join(named[: shown + 1])) <= width:
         shown += 1
-    return f"{whole}{', '.join(named[:shown])})"
+    return f"{whole}{', '.join(named[:shown])}"

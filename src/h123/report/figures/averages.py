@@ -29,7 +29,7 @@ _TRIALS = "Marks: one a trial, the mean of its requests. Upright line: the avera
 
 
 def averages_figures(replications: Sequence[ReplicationsRow], factors: Factors, compared: str) -> list[Figure]:
-    """Return the equivalents of figures 5 and 6, as far as there are data.
+    """Return the equivalents of the published study's figures 5 and 6, each only if there are data for it.
 
     `replications` come from verdicts.json. `factors` are the study's factors with their levels. Both are in the study's
     order.

@@ -109,7 +109,7 @@ def lines(name: str, pixels: int) -> list[str]:
 
 
 def header(names: Iterable[str], pixels: int) -> alt.Header:
-    """Return the titles of a picture's panels, each above its panel. A bar in a name separates its lines."""
+    """Return the titles of a picture's panels, each above its panel. A `|` in a name starts a new line."""
     lines_by_name = {name: [line for part in name.split("|") for line in lines(part, pixels)] for name in names}
     return alt.Header(
         labelAnchor="start", labelPadding=6, labelExpr=f"{json.dumps(lines_by_name)}[datum.label]", labelLimit=0

@@ -52,5 +52,5 @@ def disagreements(published: AsPublished) -> list[PublishedRow]:
 
 
 def verdict_words_of_sound(row: PublishedRow) -> str:
-    """Return the sound verdict next to a published one, in the words of the published metric."""
+    """Return h123's own verdict, in the words of the published metric, to show next to the published verdict."""
     return metric_word(row["metric"], row["sound"]["verdict"]) if row["sound"] else "–"

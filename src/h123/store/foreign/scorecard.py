@@ -1,4 +1,4 @@
-"""Reads and writes the files that curl's scorecard.py writes with `--json`: cards as runs, and campaigns as cards.
+"""Reads the files (cards) that curl's scorecard.py writes with `--json`, and writes campaigns as such files.
 
 A card contains one build of curl with one protocol against one server. Each cell is the mean rate of a few complete
 runs of curl: bytes per second in `downloads` and `uploads`, requests per second in `requests`.

@@ -170,7 +170,7 @@ class Site(Strict):
         everything that is not cacheable.
 
         If a cached resource would request others, the nearest requested resource above it does so instead. Its `run`
-        grows by the runs of the cached resources in between; of several such sums, the longest counts.
+        grows by the runs of the cached resources in between; if there are several such sums, by the largest.
         """
         by_name = {resource.name: resource for resource in self.resources}
         requested = {

@@ -74,7 +74,7 @@ class AnyWorkloadFile(RootModel[RequestsFile | MixFile | PageFile]):
 
 
 class WorkloadParameters(RequestsParameters, MixParameters, PageParameters):
-    """The parameters of all kinds, side by side as in a study."""
+    """The parameters of every kind of workload, in one flat list as in a study."""
 
     kind: Literal["requests", "mix", "page"] = "requests"
 
