@@ -54,8 +54,8 @@ def command(study: Path, out: Path) -> list[str | Path]:
     return ["run", study, "--clock", "virtual", "--engine", "ray", "--address", ADDRESS, "--out", out]
 
 
-def finish(process: subprocess.Popen[str]) -> str:
-    output, _ = process.communicate(timeout=PATIENCE_S)
+def finish(process: subprocess.Popen[str], blocks: int = BLOCKS) -> str:
+    output, _ = process.communicate(timeout=PATIENCE_S + 10 * blocks)
     assert process.returncode == 0, output
     return output
 
@@ -123,7 +123,7 @@ def test_interrupted_and_resumed_with_another_number_of_nodes(
 
 def test_killed_at_any_moment_nothing_is_lost_or_doubled(tmp_path: Path, library: Path) -> None:
     """Actors, nodes, the head and the campaign's process are killed in turn, each when trials have ended since."""
-    blocks = BLOCKS + 2 * ROUNDS
+    blocks = BLOCKS + ROUNDS * 3 // 2
     study, out = _study(tmp_path, blocks), tmp_path / "out"
     chance, kills = random.Random(ROUNDS), 0
     while kills < ROUNDS:
@@ -143,7 +143,7 @@ def test_killed_at_any_moment_nothing_is_lost_or_doubled(tmp_path: Path, library
             assert driver.poll() is not None, f"the campaign goes on without its {victim}"
         again(tmp_path)
     with Cluster(library, tmp_path, 2) as cluster:
-        finish(cluster.h123(command(study, out)))
+        finish(cluster.h123(command(study, out)), blocks)
     check(out, _expected(tmp_path, study, blocks), blocks)
     assert nothing_is_left_over(again(tmp_path))
 
