@@ -3,7 +3,8 @@
     PYTHONPATH=src:tests .venv/bin/python bench/ray_nodes.py [--rounds 3] [--nodes 2]
 
 The nodes are on this machine, in network and mount namespaces of their own (needs root). One node and several take
-turns; what counts is the ratio of the medians of the campaign's time, by its journal.
+turns; what counts is the ratio of the medians of the campaign's time, by its journal. Several nodes also run one trial
+each a second time, to compare their bytes: a fixed cost, which more blocks make smaller.
 """
 
 import argparse
@@ -26,7 +27,7 @@ factors:
   network: [poor]
 settings: {server: go, client: go, congestion: cubic, method: GET, size: 100kB, users: 2, requests: 20, clock: virtual}
 compare: {factor: protocol, pairs: [h3/h2], twin: h2, margin: 5%}
-blocks: 12
+blocks: 24
 seed: 7
 """
 
