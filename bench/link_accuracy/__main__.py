@@ -73,7 +73,7 @@ def delays(folder: Path) -> Iterator[Row]:
         within = all(abs(error) <= DELAY_BAR_NS for found in errors for error in found)
         yield Row(
             f"one-way delay beyond {profile.delay_ns / 1e6:.0f} ms + serialization at {profile.bps / 1e6:.0f} Mbit/s, "
-            f"{len(plan)} packets: min / median / p99 / max, us",
+            f"{len(plan)} packets: min, median, p99, max in µs",
             *(_quantiles(found) for found in errors),
             f"each within ±{DELAY_BAR_NS // 1000}",
             complete and within,
@@ -103,7 +103,7 @@ def _loss_row(profile: Profile, sent: int, lost: list[int]) -> Row:
 
 
 def rate(folder: Path, profile: Profile) -> Row:
-    """What passes, from the first arrival to the last, of 1.2 times the rate."""
+    """Return the rate received, from the first arrival to the last, when 1.2 times the link's rate is sent."""
     plan = udp.overload(profile, 1.2, 2000)
     rates = []
     for kind in KINDS:
@@ -111,21 +111,21 @@ def rate(folder: Path, profile: Profile) -> Row:
         span = arrivals[-1].received_ns - arrivals[0].received_ns
         rates.append((len(arrivals) - 1) * plan[0][1] * 8e9 / span)
     return Row(
-        f"rate received of 1.2 times {profile.bps / 1e6:.0f} Mbit/s, Mbit/s",
+        f"rate received when {1.2 * profile.bps / 1e6:.0f} Mbit/s is sent over {profile.bps / 1e6:.0f} Mbit/s, Mbit/s",
         *(f"{found / 1e6:.6f}" for found in rates),
-        "within 0.01 % of it",
+        f"within 0.01 % of {profile.bps / 1e6:.0f}",
         all(abs(found / profile.bps - 1) <= 1e-4 for found in rates),
     )
 
 
 def burst(folder: Path, profile: Profile) -> Row:
-    """What a queue admits of a quarter more than it holds, sent before the first packet is through."""
+    """Return how many packets a queue admits from a burst that is a quarter larger than the queue."""
     plan = udp.burst(profile.queue_packets * 5 // 4)
     lost = [udp.send(folder / kind, kind, profile, plan).lost() for kind in KINDS]
     delivered = [str(len(plan) - len(each)) for each in lost]
     met = lost[0] == lost[1] == set(range(profile.queue_packets, len(plan)))
     return Row(
-        f"delivered of a burst of {len(plan)}, queue {profile.queue_packets}",
+        f"packets delivered out of a burst of {len(plan)}, with a queue of {profile.queue_packets}",
         *delivered,
         f"the first {profile.queue_packets}",
         met,
@@ -170,7 +170,7 @@ def _goodput_row(what: str, found: dict[Kind, list[float]]) -> Row:
 
 def _quantiles(sorted_ns: list[int]) -> str:
     at = [sorted_ns[round(share * (len(sorted_ns) - 1))] / 1e3 for share in (0, 0.5, 0.99, 1)]
-    return " / ".join(f"{value:.3f}" for value in at)
+    return ", ".join(f"{value:.3f}" for value in at)
 
 
 def _spread(values: list[float]) -> str:
