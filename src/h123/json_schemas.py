@@ -110,6 +110,9 @@ def schemas() -> Iterator[tuple[str, str]]:
     """Yield the name of each file and its content."""
     for name, document in DOCUMENTS.items():
         schema = TypeAdapter(document).json_schema(schema_generator=_Described)
+        for definition, content in schema.get("$defs", {}).items():
+            if content.get("title") == definition:
+                del content["title"]
         whole = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": name}
         yield f"{name}.schema.json", json.dumps(whole, ensure_ascii=False, separators=(",", ":")) + "\n"
 

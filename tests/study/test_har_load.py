@@ -70,8 +70,14 @@ def test_days_later_is_no_part_of_the_load() -> None:
     assert "at 144 h 0 min)" in found.notes[0]
 
 
-def test_pixels_have_the_size_of_their_bodies() -> None:
-    assert [(one.size, one.count) for one in case("pixels").site.resources] == [(8000, 1), (43, 30)]
+def test_pixels_have_the_size_of_their_bodies(tmp_path: Path) -> None:
+    recording = json.loads((HARS / "pixels.har").read_text())
+    document, pixel = recording["log"]["entries"]
+    pixels = [json.loads(json.dumps(pixel).replace("p0.gif", f"p{number}.gif")) for number in range(30)]
+    recording["log"]["entries"] = [document, *pixels]
+    (tmp_path / "pixels.har").write_text(json.dumps(recording))
+    found = import_site(tmp_path / "pixels.har", "page")
+    assert [(one.size, one.count) for one in found.site.resources] == [(8000, 1), (43, 30)]
 
 
 def test_a_document_that_failed_is_refused() -> None:
