@@ -214,7 +214,7 @@ def test_what_was_tried_is_read_or_refused(tmp_path: Path, monkeypatch: pytest.M
     assert load_rejected_subjects() == [
         RejectedSubject(name="s2n", stack="s2n-quic", what="to build it", why="no glue")
     ]
-    (tmp_path / "tried.toml").write_text(entry.replace("why", "wyh"))
+    (tmp_path / "tried.toml").write_text(entry.replace("why", "whyy"))
     with pytest.raises(UserError, match="did you mean why"):
         load_rejected_subjects()
 
