@@ -38,8 +38,8 @@ def _advised() -> Iterator[None]:
 def open(path: str | PathLike[str]) -> "CampaignData":
     """Open the campaign in a folder. All its files are checked against their digests.
 
-    Raises UserError if it is no campaign, or if its plan or journal has changed since h123 wrote it. Trials whose
-    files have changed are left out, as of every analysis, with a warning.
+    Raises UserError if the folder is no campaign, or if its plan or journal has changed since h123 wrote it. Trials
+    whose files have changed are left out with a warning, as in every analysis.
     """
     with _advised():
         folder = CampaignFolder.open(Path(path))
@@ -50,7 +50,7 @@ def open(path: str | PathLike[str]) -> "CampaignData":
 
 
 class CampaignData:
-    """A campaign to read; nothing in its folder is changed. `open` makes it."""
+    """A campaign to read, made by `open`. Nothing in its folder is changed."""
 
     def __init__(self, folder: CampaignFolder) -> None:
         self._folder = folder
@@ -60,7 +60,7 @@ class CampaignData:
 
     @property
     def path(self) -> Path:
-        """Its folder."""
+        """The campaign's folder."""
         return self._folder.path
 
     @cached_property
@@ -71,7 +71,7 @@ class CampaignData:
 
     @property
     def networks(self) -> Mapping[str, Network]:
-        """The profiles of its networks, by name."""
+        """The profiles of the campaign's networks, by name."""
         return self.study.networks
 
     @cached_property
@@ -85,8 +85,8 @@ class CampaignData:
     def samples(self, where: str = "true", columns: Sequence[str] = ()) -> "pa.Table":
         """The requests of these trials: one row each, with the trial's block and levels.
 
-        `where` is a condition in DuckDB's SQL, such as `phase = 'warm' AND cell_network = 'poor'`; `columns` are those
-        that are wanted, if not all. Raises UserError for what is none.
+        `where` is a condition in DuckDB's SQL, such as `phase = 'warm' AND cell_network = 'poor'`; `columns` selects
+        columns; without it you get all. Raises UserError if the condition or a column is not valid.
         """
         selection = ", ".join('"' + column.replace('"', '""') + '"' for column in columns) or "*"
         return self._table(
@@ -95,7 +95,7 @@ class CampaignData:
 
     @cached_property
     def verdicts(self) -> Verdicts:
-        """All that `h123 analyse` last found. Raises UserError if it has not run."""
+        """The results of the last `h123 analyse` of the campaign. Raises UserError if there are none."""
         with _advised():
             return read_verdicts(self._folder)
 

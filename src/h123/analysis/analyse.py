@@ -24,8 +24,8 @@ _LAST_DIGITS = 1e-9
 
 
 def analyse(folder: CampaignFolder) -> Verdicts:
-    """Write verdicts.json, if the folder can be written to, and return its content. The same folder always gives the
-    same bytes. Raises UserError."""
+    """Write verdicts.json, if the folder is writable, and return its content. The same folder always gives the same
+    bytes. Raises UserError."""
     with few_collections():
         return _analyse(folder)
 

@@ -11,8 +11,8 @@ from h123.analysis.statistics.looks import WIDTH, Looks
 
 
 def reliable(had: float | None, verdicts: Verdicts) -> bool:
-    """Return whether an interval has the confidence that the present look requires. With too few blocks, none has
-    it."""
+    """Return whether an interval has the confidence that the present look requires. With too few blocks, no interval
+    has it."""
     return had is not None and 1 - had <= verdicts["looks"]["level"] * (1 + 1e-9)
 
 

@@ -80,7 +80,7 @@ class Case:
 
     @property
     def trials(self) -> TrialSet:
-        """The trials on which answers rest."""
+        """The trials that answers are computed from."""
         return self.selection.trials
 
     @property

@@ -42,7 +42,7 @@ class MachineSpread(TypedDict):
 
 @dataclass(frozen=True)
 class Selection:
-    """The trials on which answers rest, and why the others do not count."""
+    """The trials that answers are computed from, and why the others do not count."""
 
     trials: TrialSet
     differences: Sequence[MachineDifference] = ()

@@ -35,7 +35,7 @@ def excerpt(value: object) -> str:
 
 
 def choose(word: object, allowed: Iterable[object]) -> str:
-    """Suggest what may replace `word`: a similar allowed word, if there is one, and the list of allowed words."""
+    """Suggest what may replace `word`: a similar allowed word, if one exists, and the list of allowed words."""
     names, written = [str(name) for name in allowed], str(word)[:100]
     near = difflib.get_close_matches(written, names, n=3)
     close = [name for name in near if _edits(written, name) <= _slips(written)][:1]

@@ -10,7 +10,7 @@ _MOUNTED = PurePosixPath("/tmp/h123-roots")
 
 
 def mounted(root: str, *below: str) -> str:
-    """Return the path in a lab of something below a root."""
+    """Return the path that something below a root has in a lab."""
     return str(_MOUNTED.joinpath(root, *below))
 
 

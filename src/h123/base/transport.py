@@ -16,7 +16,7 @@ TCP_PAYLOAD = 1448
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting of senders."""
+    """A transport setting of the side that sends bodies, such as the initial window."""
 
     name: Name
     title: str

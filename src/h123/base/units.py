@@ -212,7 +212,7 @@ def format_share(share: float) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 block`, `8 blocks`."""
+    """Format a number with its noun: `1 block`, `8 blocks`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 

@@ -1,5 +1,5 @@
-"""Assigns blocks to machines. Each block runs completely on one machine, because only there everything else is
-equal."""
+"""Assigns blocks to machines. Each block runs completely on one machine, so that its trials differ only in their
+treatments."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -98,7 +98,7 @@ class BlockAssignment:
         self.assignees.append(assignee)
 
     def lose(self, loss: MachineLost) -> None:
-        """Remove a machine. Its unfinished blocks wait for a different one."""
+        """Remove a machine. Its unfinished blocks wait for another machine."""
         self.assignees = [assignee for assignee in self.assignees if assignee.machine.name != loss.machine]
         self._losses[loss.machine] = loss.why
         homeless = [n for n, home in self._homes.items() if home == loss.machine and self._needs_machine(n)]

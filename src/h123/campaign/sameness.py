@@ -54,7 +54,7 @@ def differences(one: Mapping[str, str], other: Mapping[str, str]) -> str | None:
 
 
 def unlike(what: str, trial: str, fault: str, runs: Sequence[Execution]) -> UserError:
-    """Return the error about a trial that did not do the same twice."""
+    """Return the error about a trial whose two executions differ."""
     verify = "\n".join(dict.fromkeys(f"  h123 verify {typed(run.campaign.path)} {trial}" for run in runs))
     return UserError(
         f"{what} was run twice under the virtual clock, and {trial} did not do the same: {fault}"

@@ -1,5 +1,5 @@
-"""Second runs: for each machine that runs virtual trials, a different machine also executes one of its trials, and must
-do the same to the byte.
+"""Second runs: for each machine that runs virtual trials, a different machine executes one of its trials again. The
+second run must give the same files, byte for byte.
 
 Machines of one campaign are compared at once. A shard executes a trial of another shard, and `h123 join` compares them.
 """
@@ -49,7 +49,7 @@ class SecondRuns:
         return self._trials[self._random(home).choice(finished[home])]
 
     def block(self, trial: PlannedTrial) -> list[PlannedTrial]:
-        """Return the whole block of a trial, because its place there decides how it runs."""
+        """Return the whole block of a trial, because the trial's place in the block decides how it runs."""
         return self._blocks[trial.block]
 
     def history(self, trial: PlannedTrial) -> dict[str, list[PastAttempt]]:
@@ -62,7 +62,8 @@ class SecondRuns:
         return {name: [attempt] for name, attempt in past.items()}
 
     def take(self, attempt: AttemptDone, pool: Pool) -> None:
-        """Record an attempt that has ended, if it is valid. Raises UserError if it did not do the same."""
+        """Record a second run that has ended, if it is valid. Raises UserError if its files differ from those of the
+        first run."""
         facts, folder = attempt.facts, pool.archive(attempt)
         fault = seal.broken(folder, attempt.seal)
         files = measured_files(folder) if not fault else {}
@@ -105,7 +106,7 @@ def require_same(
     theirs: CampaignFolder, event: SecondRun, mine: CampaignFolder, attempts: Iterable[AttemptFacts]
 ) -> bool:
     """Return whether `mine` has an attempt with which to compare the second run in `theirs`. Raises UserError if the
-    two did not do the same."""
+    two differ."""
     first = counted(attempts)
     if first is None or first["attempt"] != 1:
         return False

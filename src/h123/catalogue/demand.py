@@ -16,7 +16,7 @@ Linux's."""
 
 
 class WorkloadNeeds(Protocol):
-    """The requirements of a workload for its subjects; study.workload.WorkloadKind implements it."""
+    """What a workload requires of its subjects; study.workload.WorkloadKind implements it."""
 
     @property
     def has_headers(self) -> bool: ...

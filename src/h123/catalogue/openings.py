@@ -69,5 +69,5 @@ OPENINGS: dict[Resumption, SessionOpening] = {
 
 
 def opening(sessions: str) -> SessionOpening:
-    """Return the row for a study's setting."""
+    """Return the way in which connections are opened with this value of the parameter `sessions`."""
     return next((row for name, row in OPENINGS.items() if name == sessions), ALL_FULL)

@@ -146,7 +146,7 @@ class OwnServer(Strict):
 
     @property
     def tcp(self) -> bool:
-        """Whether the server listens on TCP. It starts completely, whatever a trial uses."""
+        """Whether the server listens on TCP. A user's server starts with all its protocols in every trial."""
         return any(protocol != QUIC for protocol in self.protocols)
 
     @property
@@ -160,13 +160,13 @@ class OwnServer(Strict):
 
     @property
     def ready_port(self) -> int | None:
-        """The port to wait for, at any address, or None."""
+        """The port that accepts connections, at any address, once the server is ready. None if the study names none."""
         match = _PORT.fullmatch(self.ready or "")
         return int(match[1]) if match else None
 
     @property
     def ready_line(self) -> str | None:
-        """The text that its output must contain, or None."""
+        """The text that the server's output contains once the server is ready. None if the study names none."""
         return None if self.ready_port else self.ready
 
     def authority(self, port: int) -> str:

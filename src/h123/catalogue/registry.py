@@ -171,7 +171,7 @@ class RejectedSubjectsFile(Strict):
 
 
 def load_rejected_subjects() -> list[RejectedSubject]:
-    """Return all rejected subjects, in the file's order; empty without the file. Raises UserError if the file is
+    """Return all rejected subjects, in the file's order; none if there is no file. Raises UserError if the file is
     malformed."""
     path = subjects_folder() / "tried.toml"
     if not path.is_file():

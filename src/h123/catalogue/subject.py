@@ -69,12 +69,12 @@ class Subject(Strict):
 
     @property
     def folder(self) -> Path:
-        """The folder of its sources."""
+        """The folder of the subject's sources."""
         return self._folder
 
     @property
     def installed_as(self) -> str:
-        """The name of its installation: its own, or its parent subject's."""
+        """The name of the subject's installation: the subject's own name, or that of its parent subject."""
         return self.install.part_of or self.name
 
     @property

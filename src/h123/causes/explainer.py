@@ -360,7 +360,7 @@ class _Marks:
         self._now, self._end = request.start, request.end
 
     def up_to(self, time: int) -> tuple[int, int]:
-        """Return the stage that ends at `time`."""
+        """Return the beginning and the end of the stage that ends at `time`."""
         begin, self._now = self._now, min(max(time, self._now), self._end)
         return begin, self._now
 

@@ -70,7 +70,7 @@ class ExplainedTrial:
 
     @property
     def sums_up(self) -> NDArray[np.bool_]:
-        """Whether the parts of each request add up to its latency, within SUMS_UP."""
+        """Whether the parts of each request add up to its latency, within the share SUMS_UP."""
         near: NDArray[np.bool_] = self.missed <= SUMS_UP
         return near
 

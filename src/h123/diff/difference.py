@@ -34,7 +34,7 @@ class _DiffCampaign:
 
     @property
     def damage(self) -> str | None:
-        """Why its remaining data allow no conclusion."""
+        """The reason why the campaign's remaining data allow no conclusion. None if nothing is damaged."""
         words = damage_words(self.folder)
         return f"{self.folder.name}: {words}" if words else None
 

@@ -52,7 +52,7 @@ class DiffRow(TypedDict):
 
 
 class Diff(TypedDict):
-    """The whole document."""
+    """The content of diff.json."""
 
     h123: Literal["diff/1"]
     before: DiffSide

@@ -1,5 +1,5 @@
 """Runs a block order on a machine. It has access to the order, its archives and an empty folder, but not to the
-controller."""
+campaign."""
 
 import shutil
 import time

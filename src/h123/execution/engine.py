@@ -53,7 +53,7 @@ class Engine(Protocol):
         nothing runs."""
 
     def stop(self) -> None:
-        """End all running trials properly. Nothing of them remains."""
+        """Stop all running trials, and wait until they have ended."""
 
 
 @dataclass(frozen=True)

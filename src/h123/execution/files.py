@@ -64,8 +64,8 @@ def trial_roles(p: Parameters, subjects: Mapping[str, Subject]) -> dict[catalogu
 
 
 def trial_certificate(tls: Path, p: Parameters, seed: int = 0) -> Certificate:
-    """Return the certificate for the server of such a trial, in a campaign's folder `tls`. It is created at the first
-    use, from the campaign's `seed`."""
+    """Return the certificate for the server of a trial with these parameters, in a campaign's folder `tls`. It is
+    created at the first use, from the campaign's `seed`."""
     return campaign_certificate(tls, [SERVER_ADDRESS], p.certificate, apart=bool(p.workload.hosts()), seed=seed)
 
 

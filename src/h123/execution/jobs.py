@@ -104,14 +104,14 @@ class Jobs:
         memory_bytes: int,
         headroom: Headroom | None = None,
     ) -> Self:
-        """Return the rule for these blocks, based on what is known about the machine."""
+        """Return the rule for simultaneous trials of these blocks, based on what is known about the machine."""
         estimates = {trial: cost.seconds for trial, cost in estimate_blocks(blocks, networks).items()}
         virtual = most or virtual_jobs(cpus, memory_bytes)
         return cls(networks, compared, estimates, cpus, most, virtual, headroom or Headroom(busy={}))
 
     @classmethod
     def at(cls, plan: Plan, requested_jobs: int | None, machine: Machine) -> Self:
-        """Return the rule for `plan` on a machine."""
+        """Return the rule for simultaneous trials of `plan` on a machine."""
         return cls.of(plan, requested_jobs, machine.cpus, machine.memory_bytes)
 
     def learn(self, event: AttemptFacts, report: Report) -> None:

@@ -35,7 +35,8 @@ _STILL_WORKS = "plan, analyse, report, import and claims work; `h123 doctor` sho
 
 
 class Machine(Message):
-    """A machine that runs blocks. Each block runs on a single machine, because only there everything else is equal."""
+    """A machine that runs blocks. Each block runs on a single machine, so that its trials differ only in their
+    treatments."""
 
     h123: Literal["machine/1"] = "machine/1"
     name: PlaceName

@@ -93,7 +93,7 @@ class OrderRefused(_Event):
     status: Count = 1
 
     def error(self) -> UserError:
-        """Return the error that the user reads."""
+        """Return the error to show to the user."""
         return UserError(self.why, self.remedy, status=self.status)
 
 

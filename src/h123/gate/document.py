@@ -61,7 +61,7 @@ class ConditionRow(TypedDict):
 
 
 class Gate(TypedDict):
-    """The whole document."""
+    """The content of gate.json."""
 
     h123: Literal["gate/1"]
     campaign: str

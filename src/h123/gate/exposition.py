@@ -13,7 +13,7 @@ _WORDS = list(STATUS)
 
 
 def exposition(campaign: str, outcomes: Sequence[ConditionOutcome]) -> str:
-    """Return all metrics as text. Unknown figures have no sample."""
+    """Return the outcome of the conditions as OpenMetrics text. Figures that are unknown are left out."""
     own = CollectorRegistry()
     Info("h123_gate_campaign", "What was held.", registry=own).info({"name": in_one_line(campaign)})
     gauges = {

@@ -91,8 +91,8 @@ class GateFigures:
     """Returns the campaign's trials. It is called only if the study's own comparisons are not enough."""
 
     def of(self, condition: Condition) -> list[GateFigure]:
-        """Return the figures that a condition is about. Empty if no trial has such a value, or if no such level
-        exists."""
+        """Return the figures that a condition tests, one for each cell. Empty if no trial has such a value, or if no
+        such level exists."""
         if len(condition.levels) == 1:
             figures = [
                 self._value(level, condition)
@@ -202,5 +202,5 @@ def _unpaired(row: DiffRow) -> GateFigure:
 
 
 def spoiled(figures: Sequence[GateFigure], why: str | None) -> list[GateFigure]:
-    """Return the figures, marked with `why` they cannot decide anything; unchanged if `why` is None."""
+    """Return the figures with `why` as the reason why none of them decides anything; unchanged if `why` is None."""
     return [replace(figure, withheld=why) if why else figure for figure in figures]

@@ -92,16 +92,16 @@ class _Side:
         )
 
     def receipt_of(self, since: int) -> int:
-        """Return when the other end first received something that was sent at or after a time."""
+        """Return when the other end first received something that was sent at `since` or later."""
         place = int(np.searchsorted(self.at, since))
         return int(self.next[place]) if place < len(self.next) else _NEVER
 
     def until(self, time: int) -> Packets:
-        """Return the packets sent by a time."""
+        """Return the packets that were sent at `time` or earlier."""
         return self.packets[: int(np.searchsorted(self.at, time, side="right"))]
 
     def has_losses(self, time: int) -> bool:
-        """Return whether a packet sent by a time did not arrive."""
+        """Return whether a packet that was sent at `time` or earlier did not arrive."""
         return bool((self.delivered_at[: int(np.searchsorted(self.at, time, side="right"))] == _NEVER).any())
 
 
@@ -123,8 +123,8 @@ class _Connection:
         return int(self.up.at[0])
 
     def opening(self, answer_at: int, request_at: int = _UNKNOWN) -> Opening | None:
-        """Return how the connection opened, or None if nothing had arrived by then. `answer_at`: when the client had
-        the first byte. `request_at`: when it sent the request."""
+        """Return how the connection opened. `answer_at`: when the client had the first byte of the answer; None is
+        returned if nothing had arrived by then. `request_at`: when the client sent the request."""
         arrivals = np.flatnonzero((self.down.delivered_at <= answer_at) & (self.down.packets["payload"] > 0))
         if not len(arrivals):
             return None

@@ -31,7 +31,7 @@ class Usage:
 
     @classmethod
     def of(cls, report: Report, roles: Sequence[str]) -> "Usage | None":
-        """Return the usage of these roles, or None if the report lacks one of them."""
+        """Return the processor time of these roles, or None if the report lacks one of them."""
         usages = [role.cpu for role in report.roles if role.name in roles and role.cpu]
         courses = [np.array(cpu.main_over_time, np.int64).reshape(-1, 2) for cpu in usages]
         if len(courses) < len(roles) or not all(map(len, courses)):

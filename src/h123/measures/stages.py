@@ -23,7 +23,7 @@ class Stages(NamedTuple):
 
 
 def stages_of(rows: Rows) -> Stages:
-    """Return the stages of each row."""
+    """Return the time of each row's request in each stage."""
     start, end, connected, first_byte = (rows[name] for name in ("start_ns", "end_ns", "connected_ns", "first_byte_ns"))
     sending, reused = _sending_times(rows), rows["reused"]
     never = Numbers(end.values, rows.abandoned)  # what had not arrived by then

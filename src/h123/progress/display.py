@@ -32,7 +32,7 @@ class InterimEstimate:
 
 @dataclass(frozen=True)
 class Standing:
-    """How far a campaign has come."""
+    """The progress of a campaign."""
 
     running: list[str]
     """Names of the running attempts, oldest first."""

@@ -320,7 +320,8 @@ class CampaignFolder:
         return self.trials / f"orders{PARTIAL}"
 
     def take_in(self, archive: Path, event: AttemptFacts, digest: str) -> Path:
-        """Move an attempt that was sealed elsewhere into the campaign (`seal.accept`). Return its final path."""
+        """Move an attempt that was sealed outside the campaign's folder into it (`seal.accept`). Return its final
+        path."""
         return seal.accept(archive, self.attempt(event), digest)
 
     def sealed(self) -> list[Path]:

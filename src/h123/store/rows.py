@@ -206,12 +206,12 @@ class Rows:
 
     @cached_property
     def faultless(self) -> Mask:
-        """A mask of the rows without an error."""
+        """A mask of the rows whose request ended without an error."""
         return self._is("error", lambda value: value == "")
 
     @cached_property
     def faulty(self) -> Mask:
-        """A mask of the rows with an error. Abandoned requests are not errors."""
+        """A mask of the rows whose request ended with an error. Abandoned requests are not errors."""
         return self._is("error", lambda value: value not in ("", ABANDONED))
 
     @cached_property

@@ -243,7 +243,8 @@ def _trial_id(block: int, position: int, treatment: _Treatment, compared: str) -
 
 
 def timeless(parameters: Parameters, networks: Mapping[str, Network]) -> bool:
-    """Return whether nothing takes time in a trial with these parameters, as far as the networks' profiles are known.
+    """Return whether requests take no time in a trial with these parameters, as far as the networks' profiles are
+    known.
 
     Under the virtual clock, processing takes no time. If the link takes none either, the measured times are only the
     few microseconds by which each reading of the clock advances it, so their ratio only shows how often a program reads
@@ -254,7 +255,7 @@ def timeless(parameters: Parameters, networks: Mapping[str, Network]) -> bool:
 
 
 def timeless_note(trials: Iterable[Parameters], networks: Mapping[str, Network]) -> str | None:
-    """Return the plan's note about trials in which nothing takes time, or None if there are none."""
+    """Return the plan's note about trials in which requests take no time, or None if there are none."""
     names = dict.fromkeys(p.network for p in trials if timeless(p, networks))
     if not names:
         return None

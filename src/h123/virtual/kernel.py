@@ -242,7 +242,7 @@ class _Job:
     options: str
 
     def fetch(self) -> KernelSource:
-        """Bring the package of the requested release into the work folder."""
+        """Download the source package of the requested release into the work folder."""
         self.steps.begin("virtual kernel: looking for kernel sources on the Debian mirror")
         offers = self._offers()
         source = choose(list(offers))

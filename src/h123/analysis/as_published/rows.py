@@ -19,7 +19,8 @@ class Shapiro(TypedDict):
 
 
 class PooledSide(TypedDict):
-    """The paper's figures for one treatment, and the number of independent requests with as much information."""
+    """The paper's figures for one treatment, and the number of independent requests that would give as much
+    information."""
 
     n: int
     """Requests, pooled over the runs."""
@@ -117,7 +118,7 @@ class Agreement(TypedDict):
 
 
 class Replication(TypedDict):
-    """A trial as the paper averages it."""
+    """One trial, with the averages that the paper computes."""
 
     block: int
     requests: int

@@ -48,7 +48,7 @@ class ClaimEstimate:
 
 @dataclass(frozen=True)
 class ClaimMeasurement:
-    """The figures of a claim, and what is missing for a verdict, in words."""
+    """The ratios measured for a claim, and what is missing for a verdict, in words."""
 
     figures: Sequence[ClaimEstimate]
     lack: str | None
@@ -78,7 +78,7 @@ def claimed_cells(claim: MeasurableClaim, plan: Plan) -> list[Cell]:
 
 
 def measure(claim: MeasurableClaim, case: Case) -> ClaimMeasurement:
-    """Return the figures of a claim, as far as the campaign provides them."""
+    """Return the ratios that the campaign measured for a claim, and what is missing for a verdict."""
     plan, cells = case.plan, claimed_cells(claim, case.plan)
     if absent := _absent(claim, cells, plan):
         return ClaimMeasurement([], absent, planned=False)

@@ -107,7 +107,7 @@ class Values:
 
 
 def in_blocks(plan: Plan, cell: Cell, *, twin: bool = False) -> list[Treated]:
-    """Return the treatment in each block."""
+    """Return the trials of a cell's treatment, one for each block of the plan."""
     levels = tuple(sorted(cell.items()))
     return [Treated(block, levels, twin) for block in range(1, len(plan.blocks) + 1)]
 
@@ -128,7 +128,7 @@ def compared(case: Case) -> list[PairedComparison]:
 
 
 def declared(plan: Plan, unknown: Collection[str] = ()) -> Iterator[PairedComparison]:
-    """Yield the comparisons of the plan without values, the A/A comparisons last."""
+    """Yield the comparisons that the plan contains, without values. The A/A comparisons come last."""
     study, cells = plan.study, other_cells(plan)
     compare = study.compare
     metrics = list(dict.fromkeys(metric for family in compare.families for metric in family.metrics))
@@ -146,7 +146,8 @@ def declared(plan: Plan, unknown: Collection[str] = ()) -> Iterator[PairedCompar
 
 
 def observed_by(plan: Plan, metric: str, cell: Cell, a: str, b: str) -> str | None:
-    """Return the metric with the same observation as `metric`, if the study compares both; otherwise None."""
+    """Return the metric that measures the same as `metric` (as goodput and latency do in a closed loop), if the study
+    compares both; otherwise None."""
     study, families, twin = plan.study, plan.study.compare.families, a == b
     metrics = [
         name for family in families for name in family.metrics if twin or membership(families, name, (a, b), cell)
@@ -173,7 +174,7 @@ def other_cells(plan: Plan) -> list[Cell]:
 
 
 def fill(comparison: PairedComparison, values: Values, plan: Plan) -> PairedComparison:
-    """Return the comparison with its values."""
+    """Return the comparison with the values of its trials."""
     c = comparison
     pairs, one_sided = pair_values(values, plan, c.cell, c.metric, (c.a, c.b), twin=c.twin)
     return replace(comparison, pairs=pairs, one_sided=one_sided)

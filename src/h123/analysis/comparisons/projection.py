@@ -115,7 +115,8 @@ def fewest_blocks(projected: Iterable[JudgedComparison], level: float) -> int:
 
 
 def of_question(projected: Sequence[JudgedComparison]) -> list[Projection]:
-    """Return the projections of undecided comparisons that the answer shows, so that a forecast is about no others."""
+    """Return the projections of the undecided comparisons that the answer shows, because a forecast is only about
+    these."""
     return [projection for c in headline(projected) if (projection := c.get("projection"))]
 
 

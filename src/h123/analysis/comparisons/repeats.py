@@ -12,7 +12,7 @@ from h123.study import METRICS, Parameters
 
 
 def repeated(metric: str, metrics: Sequence[str], trials: Iterable[Parameters]) -> str | None:
-    """Return the study's first metric based on the same observation as `metric`, or None if there is no other."""
+    """Return the first metric of the study that measures the same as `metric`, or None if no other metric does."""
     same = METRICS[metric].observation
     first = next((name for name in metrics if METRICS[name].observation == same), metric)
     closed = not any(parameters.workload.open_loop for parameters in trials)

@@ -10,7 +10,7 @@ Cell = Mapping[str, str]
 
 
 class PairRow(TypedDict):
-    """The values of both sides in one block."""
+    """The values of both levels in one block."""
 
     block: int
     a: float
@@ -19,7 +19,7 @@ class PairRow(TypedDict):
 
 
 class Withheld(TypedDict):
-    """The reason why there is no verdict."""
+    """The reason why a comparison has no verdict."""
 
     kind: str
     """`attempts`, `unmeasured`, `disturbed`, `audits`, `failures`, `answers`, `timeless` or `machine`."""
@@ -45,7 +45,7 @@ class Projection(TypedDict):
 
 
 class EstimateRow(TypedDict):
-    """The estimate of a comparison."""
+    """The estimated ratio of a comparison."""
 
     blocks: int
     """The number of blocks with a value on both sides; 0 without data."""

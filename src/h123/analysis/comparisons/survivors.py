@@ -49,7 +49,8 @@ class Survivors:
 
 
 def survivors(attempts: Sequence[Attempt], plan: Plan) -> Survivors:
-    """Return the missing requests. There are none if h123 measured, or without several blocks to compare."""
+    """Return the missing requests of imported trials. Nothing counts as missing in h123's own trials, or in a campaign
+    with a single block."""
     imported = [attempt for attempt in attempts if attempt.imported]
     if len(plan.blocks) < 2 or not imported:
         return Survivors({}, False)

@@ -166,12 +166,12 @@ class TrialExplanations:
         return sorted({block for block, _ in self._attempts})
 
     def mean(self, block: int, cell: Cell, phase: str) -> Means | None:
-        """Return the means over the requests of a trial, or None if they are unknown."""
+        """Return the mean time that requests of a phase spent on each cause in one trial. None if it is unknown."""
         attempt = self._attempts.get(_place(block, cell))
         return self.of(attempt).get(phase) if attempt else None
 
     def of(self, attempt: Attempt) -> Mapping[str, Means]:
-        """Return the means of each phase of an attempt; empty if its packets do not show them."""
+        """Return the mean time on each cause, for each phase of an attempt; empty if the packets do not show it."""
         if attempt.name not in self._read:
             self._read[attempt.name] = self._means(attempt)
         return self._read[attempt.name]
@@ -192,7 +192,7 @@ class TrialExplanations:
 
 
 def means(trial: ExplainedTrial) -> dict[str, Means]:
-    """Return the means of each phase of a trial, and of its visits."""
+    """Return the mean time that requests spent on each cause, for each phase of a trial and for its visits."""
     phases, near = np.array(trial.phases), trial.sums_up
     of = {phase: phases == phase for phase in dict.fromkeys(trial.phases)}
     by_phase = {

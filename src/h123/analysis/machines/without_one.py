@@ -19,13 +19,13 @@ class Statistic(Protocol):
     """A statistic of paired differences."""
 
     def estimate(self, confidence: float) -> IntervalEstimate:
-        """Return the centre with its interval."""
+        """Return the estimated centre of the differences, with an interval."""
 
     def p(self) -> float:
-        """Return the two-sided p against no difference."""
+        """Return the two-sided p value of "no difference"."""
 
     def p_equivalent(self, margin: float) -> float:
-        """Return p against a difference beyond the margin."""
+        """Return the p value of "the difference is beyond the margin"."""
 
 
 @dataclass(frozen=True)
@@ -48,19 +48,20 @@ class WithoutOne:
         )
 
     def p(self) -> float:
-        """Return the largest p of "no difference" among the whole and the analyses that leave one machine out."""
+        """Return the largest p value of "no difference": of all blocks, and of the blocks without each machine."""
         return max(statistic.p() for statistic in (self.whole, *self.parts))
 
     def p_equivalent(self, margin: float) -> float:
-        """Return the largest p of equivalence among the whole and the analyses that leave one machine out."""
+        """Return the largest p value of "the difference is beyond the margin": of all blocks, and of the blocks without
+        each machine."""
         return max(statistic.p_equivalent(margin) for statistic in (self.whole, *self.parts))
 
 
 def without_one(
     statistic: Callable[[Sequence[float]], Statistic], differences: Mapping[int, float], homes: Mapping[int, str]
 ) -> WithoutOne:
-    """Return the statistic without each machine in turn. `differences` are by block; `homes` gives the machine of each
-    block. With fewer than three machines, none is left out."""
+    """Return the statistic of all blocks, and of the blocks that remain without each machine in turn. `differences` are
+    by block; `homes` gives the machine of each block. With fewer than three machines, none is left out."""
     values = list(differences.values())
     machines = sorted({homes[block] for block in differences if block in homes})
     parts = [[d for block, d in differences.items() if homes.get(block) != name] for name in machines]

@@ -24,7 +24,7 @@ CODE = "files-discarded"
 
 
 def discarded(attempts: Sequence[Attempt]) -> list[DiscardedRow]:
-    """Return a row for each server whose trials wrote such files."""
+    """Return a row for each server whose trials wrote files outside their folders."""
     rows = dict[str, DiscardedRow]()
     for attempt in attempts:
         remarks = [warning["detail"] for warning in attempt.report.warnings if warning["code"] == CODE]

@@ -28,7 +28,8 @@ class RemoteServerRow(TypedDict):
 
 
 def remote_servers(case: Case) -> list[RemoteServerRow]:
-    """Return the `elsewhere` part of verdicts.json: medians over the trials of each such server."""
+    """Return the `elsewhere` part of verdicts.json: a row for each server that was reached through a gateway, with
+    medians over its trials."""
     by_server: dict[str, list[GatewayFacts]] = defaultdict(list)
     for attempt in case.attempts:
         if facts := read_gateway(case.evidence.of(attempt)):

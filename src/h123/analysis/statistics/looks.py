@@ -56,17 +56,18 @@ class Looks:
 
     @property
     def rule(self) -> str:
-        """The rule in force. After an unplanned look, only the spending rule is left, which always holds."""
+        """The name of the rule that sets the error probability of each look. After an unplanned look, only the spending
+        rule applies, which is valid for any looks."""
         if self.by_width:
             return WIDTH
         return FIXED if self.planned and set(self.blocks) <= set(self.planned) else SPENDING
 
     def level(self, alpha: float) -> float:
-        """Return the error that the present look may spend."""
+        """Return the error probability that the present look may use up."""
         return self._level(alpha, _count_effective_looks(self.blocks[:-1]))
 
     def next_level(self, alpha: float) -> float:
-        """Return the error that a later look, with more blocks, may spend."""
+        """Return the error probability that a later look, with more blocks, may use up."""
         return self._level(alpha, _count_effective_looks(self.blocks))
 
     def _level(self, alpha: float, before: int) -> float:
@@ -81,7 +82,7 @@ def _count_effective_looks(blocks: Sequence[int]) -> int:
 
 
 def level_of_next(taken: LooksTaken, alpha: float) -> float:
-    """Return the error that a look with more blocks than the present one may spend."""
+    """Return the error probability that a look with more blocks than the present one may use up."""
     return Looks(taken["blocks"], taken["planned"], taken["rule"] == WIDTH).next_level(alpha)
 
 

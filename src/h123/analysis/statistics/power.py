@@ -35,7 +35,7 @@ class Power:
 def can_find_one(blocks: int, size: float, level: float) -> bool:
     """Return whether one true difference among `size` comparisons can be found at all, however large it is.
 
-    In that case it has the only small p in the family, which both corrections multiply by the family's size.
+    Such a difference has the only small p in the family, and both corrections multiply it by the family's size.
     """
     return attainable(blocks) * size <= level * _ROUNDING
 

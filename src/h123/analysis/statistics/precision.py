@@ -32,7 +32,8 @@ def spread(low: float, high: float, blocks: int, level: float) -> float:
 
 
 def width(low: float, high: float) -> float:
-    """Return half of an interval's relative width: 0.05 if it reaches from its middle / 1.05 to its middle x 1.05."""
+    """Return half of the interval's relative width: 0.05 if the interval reaches from its middle / 1.05 to its middle x
+    1.05."""
     return math.sqrt(high / low) - 1
 
 

@@ -76,7 +76,7 @@ class SignedRank:
         )
 
     def p(self) -> float:
-        """Return the two-sided p against no difference."""
+        """Return the two-sided p value of "no difference"."""
         return min(1.0, 2 * min(self._above(0.0), self._below(0.0)))
 
     def p_equivalent(self, margin: float) -> float:
@@ -89,11 +89,11 @@ class SignedRank:
         return max(self.p_not_lower(margin), self.p_not_higher(margin))
 
     def p_not_higher(self, margin: float) -> float:
-        """Return the one-sided p against a centre of the log ratios above log(1 + margin)."""
+        """Return the one-sided p value of "the centre of the log ratios is above log(1 + margin)"."""
         return self._below(math.log1p(margin))
 
     def p_not_lower(self, margin: float) -> float:
-        """Return the one-sided p against a centre of the log ratios below -log(1 + margin)."""
+        """Return the one-sided p value of "the centre of the log ratios is below -log(1 + margin)"."""
         return self._above(-math.log1p(margin))
 
     def _above(self, bound: float) -> float:

@@ -21,7 +21,7 @@ _MOST = 0.5
 def with_reasons(
     comparisons: Sequence[JudgedComparison], attempts: Sequence[Attempt], factor: str
 ) -> list[JudgedComparison]:
-    """Return the comparisons. Comparisons of first bytes also give the reason for one side's delay, if known."""
+    """Return the comparisons. Those of first bytes get the reason why one side's answers begin later, if known."""
     return [
         {**c, "later": later} if c["metric"] == METRIC and (later := _later(c, attempts, factor)) else c
         for c in comparisons

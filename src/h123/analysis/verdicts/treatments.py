@@ -29,7 +29,8 @@ class Treatment:
     """The answers to its requests, if the study does not state their size."""
 
     def other_answers(self, before: "Treatment") -> str | None:
-        """Say how its answers differ from the answers of the same treatment in the earlier campaign, or return None."""
+        """Say how this treatment's answers differ from those of the same treatment in the earlier campaign. None if
+        they do not differ."""
         difference = most_unlike(before.answers, self.answers)
         return difference_words(difference, "before", "after") if difference else None
 

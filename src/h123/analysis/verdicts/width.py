@@ -53,8 +53,8 @@ class WidthProgress:
 def width_progress(
     comparisons: Sequence[JudgedComparison], precision: float, planned: int, rule: Rule
 ) -> WidthProgress:
-    """Return the progress of the first family's comparisons, as far as they can be judged. `planned` is a number of
-    blocks."""
+    """Return how far the comparisons of the first family are from the required width, without those that cannot be
+    judged. `planned` is a number of blocks."""
     answers = [c for c in headline(comparisons) if not c["withheld"]] if comparisons else []
     if not answers:
         return WidthProgress(narrow=False, widest=None, blocks=None)

@@ -57,7 +57,7 @@ def replacement_folder(whole: Path) -> Iterator[Path]:
 
 
 def remove_installation(whole: Path) -> bool:
-    """Remove an installation, its log, and the leftovers of killed processes. Return whether there was anything.
+    """Remove an installation, its log, and the leftovers of killed processes. Return whether anything was removed.
     Callers must hold `alone`."""
     if whole.exists():  # in one step: an interrupted removal must not look complete
         whole.rename(whole.with_name(f"{whole.name}~removed{os.getpid()}.partial"))

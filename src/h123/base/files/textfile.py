@@ -72,7 +72,7 @@ def open_bounded(path: Path, most_bytes: int) -> BufferedReader:
 
 
 def check_file(path: Path, most_bytes: int) -> None:
-    """Raise UserError if there is no file, or it has more than `most_bytes`."""
+    """Raise UserError if the file does not exist, or has more than `most_bytes`."""
     try:
         status = path.stat()
     except (OSError, ValueError) as error:

@@ -33,7 +33,7 @@ def hidden(text: str) -> str:
 
 
 def hidden_in(value: Any, *, within: str = "") -> Any:
-    """Return a copy of a part of a study that may be shown."""
+    """Return a copy of a part of a study with asterisks in place of secrets, so that it may be shown."""
     if isinstance(value, dict):
         if _is_header(value):
             return {**value, "value": HIDDEN}

@@ -16,7 +16,7 @@ _NARROWEST = 40
 
 
 def make_usable() -> None:
-    """Prepare the streams. Call this before anything is written or opened."""
+    """Make sure that standard input, output and error are open. Call this before anything is written or opened."""
     for number in range(3):
         try:
             os.fstat(number)

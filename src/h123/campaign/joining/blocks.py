@@ -41,16 +41,16 @@ class RunBlock:
 
     @property
     def finished(self) -> bool:
-        """Whether all its trials are done."""
+        """Whether all trials of the block are done."""
         return self.done == len(self.trials)
 
     @property
     def virtual(self) -> bool:
-        """Whether all its trials are independent of the machine (virtual clock)."""
+        """Whether all trials of the block use the virtual clock, so that their results do not depend on the machine."""
         return all(trial.parameters.clock == "virtual" for trial in self.trials)
 
     def marks(self) -> list[tuple[object, ...]]:
-        """Return keys that distinguish its history's events from those of other runs."""
+        """Return keys that distinguish the events of this run of the block from those of other runs."""
         return [_mark(event) for event in self.history]
 
 

@@ -79,12 +79,12 @@ class Sending:
 
     @cached_property
     def occupied(self) -> Spans:
-        """When its packets waited for the wire or were on it."""
+        """When packets of this sender waited for the wire or were on it."""
         return Spans.union(self.at, self.wire.ends)
 
     @cached_property
     def on_wire(self) -> Spans:
-        """When its packets were on the wire."""
+        """When packets of this sender were on the wire."""
         return Spans.union(self.wire.begins, self.wire.ends)
 
     def wire_ns(self, size: int) -> float:
@@ -147,7 +147,7 @@ class Connection:
 
     @property
     def continues(self) -> bool:
-        """Whether this continues an earlier connection after a move of the client: TCP without a SYN, QUIC with a short
+        """Whether this connection continues an earlier one after the client moved: TCP without a SYN, QUIC with a short
         header (RFC 9000, 17.3)."""
         first = int(self.up.packets["flags"][0])
         return not first & (_LONG if self.quic else _SYN)

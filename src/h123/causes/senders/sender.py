@@ -76,7 +76,7 @@ class Sender:
 
     @cached_property
     def course(self) -> Course:
-        """The causes from its first packet to its last."""
+        """What limited the sender at each time, from its first packet to its last."""
         occupied, on_wire, mended = self.sending.occupied, self.sending.on_wire, self.mending
         limit_edges = [spans.edges for _, spans in (*self.limits, *self.unheard)]
         own = [self.sending.at, self._roomy[self._roomy < NEVER], self._full_until[self._full_until < NEVER]]
@@ -138,7 +138,7 @@ class Sender:
 
     @cached_property
     def room(self) -> Room:
-        """The room in its congestion window."""
+        """The room in the sender's congestion window."""
         return Room(self._content, self.answers, self.round_trip_ns, self.conditions.first_window)
 
     @cached_property

@@ -28,7 +28,7 @@ _SIGNS = {
 
 
 def published_figures(published: AsPublished) -> list[Figure]:
-    """Return the equivalents of the study's figures 7 and 8, as far as there are data."""
+    """Return the equivalents of the published study's figures 7 and 8, each only if there are data for it."""
     compared, tests = published["comparisons"], published["kruskal_wallis"]
     return [*([effects_figure(compared)] if compared else []), *([factors_figure(tests)] if tests else [])]
 

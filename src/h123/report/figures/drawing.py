@@ -103,7 +103,7 @@ def _titled(svg: str) -> str:
 
 
 def compact(svg: str) -> str:
-    """Remove browsers' defaults and invisible fractions of pixels: half of the bytes."""
+    """Return the picture without default attributes and invisible fractions of pixels, which halves its size."""
     svg = re.sub(r'<path class="(background|foreground)"[^>]*/>', "", svg)
     svg = re.sub(r' (xmlns(:xlink)?|version|class|font-family|pointer-events|aria-[a-z]+|role)="[^"]*"', "", svg)
     svg = re.sub(r' (transform="translate\(0,0\)"|opacity="1"|[xy]2="0"|font-size="12px")', "", svg)

@@ -47,8 +47,8 @@ class PageSources:
 
 
 def empty_last(verdicts: Verdicts) -> Verdicts:
-    """The verdicts, with cells in which nothing takes time under the virtual clock after all others: they are all
-    dashes, and a phone shows one cell at a time."""
+    """Return the verdicts with the cells in which requests take no time under the virtual clock at the end, because
+    these cells contain only dashes and a phone shows one cell at a time."""
     empty = {_key(c["cell"]) for c in verdicts["comparisons"] if timeless(c)}
     comparisons = sorted(verdicts["comparisons"], key=lambda c: _key(c["cell"]) in empty)
     return {**verdicts, "comparisons": comparisons}

@@ -26,7 +26,7 @@ def name(row: PublishedRow) -> str:
 
 
 def terminal_lines(published: AsPublished) -> list[str]:
-    """Summarise the published analysis in a few lines: how often it agrees with the sound one, and where it does
+    """Summarise the published analysis in a few lines: how often it agrees with h123's own analysis, and where it does
     not."""
     counts = published["agreement"]
     lines = [

@@ -89,8 +89,8 @@ def sentence_of_several(comparisons: Sequence[VerdictRow], *, of: str) -> str:
 
 
 def by(ratios: Sequence[float]) -> str:
-    """Say how far ratios on one side of 1 are from it: `by 18 to 38 %`, `2.1 to 3.6 times`. Empty if they are on both
-    sides."""
+    """Say how far ratios are from 1 if all are on the same side of 1: `by 18 to 38 %`, `2.1 to 3.6 times`. Otherwise
+    empty."""
     away = sorted(max(ratio, 1 / ratio) for ratio in ratios)
     if not away or min(ratios) < 1 < max(ratios):
         return ""

@@ -20,7 +20,7 @@ def by_ratio(comparisons: Sequence[JudgedComparison]) -> list[JudgedComparison]:
 
 
 def many(comparisons: Iterable[JudgedComparison]) -> bool:
-    """Return whether there are many pairs."""
+    """Return whether the comparisons are of more than MANY_PAIRS pairs of levels."""
     return len({(c["a"], c["b"]) for c in comparisons}) > MANY_PAIRS
 
 

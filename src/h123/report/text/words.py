@@ -51,7 +51,7 @@ def other_factors(cell: Mapping[str, str], factor: str) -> str:
 
 
 def reason(code: str) -> str:
-    """Say why a trial does not count."""
+    """Return the reason why a trial does not count, in words."""
     return str(_VOCABULARY["reasons"].get(code, code))
 
 
@@ -151,7 +151,7 @@ def decided(row: MetricVerdict) -> bool:
 
 
 def listed(names: Sequence[str], last: str) -> str:
-    """Join names: `a, b or c`, with the word `last` before the last one."""
+    """Join names with commas, and with the word `last` before the last name: `a, b or c`."""
     return f" {last} ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 

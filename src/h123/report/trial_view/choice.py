@@ -56,8 +56,8 @@ def choose(folder: CampaignFolder, names: Sequence[str]) -> list[SelectedAttempt
 
 
 def trial_lines(folder: CampaignFolder, most: int) -> list[str]:
-    """The trials that a page can show, each with what is special about it, in the order of the blocks. Raises
-    UserError if there is none."""
+    """Return a line for each trial that a page can show, with what is special about the trial, in the order of the
+    blocks. Raises UserError if there is no such trial."""
     by_trial: dict[str, list[Mapping[str, object]]] = {}
     for row in _attempts(folder):
         by_trial.setdefault(str(row["trial"]), []).append(row)

@@ -52,7 +52,7 @@ class JitterFile(Strict):
     keep_order: StrictBool = True
 
     def resolve(self) -> resolved.Jitter:
-        """Convert this to the lab's form."""
+        """Return this part of the network in the form of trial.json."""
         return resolved.Jitter(spread_ns=self.spread, distribution=self.distribution, keep_order=self.keep_order)
 
 
@@ -135,7 +135,7 @@ class ChangeFile(Strict):
         return self
 
     def resolve(self) -> resolved.Change:
-        """Convert this to the lab's form."""
+        """Return this part of the network in the form of trial.json."""
         return resolved.Change(
             at_ns=self.at,
             delay_ns=self.delay,
@@ -263,7 +263,7 @@ class DirectionFile(Strict):
                 raise fault_at(["changes", index, "at"], message)
 
     def resolve(self) -> resolved.Direction:
-        """Convert this to the lab's form."""
+        """Return this part of the network in the form of trial.json."""
         bottleneck = resolved.Bottleneck(bps=self.rate, burst_bytes=self.burst) if self.rate else None
         if self.trace:
             bottleneck = resolved.Bottleneck(trace_ms=self.trace, opportunity_bytes=OPPORTUNITY_BYTES)
@@ -292,7 +292,7 @@ class MoveFile(Strict):
     """The time for which packets to the old place still arrive."""
 
     def resolve(self) -> resolved.Move:
-        """Convert this to the lab's form."""
+        """Return this part of the network in the form of trial.json."""
         return resolved.Move(at_ns=self.at, new=self.new, overlap_ns=self.overlap)
 
 
@@ -311,7 +311,7 @@ class TrafficFile(Strict):
         return self
 
     def resolve(self) -> resolved.Traffic:
-        """Convert this to the lab's form."""
+        """Return this part of the network in the form of trial.json."""
         return resolved.Traffic(tcp=self.tcp, udp=self.udp)
 
 
@@ -335,7 +335,7 @@ class CrossFile(Strict):
         return self
 
     def resolve(self) -> resolved.Cross:
-        """Convert this to the lab's form."""
+        """Return this part of the network in the form of trial.json."""
         up = self.up.resolve() if self.up else None
         down = self.down.resolve() if self.down else None
         return resolved.Cross(up=up, down=down, ahead_ns=self.ahead, spread_ns=self.spread)
@@ -382,7 +382,7 @@ class NetworkFile(Strict):
         return self
 
     def resolve(self) -> resolved.Network:
-        """Convert this to the lab's form."""
+        """Return this part of the network in the form of trial.json."""
         up, down = self.both or self.up, self.both or self.down
         return resolved.Network(
             name=self.name,

@@ -196,7 +196,7 @@ class WorkloadKind(ABC):
         return [self.load.protocol, *([self.fallback] if self.fallback else [])]
 
     def rows(self) -> dict[str, int] | None:
-        """Return the number of samples by phase, or None if not all parameters are known."""
+        """Return the number of samples in each phase, or None if not all parameters are known."""
         load = self.load
         if _unknown(load, "users", "requests", "warmup", "cold", "connections"):
             return None
@@ -206,7 +206,7 @@ class WorkloadKind(ABC):
         return {"warm": warm - leaving, LEAVING: leaving, "warmup": load.users * load.warmup, "cold": cold}
 
     def each(self) -> int:
-        """Return the number of requests of one user, without cold ones."""
+        """Return the number of requests of one user, without cold requests."""
         return self.load.requests + self.load.warmup
 
     def round_trips(self) -> float:

@@ -75,8 +75,8 @@ def _growing(windows: Sequence[int]) -> list[float]:
 
 
 def at_once(of: Transfer, part: float) -> float:
-    """Return the share of slow start's fullest flight that was sent within this part of a round trip after its first
-    packet."""
+    """Return the share of slow start's fullest flight that was sent soon after the flight's first packet: within the
+    given part of a round trip."""
     flight = of.body[len(_growing(of.windows)) - 1]
     sent_at = of.sent_packets["at_ns"][flight.first : flight.end]
     return float((sent_at <= sent_at[0] + np.uint64(part * of.round_trip_ns)).mean())
@@ -102,7 +102,7 @@ def _is_steady(windows: Sequence[int]) -> bool:
 
 
 def in_flight(of: Transfer) -> InFlight:
-    """Measure the bytes in flight when only limits restrict the sender."""
+    """Measure the bytes in flight when only fixed limits restrict the sender."""
     windows = of.windows
     begins = np.concatenate([[0], np.cumsum(windows)[:-1]]) if windows else np.array([])
     early = [window for window, begin in zip(windows, begins, strict=True) if begin < EARLY_BYTES]

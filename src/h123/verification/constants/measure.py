@@ -54,7 +54,7 @@ _TAILS = {"tail_near": NEAR_NS, "tail_far": FAR_NS}
 
 
 def measurable(subject: Subject) -> str:
-    """Return the reason why the constants of a subject cannot be measured here, or an empty string."""
+    """Return the reason why this machine cannot measure the constants of a subject. Empty if it can."""
     if CLOCK not in subject.features.clocks:
         return "the subject does not run under the virtual clock"
     if installed_kernel() is None:
@@ -129,7 +129,7 @@ class _Findings:
         return self._values[name][-1]
 
     def constants(self, sender: SenderCase) -> Constants:
-        """Return all constants found."""
+        """Return all constants that were found."""
         values, reasons = dict[str, Any](), dict[str, str]()
         for name, measured in self._values.items():
             try:

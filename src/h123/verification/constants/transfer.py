@@ -100,7 +100,8 @@ class Transfer:
         return round(span / self.round_trip_ns, 3)
 
     def fills_the_receiver(self, one: Round) -> bool:
-        """Return whether a round trip used up TCP's receive window. QUIC's windows are encrypted."""
+        """Return whether the packets of a round trip used up TCP's receive window. False for QUIC, whose windows are
+        encrypted."""
         sent, acks = (
             self.sent_packets[one.first : one.end],
             self.received_packets[self.received_packets["flags"] & ACK > 0],
