@@ -38,7 +38,7 @@ class Assignee:
         self.jobs.began(len(self.running))
 
     def rest(self) -> None:
-        """Note that the machine has finished its order."""
+        """Note that the machine has finished its order, and is idle."""
         self.order, self.second_run, self.waiting, self.running = None, False, [], {}
 
 

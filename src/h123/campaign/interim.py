@@ -27,7 +27,7 @@ class Interim:
         self._values: dict[tuple[str, ...], dict[tuple[str, int], float]] = defaultdict(dict)
 
     def learn(self, event: AttemptFacts, sealed: Path, report: Report) -> None:
-        """Take a finished attempt into account. `sealed` is its folder."""
+        """Include a finished attempt in the estimates. `sealed` is its folder."""
         if not event["valid"] or event["twin"] or event["trial"] in self._timeless:
             return
         metrics = trial_metrics(sealed, report, event["parameters"])

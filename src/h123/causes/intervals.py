@@ -49,7 +49,7 @@ class Course:
         return durations
 
     def last(self, cause: Cause, begin: int, end: int) -> int:
-        """Return when the cause's last span between two times ended, or `begin` if there is none."""
+        """Return when the last span of the cause between two times ended, or `begin` if there is none."""
         first, after = np.searchsorted(self.edges, [begin, end])
         places = np.flatnonzero(self.numbers[max(int(first) - 1, 0) : int(after)] == NUMBER[cause])
         if not len(places):

@@ -282,7 +282,7 @@ class FinishedLink(LinkReport):
     directions: Mapping[Side, FinishedDirection | None] | None = None
 
     def counted(self) -> dict[str, FinishedDirection]:
-        """Return the counters of each direction. There are none for a veth."""
+        """Return the counters of each direction. Empty for a veth."""
         return {name: way for name, way in (self.directions or {}).items() if way}
 
 

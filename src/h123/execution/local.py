@@ -50,7 +50,7 @@ class LocalPool:
         self.close()
 
     def machines(self) -> Sequence[Machine]:
-        """Return only this machine."""
+        """Return this machine, the only one of the pool."""
         self._machine = self._machine or this_machine()
         return [self._machine]
 

@@ -48,7 +48,7 @@ class Machine(Message):
 
 
 class UnfitMachine(UserError):
-    """The machine cannot execute trials, or can no longer: nothing runs there, and running trials are lost."""
+    """Raised if the machine cannot execute trials, or can no longer. Its running trials are lost."""
 
     def __init__(self, message: str, remedy: str | None = None, status: int = 3) -> None:
         super().__init__(message, remedy, status=status)
@@ -183,7 +183,7 @@ _UNKNOWN_COMMAND = 2
 
 @cache
 def ways() -> MachineOffer:
-    """Return the ways to run trials here. Raises UserError if there is no lab to ask."""
+    """Return the ways to run trials on this machine. Raises UserError if the lab cannot be started."""
     try:
         process = subprocess.run([str(lab_binary()), "ways"], capture_output=True, text=True, check=False)
         if process.returncode == _UNKNOWN_COMMAND:

@@ -92,12 +92,12 @@ def usable(attempts: Sequence[LiveAttempt]) -> bool:
 
 
 def unsupported(attempts: Sequence[LiveAttempt]) -> bool:
-    """Return whether the subject reported that it cannot do this."""
+    """Return whether the last attempt failed because the subject reported that it does not support the request."""
     return any(reason["code"] == "unsupported" for event in attempts[-1:] for reason in event["reasons"])
 
 
 def given_up(attempts: Sequence[LiveAttempt], retries: Retries = RETRIES) -> bool:
-    """Return whether no attempt counts and there will be no further one."""
+    """Return whether no attempt at the trial counts, and no further one will be made."""
     if usable(attempts):
         return False
     recent = _since_retry(attempts)

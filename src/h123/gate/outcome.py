@@ -53,7 +53,7 @@ class ConditionOutcome:
 
     @property
     def word(self) -> Word:
-        """The worst verdict of its cells."""
+        """The worst verdict among the cells."""
         return worst([cell.word for cell in self.cells])
 
     @property

@@ -212,7 +212,7 @@ def _run(report: Report) -> tuple[float, float]:
 
 
 def own_ns(report: Report) -> float:
-    """Return the processor time of the trial's roles and of its lab during the client's run, ns."""
+    """Return the processor time of the trial's roles and of the lab during the client's run, ns."""
     roles = sum(role.cpu.main_ns for role in report.roles if role.cpu)
     return float((report.machine.lab_ns or 0) + roles)
 

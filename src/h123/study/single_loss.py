@@ -22,7 +22,7 @@ def spread(first: float, number: int) -> float:
 
 
 def with_losses(network: Network, p: Parameters, lost_at: float) -> Network:
-    """Return the network with the losses that a trial with these parameters uses."""
+    """Return the network with the losses that a trial with these parameters has."""
     if p.losses == "own" or network.up is None or network.down is None:
         return network
     ways = {"up": _lossless(network.up), "down": _lossless(network.down)}

@@ -89,8 +89,8 @@ class Exclusions:
         )
 
     def qualified(self, c: PairedComparison) -> list[str]:
-        """Return the audits of load, chance and order that the comparison failed. Its verdict stands, but mentions
-        them."""
+        """Return the audits of load, chance and order that the comparison failed. The verdict stands, and its note
+        names them."""
         of_trials = {audit for audits in self._failed(c).values() for audit in audits if not SPOILS[audit]}
         return sorted(of_trials | {audit.name for audit in self._campaign if audit.qualifies(c)})
 

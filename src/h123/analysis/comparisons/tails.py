@@ -23,7 +23,7 @@ from h123.study.metrics.quantity import RequestTime
 
 
 class TailRow(TypedDict):
-    """A high quantile of a typical trial, with its own interval."""
+    """A high quantile of a typical trial, with the interval that one trial allows."""
 
     metric: str
     cell: Cell

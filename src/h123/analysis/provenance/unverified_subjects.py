@@ -11,7 +11,7 @@ from h123.documents.campaign_file import Proof, VerifiedRole
 
 
 class UnprovedRow(Proof):
-    """A subject whose verification did not pass, in one of its roles in the campaign."""
+    """A subject that the campaign used in a role in which its verification did not pass."""
 
     subject: str
     role: VerifiedRole

@@ -132,7 +132,7 @@ class Connection:
     """The round trip of the link without its queue, ns."""
 
     def joined(self, other: "Connection") -> "Connection":
-        """Return this connection together with its continuation after its client moved."""
+        """Return this connection and its continuation, after the client has moved, as one connection."""
         return Connection(self.up.joined(other.up), self.down.joined(other.down), self.round_trip_ns)
 
     @property

@@ -42,8 +42,8 @@ class RunArguments:
 
 
 def check(arguments: RunArguments) -> "CampaignFolder | None":
-    """Return the campaign in the folder, if there is one. Raises UserError if it cannot continue, or if no campaign can
-    start there."""
+    """Return the campaign in the folder, or None if the folder holds none. Raises UserError if the campaign cannot
+    continue, or if no campaign can start in the folder."""
     from h123.store import check_new
 
     there = campaign_in(arguments.out)

@@ -93,7 +93,7 @@ def check_remote_server(arguments: CompareArguments, conditions: Sequence[Condit
 
 
 def remote_server(arguments: CompareArguments, inquiry: Inquiry) -> OwnServer:
-    """Return the server in the URL, with its address resolved. Raises UserError."""
+    """Return the server that the URL names, with its address resolved. Raises UserError."""
     site = inquiry.site
     shared = {
         "allow_remote_load": arguments.allow_remote_load,

@@ -31,7 +31,7 @@ _ONE_BY_ONE = 9
 
 
 class AnswerLine(NamedTuple):
-    """A line, and the standing of the first level."""
+    """A line of the answer, and the standing of the first level."""
 
     standing: str
     text: str

@@ -225,7 +225,7 @@ def findings(compared: Iterable[JudgedComparison]) -> list[JudgedComparison]:
 
 
 def no_answer(verdicts: Verdicts) -> str:
-    """Say why there is no answer."""
+    """Return the sentence that explains why there is no answer."""
     comparisons, valid = headline(verdicts["comparisons"]), verdicts["trials"]["valid"]
     if not comparisons:
         return "No answer: none of what the study compares is in this campaign."

@@ -40,7 +40,8 @@ def beyond(server: Server, protocol: str) -> Mapping[str, object] | None:
 
 
 def advised(results: Sequence[Result]) -> Iterator[Result]:
-    """Yield the results. If a server began only some of the requests, the result names the line for the manifest."""
+    """Yield the results of the checks. If a server began only some of the requests, the result names the line to add to
+    the manifest."""
     for result in results:
         count = _started_requests(result)
         if count and result.protocol != "h1":

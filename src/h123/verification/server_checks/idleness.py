@@ -38,8 +38,8 @@ def beyond(server: Server, protocol: str) -> Mapping[str, object] | None:
 
 
 def judge_idleness(server: Server, results: Sequence[Result]) -> Iterator[Result]:
-    """Yield the results. An announced time must equal the declared one. If none is declared, the result names the line
-    for the manifest."""
+    """Yield the results of the checks. An announced time must equal the declared one. If none is declared, the result
+    names the line to add to the manifest."""
     for result in results:
         announced = _announced(result)
         declared = server.limits.idle.get(result.protocol)

@@ -25,7 +25,7 @@ def count_lines(verdicts: Verdicts) -> list[str]:
 
 
 def twin_lines(verdicts: TwinsPart) -> list[str]:
-    """Say how often a treatment differs from itself."""
+    """Return a sentence on how often comparisons of a treatment with itself differ."""
     twins = verdicts["twins"]
     if not twins["comparisons"] or twins["expected"] is None:
         return []
