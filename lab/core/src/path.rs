@@ -2,7 +2,7 @@
 
 use crate::bottleneck::Bottleneck;
 use crate::delay::Propagation;
-use crate::direction::{Direction, Udp};
+use crate::direction::{Direction, Queue, Udp};
 use crate::draws::{Stream, cross_seed};
 use crate::fate::{Decision, Fate, Packet, Party};
 use crate::item::{Item, Met, Origin, Outgoing};
@@ -19,6 +19,7 @@ pub struct Path {
     bottleneck: Bottleneck,
     outgoing: Outgoing,
     duplicate: f64,
+    flows_apart: bool,
     own: Flow,
     cross: Flow,
 }
@@ -52,6 +53,7 @@ impl Path {
             bottleneck: Bottleneck::new(direction),
             outgoing: Outgoing::new(),
             duplicate: direction.duplicate,
+            flows_apart: matches!(direction.queue, Some(Queue::FqCodel(_))),
             own: Flow::new(direction, seed),
             cross: Flow::new(&direction.for_cross_traffic(), cross_seed(seed)),
         }
@@ -61,6 +63,11 @@ impl Path {
     /// anything that comes now. `zero`: this path's time zero on the other's clock, ns. Nothing of it is counted here.
     pub fn follow(&mut self, other: Path, zero: u64) {
         self.bottleneck.follow(other.bottleneck, zero);
+    }
+
+    /// Whether decisions depend on `Packet::flow`.
+    pub fn tells_flows_apart(&self) -> bool {
+        self.flows_apart
     }
 
     /// Takes in a packet that arrives at `now`, ns since the link's time zero; the decision on it comes with `ticket`. A `now`

@@ -220,7 +220,8 @@ impl Worker {
         // One that came before this course and was read in it counts as its first.
         let at_ns = arrival.at_ns.saturating_sub(self.zero_ns);
         let ip = &frame[HEADER..arrival.length];
-        let packet = described(ip);
+        let flows_apart = self.directions[way].path.tells_flows_apart();
+        let packet = described(ip, flows_apart);
         let translation = match &mut self.nat {
             Some(nat) if (pair, way) == (OWN, UP) => nat.outwards(at_ns, ip),
             _ => Translation::AsItIs,
@@ -363,12 +364,16 @@ impl Worker {
     }
 }
 
-/// As the model wants to know it.
-fn described(ip: &[u8]) -> Packet {
+/// As the model wants to know it; the hash of its flow takes time and is left out unless flows are told apart.
+fn described(ip: &[u8], flows_apart: bool) -> Packet {
     Packet {
         bytes: ip.len() as u32,
         udp: packet::is_udp(ip),
-        flow: packet::flow_hash(ip),
+        flow: if flows_apart {
+            packet::flow_hash(ip)
+        } else {
+            0
+        },
         ecn: packet::ecn(ip),
     }
 }
