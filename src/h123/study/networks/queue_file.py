@@ -117,14 +117,14 @@ class FqCodelFile(_ControlledDelay):
 
 def _kind_of_queue(value: Any) -> str:
     name = value.get("discipline") if isinstance(value, dict) else None
-    return name if name in DISCIPLINES else "limit"
+    return name if name in DISCIPLINES else "drop-tail"
 
 
 QueueFile = Annotated[
     Annotated[FifoFile, Tag("fifo")]
     | Annotated[CodelFile, Tag("codel")]
     | Annotated[FqCodelFile, Tag("fq_codel")]
-    | Annotated[Limit, Tag("limit")],
+    | Annotated[Limit, Tag("drop-tail")],
     Discriminator(_kind_of_queue),
 ]
 
