@@ -160,7 +160,7 @@ def test_a_shard_that_never_began_is_passed_over(tmp_path: Path, whole: Campaign
 @pytest.mark.parametrize(
     ("other", "words"),
     [
-        ({"seed": 8}, ["seed is 8, and 7 in"]),
+        ({"seed": 8}, ["seed is 8, but 7 in"]),
         ({"level_filter": {"protocol": ["h3"]}}, ["filter.protocol is"]),
         ({"subjects": {}}, ["subjects.go is 'absent'"]),
         ({"looks": [2, 4]}, ["looks is"]),
@@ -187,8 +187,8 @@ def test_what_differs_is_named_however_deep(tmp_path: Path, whole: CampaignFolde
     mine = cut(whole, Shard("1/2"), tmp_path / "1")
     for number, (other, word) in enumerate(
         [
-            ({"study": study}, "study.settings.requests is 2, and 1 in"),
-            ({"networks": network}, "networks.poor.down.delay_ns is 1, and"),
+            ({"study": study}, "study.settings.requests is 2, but 1 in"),
+            ({"networks": network}, "networks.poor.down.delay_ns is 1, but"),
             ({"subjects": subjects}, "subjects.go.fingerprint is '0000"),
         ]
     ):

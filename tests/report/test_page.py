@@ -156,7 +156,7 @@ def test_an_audit_says_in_how_many_trials_its_fault_was_found(
     section = " ".join(html[html.index(">Audits<") :].split())
     for row in verdicts["audit_summary"]:
         found = f"in {row['failed'] or 'none'} of {row['checked']}" if row["checked"] else "nothing to check"
-        words = str(escape(row["failure"] or row["meaning"]))
+        words = re.sub("`([^`]*)`", r"<code>\1</code>", str(escape(row["failure"] or row["meaning"])))
         assert re.search(f"<td>{row['audit']}</td><td [^>]*>{found}</td> <td [^>]*>{re.escape(words)}</td>", section)
 
 
