@@ -2,9 +2,12 @@
 
 uv lists the hashes of all of a release's wheels. Most of them are for systems, processors and Pythons that h123 does
 not run on (docs/install.md). The hash of the source archive stays, so pip can still build what has no wheel.
+
+The names of files come from the package index in the environment variable PIP_INDEX_URL, which pip reads too.
 """
 
 import json
+import os
 import re
 import urllib.request
 from pathlib import Path
@@ -38,9 +41,15 @@ def _pruned(entry: str) -> str:
 def _unusable(name: str) -> set[str]:
     """Return the hashes of a project's files that h123 cannot use, from the index's JSON (PEP 691)."""
     accept = {"Accept": "application/vnd.pypi.simple.v1+json"}
-    with urllib.request.urlopen(urllib.request.Request(f"https://pypi.org/simple/{name}/", headers=accept)) as answer:
+    with urllib.request.urlopen(urllib.request.Request(f"{_index()}/{name}/", headers=accept)) as answer:
         files = json.load(answer)["files"]
     return {file["hashes"].get("sha256", "") for file in files if not _USABLE.search(file["filename"])}
+
+
+def _index() -> str:
+    if address := os.environ.get("PIP_INDEX_URL"):
+        return address.rstrip("/")
+    raise SystemExit("set PIP_INDEX_URL to the address of a package index: its file names say what to drop")
 
 
 if __name__ == "__main__":
