@@ -1,3 +1,3 @@
-"""Networks: emulated paths, and networks/*.yaml."""
+"""Defines networks, which are emulated paths, and reads their files (networks/*.yaml)."""
 
 __all__ = ["network"]

@@ -1,4 +1,4 @@
-"""Defines a network: an emulated path in both directions, as the lab describes it (see docs/contracts/trial.md)."""
+"""Defines a network: an emulated path with two directions, in the form of trial.json (docs/contracts/trial.md)."""
 
 from typing import Any, Literal
 
@@ -11,13 +11,13 @@ Resolved = dict[str, Any]
 
 
 class LinkModel(BaseModel):
-    """The base class of all parts of a network that trial.json contains unchanged."""
+    """The base class of those parts of a network that trial.json contains unchanged."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Bottleneck(LinkModel):
-    """A constant rate, or a repeated trace of delivery opportunities."""
+    """The rate of a link: constant, or a repeated trace of delivery opportunities."""
 
     bps: int | None = None
     burst_bytes: int | None = None
@@ -37,7 +37,7 @@ class Bottleneck(LinkModel):
 
 
 class Codel(LinkModel):
-    """CoDel (RFC 8289)."""
+    """The parameters of the queue discipline CoDel (RFC 8289)."""
 
     limit: int
     """Packets."""
@@ -48,7 +48,7 @@ class Codel(LinkModel):
 
 
 class FqCodel(Codel):
-    """FQ-CoDel (RFC 8290)."""
+    """The parameters of the queue discipline FQ-CoDel (RFC 8290)."""
 
     flows: int
     quantum: int
@@ -58,7 +58,8 @@ class FqCodel(Codel):
 
 
 class Queue(LinkModel):
-    """The queue before the bottleneck; exactly one field is set. The first three are limits of drop-tail."""
+    """The queue before the bottleneck. Exactly one field is set: a drop-tail limit (bytes, packets or ns), or a
+    discipline."""
 
     bytes: int | None = None
     packets: int | None = None
@@ -68,8 +69,8 @@ class Queue(LinkModel):
 
 
 class GilbertElliott(LinkModel):
-    """Two-state loss: the chances p of going from good to bad and r of going back, and the loss in each state (Gilbert
-    1960, Elliott 1963)."""
+    """A loss model with two states (Gilbert 1960, Elliott 1963). Per packet, `p` is the chance of going from the good
+    state to the bad one, and `r` the chance of going back; each state has its own loss."""
 
     p: float
     r: float
@@ -99,7 +100,7 @@ class Loss(LinkModel):
 
     @property
     def mean(self) -> float:
-        """The share of packets that are lost in the long run. Listed packets count as 0."""
+        """The share of packets that are lost in the long run. Losses listed in `packets` or `bytes` count as 0."""
         if self.gilbert_elliott:
             return self.gilbert_elliott.mean
         return self.random or 0.0
@@ -139,7 +140,7 @@ Udp = Literal["pass", "drop", "reject"] | Limit
 
 
 class Change(LinkModel):
-    """A change of the link at a moment of the trial."""
+    """A change of the link at a given time of the trial."""
 
     at_ns: int
     delay_ns: int | None = None
@@ -171,8 +172,7 @@ class Direction(LinkModel):
 
 
 class Move(LinkModel):
-    """A move of the client: from a moment on it has a new address or port. For `overlap_ns`, packets to the old one
-    still reach it."""
+    """A move of the client to a new address or port. For `overlap_ns`, packets to the old one still reach it."""
 
     at_ns: int
     """The time of the move, from the start of the main role."""
@@ -208,7 +208,7 @@ class Cross(LinkModel):
 
 
 class Network(LinkModel):
-    """A named path. `up` leads from the client to the server, `down` back; both are None for a plain veth pair."""
+    """A named path. `up` leads from client to server and `down` leads back. Both are None for a plain veth pair."""
 
     name: str
     title: str
@@ -224,12 +224,12 @@ class Network(LinkModel):
 
     @property
     def round_trip_ns(self) -> int:
-        """The delay that the link adds to a round trip in ns, without queueing and jitter."""
+        """The delay in ns that the link adds to a round trip, without queueing and jitter."""
         return sum(direction.delay_ns or 0 for direction in (self.up, self.down) if direction)
 
     @property
     def takes_time(self) -> bool:
-        """Whether the link takes time: it has a delay, a rate, or a loss that must be detected."""
+        """Whether packets take time on the link: it has a delay, a rate, or losses that senders must detect."""
         ways = (_bare(direction) for direction in (self.up, self.down) if direction)
         return any(effect for way in ways for name, effect in way.items() if name not in ("queue", "duplicate"))
 
@@ -246,23 +246,23 @@ class Network(LinkModel):
         return link
 
     def at_moment(self, moment: float) -> "Network":
-        """Return the network with its cross traffic at `moment`, a point from 0 to 1 in its course."""
+        """Return the network with one start of its cross traffic: the latest for `moment` 0, the earliest for 1."""
         if not self.cross:
             return self
         ahead_ns = self.cross.ahead_ns + round(moment * self.cross.spread_ns)
         return self.model_copy(update={"cross": self.cross.model_copy(update={"ahead_ns": ahead_ns, "spread_ns": 0})})
 
     def resolved(self) -> Resolved:
-        """Return the complete network as JSON-ready data. `Network.from_resolved` is the inverse."""
+        """Return the complete network as data for JSON. `Network.from_resolved` is the inverse."""
         return _bare(self)
 
     @classmethod
     def from_resolved(cls, data: Resolved) -> "Network":
-        """Build a network from campaign.json."""
+        """Return the network that campaign.json contains as `data`."""
         return cls.model_validate(data)
 
     def describe(self) -> tuple[str, str]:
-        """Return descriptions of what the two directions, up and down, do to packets."""
+        """Return two descriptions of what the link does to packets, for `up` and for `down`."""
         return _describe(self.up), _describe(self.down)
 
     def describe_moves(self) -> str:
@@ -271,8 +271,7 @@ class Network(LinkModel):
         return ", ".join(_describe_move(move) for move in self.moves or [])
 
     def describe_cross(self) -> str:
-        """Return a phrase such as `cross traffic down: 4 bulk TCP connections`, or an empty string without cross
-        traffic."""
+        """Return a phrase such as `cross traffic down: 4 bulk TCP connections`, or an empty string if there is none."""
         ways = {"up": self.cross.up, "down": self.cross.down} if self.cross else {}
         lines = [f"cross traffic {way}: {_describe_traffic(traffic)}" for way, traffic in ways.items() if traffic]
         return ", ".join(lines)
@@ -301,7 +300,7 @@ def _describe(direction: Direction | None) -> str:
 
 
 def _discipline(queue: Queue) -> str | None:
-    """The name of a queue's discipline; None for drop-tail."""
+    """Return the name of a queue's discipline, or None for a drop-tail queue."""
     managed = queue.codel or queue.fq_codel
     if managed is None:
         return None

@@ -1,4 +1,4 @@
-"""Reads networks/*.yaml as people write them: quantities with units, and `both` for two equal directions."""
+"""Reads networks/*.yaml, which have quantities with units, and `both` for two equal directions."""
 
 import itertools
 import re
@@ -110,7 +110,7 @@ _RATE = TypeAdapter[int](BitRate)
 
 
 def _read_udp(value: Any) -> Any:
-    """Accept `pass`, `drop`, `reject`, or a rate."""
+    """Accept `pass`, `drop`, `reject` or a rate, which becomes a `Limit`."""
     if value is None or value in POLICIES:
         return value
     if not str(value)[:1].isdigit():
@@ -120,7 +120,7 @@ def _read_udp(value: Any) -> Any:
 
 
 class ChangeFile(Strict):
-    """A change from a moment on, such as `{at: 5s, rate: 2Mbit/s}`."""
+    """A change of the link at a given time, such as `{at: 5s, rate: 2Mbit/s}`."""
 
     at: Duration
     delay: Delay | None = None
@@ -146,7 +146,7 @@ class ChangeFile(Strict):
 
 
 def read_trace(path: Path) -> list[int]:
-    """Return the delivery opportunities of a Mahimahi trace, in milliseconds. Raises UserError."""
+    """Return the delivery opportunities of a Mahimahi trace, in ms. Raises UserError if the file is not a trace."""
     lines = read_text(path, MOST_TRACE_BYTES).splitlines()
     if len(lines) > MOST_TRACE_LINES:
         raise UserError(f"{path}: a trace can have at most {MOST_TRACE_LINES} lines; this one has {len(lines)}")
@@ -204,7 +204,7 @@ class DirectionFile(Strict):
 
     @model_validator(mode="after")
     def _makes_sense(self) -> "DirectionFile":
-        """Refuse whatever the lab would refuse, so that the message can name the line (lab/tests/directions.json)."""
+        """Refuse everything that the lab would refuse (lab/tests/directions.json): messages here can name the line."""
         self._check_rate()
         self._check_bucket()
         self._check_delays()
@@ -282,7 +282,7 @@ class DirectionFile(Strict):
 
 
 class MoveFile(Strict):
-    """A move, `{at: 2s, new: address, overlap: 200ms}`: from then on, the client has a different address or port."""
+    """A move, such as `{at: 2s, new: address, overlap: 200ms}`: from then on, the client has a new address or port."""
 
     at: Duration
     """The time of the move, from the start of the client's run."""
@@ -342,7 +342,7 @@ class CrossFile(Strict):
 
 
 class NetworkFile(Strict):
-    """A network profile: `both`, or `up` and `down`, or `unshaped: true`."""
+    """A network's file: `both`, or `up` and `down`, or `unshaped: true`."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=40)]
     title: str
@@ -382,7 +382,7 @@ class NetworkFile(Strict):
         return self
 
     def resolve(self) -> resolved.Network:
-        """Return this part of the network in the form of trial.json."""
+        """Return the network in the form of trial.json."""
         up, down = self.both or self.up, self.both or self.down
         return resolved.Network(
             name=self.name,
@@ -395,6 +395,6 @@ class NetworkFile(Strict):
 
 
 def read_network(path: Path) -> resolved.Network:
-    """Read a network from its file. Raises UserError naming file and line."""
+    """Read a network from its file. Raises UserError that names the file and line."""
     document = YamlDocument.read(path, "network/1")
     return document.validate(NetworkFile, document.data, context=path.parent).resolve()

@@ -1,4 +1,4 @@
-"""`queue:` in the form that people write: a limit, or a discipline with the parameters that `tc` gives it."""
+"""Reads the `queue` of a network's file: a drop-tail limit, or a discipline with the parameters that it has in `tc`."""
 
 import re
 from typing import Annotated, Any, Literal
@@ -48,19 +48,19 @@ Limit = Annotated[resolved.Queue, BeforeValidator(_read_limit)]
 
 
 class FifoFile(Strict):
-    """`{discipline: fifo, limit: 100kB}`: drop-tail, the same as `queue: 100kB`."""
+    """A drop-tail queue, such as `{discipline: fifo, limit: 100kB}`, which is the same as `queue: 100kB`."""
 
     discipline: Literal["fifo"]
     limit: Limit
     """Bytes (100kB), packets (64p) or time (50ms)."""
 
     def resolve(self) -> resolved.Queue:
-        """Convert it to the lab's form."""
+        """Return the queue in the form of trial.json."""
         return self.limit
 
 
 class _ControlledDelay(Strict):
-    """What CoDel and FQ-CoDel have in common."""
+    """The parameters that CoDel and FQ-CoDel share."""
 
     target: Time = 5_000_000
     """The wait that is accepted in a standing queue."""
@@ -74,7 +74,7 @@ class _ControlledDelay(Strict):
 
 
 class CodelFile(_ControlledDelay):
-    """`{discipline: codel, limit: 1000, target: 5ms, interval: 100ms}` (RFC 8289)."""
+    """A CoDel queue (RFC 8289), such as `{discipline: codel, limit: 1000, target: 5ms, interval: 100ms}`."""
 
     discipline: Literal["codel"]
     limit: Packets = 1000
@@ -83,12 +83,12 @@ class CodelFile(_ControlledDelay):
     """Whether ECN-capable packets are marked instead of dropped."""
 
     def resolve(self) -> resolved.Queue:
-        """Convert it to the lab's form."""
+        """Return the queue in the form of trial.json."""
         return resolved.Queue(codel=resolved.Codel(limit=self.limit, ecn=self.ecn, **self._law()))
 
 
 class FqCodelFile(_ControlledDelay):
-    """`{discipline: fq_codel, limit: 10240, flows: 1024, quantum: 1500}` (RFC 8290)."""
+    """An FQ-CoDel queue (RFC 8290), such as `{discipline: fq_codel, limit: 10240, flows: 1024, quantum: 1500}`."""
 
     discipline: Literal["fq_codel"]
     limit: Packets = 10_240
@@ -103,7 +103,7 @@ class FqCodelFile(_ControlledDelay):
     """The most packets that are dropped at once when the limit is exceeded."""
 
     def resolve(self) -> resolved.Queue:
-        """Convert it to the lab's form."""
+        """Return the queue in the form of trial.json."""
         fair = resolved.FqCodel(
             limit=self.limit,
             ecn=self.ecn,
@@ -130,5 +130,5 @@ QueueFile = Annotated[
 
 
 def resolve_queue(queue: FifoFile | CodelFile | FqCodelFile | resolved.Queue | None) -> resolved.Queue | None:
-    """Convert a queue to the lab's form."""
+    """Return the queue in the form of trial.json, or None if there is none."""
     return queue if queue is None or isinstance(queue, resolved.Queue) else queue.resolve()
