@@ -26,7 +26,7 @@ DetailsOption = Annotated[
     bool, typer.Option("--details", help="Print every comparison, cause, caveat and audit, not just one screen.")
 ]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the answer's table, and no progress.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print the answer as JSON, and nothing else, on stdout.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else, on stdout.")]
 
 
 def answer_form(*, details: bool = False, quiet: bool = False, as_json: bool = False) -> AnswerForm:

@@ -61,13 +61,21 @@ StudyArgument = Annotated[
 ]
 FolderArgument = Annotated[Path, typer.Argument(help="Campaign folder.", show_default=False)]
 BlocksOption = Annotated[
-    int | None, typer.Option(min=1, help="Number of blocks to run. [default: the study's]", show_default=False)
+    int | None,
+    typer.Option(min=1, metavar="N", help="Number of blocks to run. [default: as in the study]", show_default=False),
 ]
+SEED = "Seed for the order of trials and for the links."
+CLOCK = "Clock for all trials. virtual: simulated time, in which processing takes no time (docs/virtual-clock.md)."
+TRANSPORT = (
+    "deployed: each stack uses its own settings. matched: initial window, pacing, packet size and the window after an "
+    "idle period are made equal where the stacks allow it (docs/fairness.md)."
+)
 SeedOption = Annotated[
     int | None,
     typer.Option(
         min=0,
-        help="Seed for the order of trials and for the links. [default: the study's]",
+        metavar="N",
+        help=f"{SEED} [default: as in the study]",
         show_default=False,
         rich_help_panel=ADVANCED,
     ),
@@ -101,18 +109,12 @@ FilterOption = Annotated[
 
 ClockOption = Annotated[
     Clock | None,
-    typer.Option(
-        help="Clock for all trials. virtual: time passes only while everything waits, so processing takes no time "
-        "(docs/virtual-clock.md). [default: the study's, otherwise wall]",
-        show_default=False,
-    ),
+    typer.Option(help=f"{CLOCK} [default: as in the study; wall if it names none]", show_default=False),
 ]
 TransportOption = Annotated[
     Transport | None,
     typer.Option(
-        help="deployed: each stack uses its own settings. matched: initial window, pacing, packet size and the window "
-        "after an idle period are made equal where the stacks allow it (docs/fairness.md). [default: the study's, "
-        "otherwise deployed]",
+        help=f"{TRANSPORT} [default: as in the study; deployed if it names none]",
         show_default=False,
         rich_help_panel=ADVANCED,
     ),
@@ -124,8 +126,8 @@ JobsOption = Annotated[
         max=200,
         metavar="N",
         help="Run up to N trials over emulated links at the same time; 1 runs them strictly one by one. By default "
-        "h123 chooses from the link rates and the processor time that trials take. Under the virtual clock the default "
-        "is one per processor.",
+        "h123 chooses N from the link rates and the processor time that trials take. Under the virtual clock, the "
+        "default is one per processor.",
         show_default=False,
         rich_help_panel=ADVANCED,
     ),
@@ -134,8 +136,8 @@ ShardOption = Annotated[
     str | None,
     typer.Option(
         metavar="K/N",
-        help="Run only shard K of N, on this machine. Or name the shard's blocks: blocks:5,9-12. `h123 join` joins the "
-        "shards (docs/cluster.md).",
+        help="Run only shard K of N, on this machine. To choose the blocks yourself, write blocks:5,9-12. `h123 join` "
+        "joins the shards (docs/cluster.md).",
         show_default=False,
     ),
 ]
@@ -152,7 +154,7 @@ ByOption = Annotated[
     Literal["interval", "estimate"],
     typer.Option(
         "--by",
-        help="How --fail-if decides. interval: fails if the whole interval is beyond the bound, passes if the whole "
-        "interval is within it. estimate: looks only at the estimate, so chance decides near the bound.",
+        help="How --fail-if decides. interval: fail if the whole interval is beyond the bound, and pass if the whole "
+        "interval is within it. estimate: look only at the estimate; near the bound, chance then decides.",
     ),
 ]

@@ -31,8 +31,8 @@ def command(
 ) -> None:
     """Export all samples and attempts for use in other tools, with the metrics of the attempts that count.
 
-    `--format scorecard` writes the same JSON files as curl's `scorecard.py --json`: one for each client, server and
-    network.
+    `--format scorecard` writes JSON files like those of curl's `scorecard.py --json`, one for each combination of
+    client, server and network.
 
     Examples:
 

@@ -14,8 +14,8 @@ def command(
         str,
         typer.Option(
             metavar="NAME|FILE",
-            help="What the columns mean: the name of a tool (autocannon, fortio, h2load, jmeter, k6, k6-csv, locust, "
-            "nighthawk, oha, scorecard), or the path of a YAML file.",
+            help="Format of the files: the name of a tool (autocannon, fortio, h2load, jmeter, k6, k6-csv, locust, "
+            "nighthawk, oha, scorecard), or the path of a YAML file that says what the columns mean.",
             autocompletion=completion.schemas,
         ),
     ],
@@ -23,19 +23,19 @@ def command(
     redirects: Annotated[
         Literal["failed", "left-out"] | None,
         typer.Option(
-            help="How to count redirects (301, 302, ...). [default: the schema's rule]",
+            help="How to count redirects (301, 302, ...). [default: as the schema says]",
             show_default=False,
         ),
     ] = None,
 ) -> None:
     """Import samples measured with another tool, analyse them and write a report.
 
-    h123 makes nothing up: it skips audits that need data the files do not contain (link, CPU, order...), and the
-    summary lists what is missing. See docs/import.md for an example.
+    h123 skips the audits for which the files contain no data (link, CPU, order), and the summary lists what is missing.
+    See docs/import.md for an example.
 
     Examples:
 
-    `h123 import --schema oha 'h2-*.json' 'h3-*.json'`
+    `h123 import --schema oha 'h2-*.json' 'h3-*.json' --out campaigns/oha`
 
     `h123 import --schema mine.yaml samples.csv --out campaigns/imported`
     """

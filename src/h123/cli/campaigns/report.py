@@ -25,8 +25,8 @@ def command(
         Path | None,
         typer.Option(
             metavar="OTHER_DIR",
-            help="Another campaign to show next to this one and a paper's printed values. Only for the studies named "
-            "in published/: rest-api, misplaced-tc.",
+            help="A second campaign, to show next to this one and the values that a paper printed. This works only "
+            "for the studies rest-api and misplaced-tc.",
             show_default=False,
         ),
     ] = None,

@@ -47,7 +47,7 @@ def command(
     study: Annotated[
         str | None,
         typer.Argument(
-            help="Study name or path of its YAML file. Omit it to resume a campaign with --out.",
+            help="Name of a study, or path of its YAML file. Omit it to resume a campaign with --out.",
             show_default=False,
             autocompletion=completion.studies,
         ),
@@ -81,8 +81,8 @@ def command(
         bool,
         typer.Option(
             "--until-decided",
-            help="Look at the results after 8, 12, 16, 20 and 30 blocks, and stop as soon as the question (or the "
-            "study's requirements) is decided.",
+            help="Look at the results after 8, 12, 16, 20 and 30 blocks, and stop when they decide the question (or "
+            "the study's requirements).",
         ),
     ] = False,
     precision: Annotated[
@@ -90,9 +90,9 @@ def command(
         typer.Option(
             metavar="W",
             parser=share,
-            help="Run until every interval in the study's first family is no wider than ±W: ±5% means from the middle "
-            "/ 1.05 to the middle x 1.05. After 10 blocks, h123 reports how many blocks seem necessary, and stops if "
-            "that is more than 200 (or --max-blocks).",
+            help="Run until no interval in the study's first family is wider than ±W. ±5% is the range from middle / "
+            "1.05 to middle x 1.05. After 10 blocks, h123 estimates the necessary number, and stops if it is more than "
+            "200 (or --max-blocks).",
             show_default=False,
         ),
     ] = None,
@@ -134,7 +134,7 @@ def command(
         str | None,
         typer.Option(
             metavar="HOST:PORT",
-            help="With --engine ray: the cluster's address, or `auto`. [default: RAY_ADDRESS, or this machine alone]",
+            help="With --engine ray: the cluster's address, or `auto`. [default: $RAY_ADDRESS, or this machine alone]",
             show_default=False,
         ),
     ] = None,

@@ -22,7 +22,7 @@ def command(
         typer.Argument(
             metavar="TRIAL",
             help="Trial, such as b01-t01-medium-h2. The page shows the attempt that counts; append ~1 for the first "
-            "attempt, and so on. A second trial is shown on the same axes. Without one, the trials are listed.",
+            "attempt, and so on. A second trial is shown on the same axes. [default: list the campaign's trials]",
             show_default=False,
         ),
     ] = None,
@@ -32,7 +32,7 @@ def command(
     ] = None,
     force: ForceOption = False,
 ) -> None:
-    """Show what happened in one trial, or in two side by side, over time, as a page that opens offline.
+    """Show what happened over time in one or two trials, as a page that opens offline.
 
     The page shows requests, throughput, bytes in flight, windows, round trips, queue, losses and sequence numbers
     (docs/show.md).

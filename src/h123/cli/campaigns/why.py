@@ -32,8 +32,8 @@ def command(
 ) -> None:
     """Show what the requests or pages spent their time on, and which parts make the difference.
 
-    h123 derives the causes from the packets recorded at each trial's link (docs/why.md). A plain veth records none; use
-    --limits there to see which processor was the limit.
+    h123 derives the causes from the packets recorded at each trial's link (docs/why.md). A plain veth pair has no such
+    record; use --limits there to see which processor was the limit.
 
     Examples:
 

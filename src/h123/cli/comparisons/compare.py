@@ -8,16 +8,16 @@ import typer
 from h123.cli.answer_form import DetailsOption, JsonOption, QuietOption, answer_form
 from h123.cli.options import (
     ADVANCED,
+    CLOCK,
     NETWORKS,
+    SEED,
+    TRANSPORT,
     ByOption,
     Clock,
-    ClockOption,
     FailIfOption,
     ForceOption,
     JobsOption,
-    SeedOption,
     Transport,
-    TransportOption,
     share,
 )
 from h123.cli.signals import signals_blocked
@@ -28,9 +28,9 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="[NAME=]CMD",
-            help="The command that starts your server in the foreground, quoted as for a shell, although no shell runs "
-            "it. Give it twice, with names, to compare two builds: --server base='./old --port 8443' --server "
-            "new='./new --port 8443'. If you leave it out, the server must already run at --url.",
+            help="Command that starts your server in the foreground. Quote it as for a shell; h123 runs it without "
+            "one. To compare two builds, use the option twice, with names: --server base='./old --port 8443' --server "
+            "new='./new --port 8443'. Without --server, the server must already be running at --url.",
             show_default=False,
         ),
     ] = None,
@@ -48,8 +48,8 @@ def command(
         typer.Option(
             metavar="FILE.har",
             help="Load a page that a browser recorded (*Save all as HAR*): its requests to the document's server, in "
-            "the recorded order. Each user's next visit starts when the previous one has ended. --url then names only "
-            "your server.",
+            "the recorded order. Each user's next visit starts when the previous one has ended. With --har, --url only "
+            "gives the address of your server.",
             show_default=False,
         ),
     ] = None,
@@ -66,7 +66,7 @@ def command(
     hosts: Annotated[
         Literal["own", "all"],
         typer.Option(
-            help="Which of the recorded requests to send: only those that went to the document's own host, or all.",
+            help="own: send only the recorded requests to the document's host. all: send every recorded request.",
             rich_help_panel=ADVANCED,
         ),
     ] = "own",
@@ -119,9 +119,9 @@ def command(
         str | None,
         typer.Option(
             metavar="USERS[xREQUESTS]",
-            help="Simultaneous users, and the number of requests each makes. A user sends the next request (with "
-            "--har: starts the next visit) when the last one is answered. [default: 4 users, or 1 with --har; enough "
-            "requests to last a second or two]",
+            help="Number of simultaneous users, and of requests per user. A user sends the next request (with --har: "
+            "starts the next visit) when the previous one is answered. [default: 4 users, or 1 with --har; enough "
+            "requests for a second or two]",
             show_default=False,
         ),
     ] = None,
@@ -131,8 +131,8 @@ def command(
             metavar="R",
             min=0.001,
             max=1_000_000,
-            help="Requests per second, all users together, sent on schedule even if earlier ones are not answered yet "
-            "(open loop). [default: each user waits for the answer before sending again]",
+            help="Requests per second of all users together. They are sent on schedule, even if earlier ones are not "
+            "answered yet (open loop). [default: each user waits for an answer before the next request]",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),
@@ -141,7 +141,7 @@ def command(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Host name to send in TLS (SNI). [default: the URL's]",
+            help="Host name to send in TLS (SNI). [default: the host in --url]",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),
@@ -150,8 +150,8 @@ def command(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Check the server's certificate against these authorities (PEM), and its name and expiry. [default: "
-            "not checked if --server starts the server, otherwise checked against the machine's authorities]",
+            help="PEM file with the authorities against which to check the server's certificate; its name and expiry "
+            "are checked too. [default: no check if --server starts the server; otherwise the machine's authorities]",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),
@@ -176,8 +176,8 @@ def command(
         str | None,
         typer.Option(
             metavar="TEXT|tcp:PORT",
-            help="Also wait until the server's output contains TEXT, or until another port on its host is open, such "
-            "as the port of an application behind it. [default: wait only for the server's own port]",
+            help="Before measuring, also wait until the server's output contains TEXT, or until another port on its "
+            "host is open, such as the port of an application behind it. [default: wait only for the server's port]",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),
@@ -216,16 +216,16 @@ def command(
             rich_help_panel=ADVANCED,
         ),
     ] = "default",
-    transport: TransportOption = None,
-    clock: ClockOption = None,
-    seed: SeedOption = None,
+    transport: Annotated[Transport, typer.Option(help=TRANSPORT, rich_help_panel=ADVANCED)] = Transport.DEPLOYED,
+    clock: Annotated[Clock, typer.Option(help=CLOCK)] = Clock.WALL,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help=SEED, rich_help_panel=ADVANCED)] = 1,
     precision: Annotated[
         float | None,
         typer.Option(
             metavar="W",
             parser=share,
-            help="Run until every interval that answers the question is as narrow as ±W, such as 5%, instead of until "
-            "the question is decided.",
+            help="Run until no interval that answers the question is wider than ±W, such as 5%. Without --precision, "
+            "the campaign ends when the question is decided.",
             show_default=False,
         ),
     ] = None,
@@ -273,8 +273,7 @@ def command(
 
     h123 starts your server in the lab unchanged, finds out which protocols it speaks and how it answers, and measures
     it over emulated networks in paired blocks. It stops when the question (or --fail-if) is decided, or after
-    --max-blocks blocks. You need no study file, and h123 changes none of your files. It checks the server's certificate
-    only with --cacert.
+    --max-blocks blocks. You need no study file, and h123 changes none of your files.
 
     In the lab the server cannot reach anything outside, not even a database. Give --server a script that starts what it
     needs, or start everything yourself and leave out --server.
@@ -314,10 +313,10 @@ def command(
             cwd=cwd,
             client=client,
             congestion=congestion,
-            transport=(transport or Transport.DEPLOYED).value,
-            clock=(clock or Clock.WALL).value,
+            transport=transport.value,
+            clock=clock.value,
             rate=rate,
-            seed=1 if seed is None else seed,
+            seed=seed,
             max_blocks=max_blocks,
             precision=precision,
             answers_differ=answers_differ,

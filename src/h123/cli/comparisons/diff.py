@@ -32,8 +32,8 @@ _NAMED = 5
 
 
 def command(
-    before: Annotated[Path, typer.Argument(metavar="BEFORE_DIR", help="Campaign folder.", show_default=False)],
-    after: Annotated[Path, typer.Argument(metavar="AFTER_DIR", help="Campaign folder.", show_default=False)],
+    before: Annotated[Path, typer.Argument(metavar="BEFORE_DIR", help="First campaign folder.", show_default=False)],
+    after: Annotated[Path, typer.Argument(metavar="AFTER_DIR", help="Second campaign folder.", show_default=False)],
     fail_if: Annotated[
         list[str] | None,
         typer.Option(
@@ -52,12 +52,12 @@ def command(
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare two campaigns from different days or machines, treatment by treatment: AFTER_DIR over BEFORE_DIR.
+    """Compare two campaigns from different days or machines: the ratio AFTER_DIR / BEFORE_DIR of each treatment.
 
-    The campaigns are not paired: the ratios include whatever the day or the machine changed, and the intervals are
-    wider. If you can, measure both builds in one campaign instead (`h123 compare` with two --server). diff lists what
-    differs between the campaigns, and refuses if they have no treatment in common. It writes diff.json, and with
-    --fail-if also the files that `h123 gate` writes.
+    The two campaigns are not paired. The ratios therefore include effects of the day or the machine, and the intervals
+    are wider than within one campaign. If you can, measure both builds in one campaign instead (`h123 compare` with two
+    --server). diff lists what differs between the campaigns, and refuses if they have no treatment in common. It writes
+    diff.json, and with --fail-if also the files that `h123 gate` writes.
 
     Examples:
 

@@ -27,7 +27,7 @@ def command(
     apparmor: Annotated[
         bool,
         typer.Option(
-            "--apparmor", help="Print the AppArmor profile that lets h123 make user namespaces, and how to load it."
+            "--apparmor", help="Print the AppArmor profile that lets h123 create user namespaces, and how to load it."
         ),
     ] = False,
     as_json: JsonOption = False,

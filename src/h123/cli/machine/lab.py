@@ -27,12 +27,13 @@ def execute(
         typer.Option("--json", metavar="FILE", help="Write the link's report to this file.", show_default=False),
     ] = None,
     force: ForceOption = False,
-    seed: Annotated[int, typer.Option(min=0, help="Seed for the link.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed for the link.")] = 1,
     congestion: Annotated[str, typer.Option(help="TCP congestion control on both hosts.")] = "cubic",
 ) -> None:
     """Run any two commands across an emulated link.
 
-    `H123_SERVER` holds the server's address on both hosts. You get the client's output and exit status.
+    On both hosts, the variable `H123_SERVER` holds the server's address. The command prints the client's output and
+    ends with its exit status.
 
     Examples:
 

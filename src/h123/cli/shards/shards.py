@@ -41,8 +41,7 @@ def command(
         typer.Option(
             min=1,
             metavar="N",
-            help="Number of shards. [default: one for each block, but at most 1000 (GitHub: 256); with more blocks "
-            "than that, shards run several each]",
+            help="Number of shards. [default: one for each block, but at most 1000 (GitHub: 256)]",
             show_default=False,
         ),
     ] = None,
@@ -67,9 +66,9 @@ def command(
     """Print a job file that runs a study as shards: an array for Slurm, an Indexed Job for Kubernetes, a matrix for
     GitHub.
 
-    Each element of the array runs one shard. A shard has one block, or several if there are more than 1000 blocks
-    (GitHub: 256) or if you ask for fewer --shards. The element writes a folder; if it is restarted, it resumes where it
-    stopped. `h123 join` joins the folders. docs/cluster.md describes all steps, and how each system affects accuracy.
+    A shard has one block, or several if there are more blocks than shards. Each task of the array or matrix runs one
+    shard and writes its folder; a restarted task resumes where it stopped. `h123 join` joins the folders.
+    docs/cluster.md describes all steps, and how each system affects accuracy.
 
     Examples:
 

@@ -16,12 +16,13 @@ from h123.cli.sites.show import amount
 def command(
     har: Annotated[Path, typer.Argument(help="The recorded page, a HAR 1.2 file.", show_default=False)],
     out: Annotated[
-        Path | None, typer.Option(help="The site's file. [default: sites/NAME.yaml, named after the recording]")
+        Path | None,
+        typer.Option(metavar="FILE", help="Site file to write. [default: sites/NAME.yaml, named after the recording]"),
     ] = None,
     hosts: Annotated[
         Literal["one", "apart"],
         typer.Option(
-            help="Whether to treat the page's hosts as one, or keep them apart, each with its own connections."
+            help="one: treat all hosts of the page as one. apart: keep them apart, each with its own connections."
         ),
     ] = "one",
     page: Annotated[

@@ -40,10 +40,9 @@ def command(
 ) -> None:
     """Try every client with every server over each protocol, and show which pairs work: pass, fail or unsupported.
 
-    Each pair runs real trials: GET and POST of 100 kB by three users, over a plain veth pair. Subjects named here are
-    installed first if necessary. Ctrl-C loses at most the trial in progress; the same command resumes. It retries pairs
-    that failed. It retries a pair that passed only if one of the two subjects has changed. To start over, use a
-    different --out.
+    Each pair runs real trials: GET and POST of 100 kB by three users, over a plain veth pair. Subjects that you name
+    are installed first if necessary. Ctrl-C loses at most the trial in progress, and the same command resumes. It runs
+    a pair again if the pair failed or if one of its subjects has changed. To start over, use a different --out.
 
     Examples:
 

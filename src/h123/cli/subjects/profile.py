@@ -33,15 +33,15 @@ def command(
         typer.Option(help="Profile only this role of subjects that are both server and client.", show_default=False),
     ] = None,
 ) -> None:
-    """Measure what holds a server or client back in a few standard situations, and how much.
+    """Measure what slows a server or client down in a few standard situations, and by how much.
 
     Each situation is a trial under the virtual clock over each protocol, with the built-in subject `go` at the other
-    end: large bodies both ways over a long, fast link, losses, a short queue, and first requests on a new connection.
-    The packets on the link show what requests spent their time on (docs/why.md): slow start, a window, a limit such as
-    flow control, losses, connection setup. Processing takes no time.
+    end. The situations are large bodies in both directions over a long, fast link; losses; a short queue; and first
+    requests on a new connection. The packets on the link show what requests spent their time on (docs/why.md), such as
+    slow start, flow control, losses or connection setup. Processing takes no time.
 
-    Subjects named here are installed first if necessary. `h123 list subjects NAME` shows the last profile of a subject
-    that was verified on this machine.
+    Subjects that you name are installed first if necessary. `h123 list subjects NAME` shows the last profile of a
+    subject that was verified on this machine.
 
     Examples:
 

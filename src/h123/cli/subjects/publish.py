@@ -32,14 +32,16 @@ def command(
     ] = None,
     name: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Name of the published result. [default: DIR's name]", show_default=False),
+        typer.Option(
+            metavar="NAME", help="Name of the published result. [default: the name of DIR]", show_default=False
+        ),
     ] = None,
 ) -> None:
     """Publish what `h123 verify` and `h123 profile` found on this machine, or a campaign's result (for maintainers).
 
-    Writes docs/verified/NAME.json.xz for each subject, then docs/catalogue.md, docs/profiles.md and docs/constants.md.
-    Without names, it publishes only subjects whose results are newer than the published ones. If there are none, it
-    only updates the pages from the manifests.
+    The command writes docs/verified/NAME.json.xz for each subject, then docs/catalogue.md, docs/profiles.md and
+    docs/constants.md. Without names, it publishes only subjects whose results are newer than the published ones. If
+    there are no such subjects, it only updates the pages from the manifests.
 
     Examples:
 

@@ -17,7 +17,7 @@ def command(
         ),
     ],
 ) -> None:
-    """Remove installed subjects or the virtual kernel from the project's cache.
+    """Remove installed subjects or the virtual kernel from h123's cache.
 
     Examples:
 

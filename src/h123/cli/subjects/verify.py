@@ -37,8 +37,8 @@ def command(
         bool,
         typer.Option(
             "--missing",
-            help="Like --all, but run only the checks that are still missing: use it to continue after Ctrl-C, a "
-            "failure or a change of subjects.",
+            help="Like --all, but run only the checks that are still missing. Use it to continue after Ctrl-C or a "
+            "failure, or when subjects have changed.",
         ),
     ] = False,
     role: Annotated[
@@ -64,10 +64,9 @@ def command(
 
     Subjects (docs/contracts/verifications.md) are checked over each protocol: bodies of all sizes, many requests at
     once and one after another, errors, a clean stop, and every declared feature. Anything declared but not delivered is
-    a failure. Subjects named here are installed first if necessary. If the virtual kernel is installed, h123 also
-    measures the constants of their stacks from packets (such as first flight, growth and retransmission times), and
-    what happens to HTTP/3 downloads when the client's port or address changes. `h123 list subjects NAME` shows the
-    results.
+    a failure. Subjects that you name are installed first if necessary. If the virtual kernel is installed, h123 also
+    measures constants of their stacks, such as first flight, window growth and retransmission times, and what happens
+    to HTTP/3 downloads when the client's port or address changes. `h123 list subjects NAME` shows the results.
 
     h123 runs each named trial twice. Both runs must agree with each other and with the campaign in what the link did
     (packets, bytes, which packets were dropped) and in the times of every sample.
