@@ -53,7 +53,7 @@ DOCUMENTS: dict[str, Any] = {
 
 
 class _Described(GenerateJsonSchema):
-    """A schema with the docstrings of fields, and without titles that repeat their names."""
+    """A generator of schemas that contain the docstrings of fields, and no titles that repeat their names."""
 
     def field_title_should_be_set(self, _schema: Any) -> bool:
         return False
@@ -102,12 +102,12 @@ def _documented(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
 
 
 def _in_json(text: str) -> str:
-    """A docstring as readers of a file read it, where Python's None is null."""
+    """Return a docstring in the words of JSON, where Python's None is null."""
     return re.sub(r"\bNone\b", "null", re.sub(r"(^|[.] )None\b", r"\1Null", text))
 
 
 def schemas() -> Iterator[tuple[str, str]]:
-    """Yield the name of each file and its content."""
+    """Yield the name and the content of each schema file."""
     for name, document in DOCUMENTS.items():
         schema = TypeAdapter(document).json_schema(schema_generator=_Described)
         for definition, content in schema.get("$defs", {}).items():

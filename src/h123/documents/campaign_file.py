@@ -144,7 +144,7 @@ class Precision(TypedDict):
 
 
 class CampaignFile(Document):
-    """campaign.json. The `study` package reads the study and the networks in it."""
+    """The content of campaign.json. The `study` package parses the study and the networks in it."""
 
     h123: Literal["campaign/1"]
     study: Resolved

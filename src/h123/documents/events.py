@@ -91,7 +91,7 @@ class EventFile(Document):
 
 @with_config(STRICT)
 class InterimLook(TypedDict):
-    """The campaign was analysed with this many blocks."""
+    """An analysis of the campaign with this many blocks."""
 
     event: Literal["look"]
     blocks: NotRequired[Annotated[int, Field(ge=0, le=100_000)]]
@@ -107,7 +107,7 @@ class SampleImport(TypedDict):
 
 @with_config(STRICT)
 class BlockMove(TypedDict):
-    """A block runs again completely on a different machine; its earlier attempts do not count."""
+    """The move of a block to a different machine, where it runs again completely. Its earlier attempts do not count."""
 
     event: Literal["moved"]
     block: int
@@ -120,7 +120,8 @@ class BlockMove(TypedDict):
 
 @with_config(STRICT)
 class SecondRun(TypedDict):
-    """A virtual trial was also run on a second machine, to check that both agree. The second run is not analysed."""
+    """A second run of a virtual trial on a different machine, to check that both agree. The second run is not
+    analysed."""
 
     event: Literal["second-run"]
     trial: TrialName
@@ -147,7 +148,7 @@ class CampaignStep(TypedDict):
 
 @with_config(STRICT)
 class ShardJoined(TypedDict):
-    """Blocks that ran as a shard now belong to the campaign. The events of their attempts follow."""
+    """Blocks that ran as a shard and now belong to the campaign. The events of their attempts follow."""
 
     event: Literal["shard"]
     shard: str

@@ -180,7 +180,7 @@ class LinkCheck(Shape):
 
 
 class UnreadFrames(Shape):
-    """Connections whose frames could not be read for one reason."""
+    """Connections whose frames could not be read, grouped by the reason."""
 
     why: Literal["no-keys", "cipher", "beginning", "damaged"]
     connections: Count
@@ -218,7 +218,7 @@ class LinkReport(Shape):
 
 
 class MachineLoad(Shape):
-    """The load of the machine. Empty if the lab ended before it could report it."""
+    """The load of the machine. Empty if the lab ended too early to report it."""
 
     cpus: Annotated[int, Field(ge=0, le=10**6)] = 0
     wall_ns: Count = 0

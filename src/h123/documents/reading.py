@@ -1,4 +1,5 @@
-"""Reads and writes JSON files with a format line. Files are untrusted: a wrong format or shape is refused in words."""
+"""Reads and writes JSON files with a format line. Files are untrusted: the error about a wrong format or shape says
+what is wrong."""
 
 import json
 from pathlib import Path

@@ -59,7 +59,7 @@ class PublishedResult:
 
     @cached_property
     def campaign(self) -> Mapping[str, Any]:
-        """The result's campaign.json, in the spelling of this version."""
+        """The result's campaign.json, with the names that this version of h123 uses."""
         return respelled_campaign(self.head["campaign"])
 
     def parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -71,7 +71,7 @@ class PublishedResult:
         return {**verdicts, "claims": self.head["claims"]}, page
 
     def _lines(self, count: int) -> list[bytes]:
-        """Read the first `count` lines. For three lines, check that the file ends there."""
+        """Read the first `count` lines. If `count` is 3, check that the file ends after them."""
         try:
             with lzma.open(self.path) as file:
                 lines = [file.readline(_MOST_BYTES) for _ in range(count)]

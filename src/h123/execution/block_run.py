@@ -35,7 +35,7 @@ from h123.study import PlannedTrial
 def execute(
     order: BlockOrder, folder: Path, archives: Mapping[str, Path], machine: Machine, engine: Engine
 ) -> Iterator[PoolEvent]:
-    """Yield what happens to an order, until it is done or the machine has failed. Nothing runs afterwards.
+    """Run an order, and yield its events until it is done or the machine has failed. Nothing runs afterwards.
 
     `folder` is empty at first; sealed attempts appear there under the names of their archives. `archives` gives the
     folders of the order's archives, and `tls`, in which missing certificates of the campaign are created. Raises
@@ -94,7 +94,8 @@ class _BlockRun:
         yield BlockDone(machine=self._machine.name, number=self._order.number)
 
     def _equip(self) -> Iterator[PoolEvent]:
-        """Give the machine what the trials need, made from the same files as where they were planned."""
+        """Prepare the machine for the trials, and check that subjects and archives are the same as where the order
+        comes from."""
         if self._order.version != __version__:
             raise UnfitMachine(
                 f"{self._machine.name} has h123 {__version__}, but the order is from {self._order.version}"
@@ -249,7 +250,7 @@ class _BlockRun:
         return AttemptDone(machine=self._machine.name, facts=event, seal=digest, archive=sealed.name), trial
 
     def _judge(self, planned: PlannedTrial, folder: Path, report: Report, *, valid: bool) -> DisturbanceFacts:
-        """Judge how the machine disturbed the attempt. Returns the journal's fields from `disturbed` to `noise`."""
+        """Judge how the machine disturbed the attempt, and return the journal's fields from `disturbed` to `noise`."""
         noise = round(machine_noise(report), 4)
         if not valid:
             return {

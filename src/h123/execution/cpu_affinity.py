@@ -8,8 +8,8 @@ from h123.study import Parameters
 
 
 def seats(p: Parameters, host: str, usable: Sequence[int]) -> list[int]:
-    """Return the processors for a host's programs; empty means any. The client gets the upper half (one less of an odd
-    number), because it is alone on its host and has less work than all other programs together."""
+    """Return the processors for a host's programs; empty means any. The client gets the upper half (the smaller one if
+    the number is odd), because it is alone on its host and has less work than all other programs together."""
     if p.affinity == "shared":
         return []
     half = (len(usable) + 1) // 2
@@ -17,7 +17,7 @@ def seats(p: Parameters, host: str, usable: Sequence[int]) -> list[int]:
 
 
 def check_affinity(p: Parameters) -> None:
-    """Raise UserError for an affinity that is impossible on every machine."""
+    """Raise UserError if no machine can provide the affinity."""
     if p.affinity == "apart" and p.clock == "virtual":
         raise UserError(
             "with `affinity: apart` client and server have their own processors; under the virtual clock there is"

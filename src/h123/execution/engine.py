@@ -186,8 +186,8 @@ def _crash(status: int, output: str) -> Reason:
 def _adopt_orphans() -> None:
     """Make descendants of this process its children when their parent ends (prctl(2), PR_SET_CHILD_SUBREAPER).
 
-    The processes inside a killed lab's enclosure end too, but may still write into the trial's folder for a moment. So
-    h123 waits for them: the enclosure's first process ends only after all others (pid_namespaces(7)).
+    The processes inside a killed lab end too, but may still write into the trial's folder for a moment. So h123 waits
+    for them: the first process of the lab's PID namespace ends only after all others (pid_namespaces(7)).
     """
     ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 

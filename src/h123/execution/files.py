@@ -254,8 +254,8 @@ def _server(p: Parameters, subject: Subject, certificate: Certificate, announced
 
 
 def own_role(own: OwnServer, port: int, protocol: str | None = None) -> Role:
-    """Return the role of a user's own server, which speaks all its protocols in every trial, or of the gateway to the
-    place where it speaks this protocol."""
+    """Return the role of a user's own server. It speaks all its protocols in every trial. If it runs elsewhere, return
+    the role of the gateway to the port where it speaks `protocol`."""
     if own.address is not None:
         return _gateway(own.address, own.port_of(protocol, port))
     role = _service(
@@ -277,7 +277,8 @@ def own_role(own: OwnServer, port: int, protocol: str | None = None) -> Role:
 
 
 def _gateway(address: str, port: int) -> Role:
-    """Return the gateway, a program of the lab. A role's process runs it before its own command."""
+    """Return the role of the gateway, a program of the lab, which forwards connections to the server's address and
+    port."""
     to = f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
     words = ["--at", f"{SERVER_ADDRESS}:{port}", "--to", to, "--facts", gateway_file.NAME]
     role = _service("gateway", "server", SERVER_ADDRESS, ["/proc/self/exe", "gateway", *words])

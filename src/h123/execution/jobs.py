@@ -1,14 +1,14 @@
 """How many trials run at the same time, and which: slow links leave the processors idle (docs/architecture.md).
 
 Trials may share a machine only if the link is the bottleneck by far. A trial over a plain veth runs alone, and so does
-every repeat. With `--jobs N`, up to N trials over emulated links run at the same time. Without it, h123 chooses:
+every repeat. With `--jobs N`, up to N trials over emulated links run at the same time.
 
-* As many run as the total of the links' rates (`JOB_BPS_PER_CPU`) and the processor time that they take together
-  (`BUSY_TARGET`) allow. The share of a trial over a network is measured; until one has ended, `UNKNOWN_SHARE` is
-  assumed.
+Without `--jobs`, h123 chooses the number. The rates of the trials' links may add up to `JOB_BPS_PER_CPU` for each
+processor, and the trials may use `BUSY_TARGET` of the processors' time. h123 measures this share for each network, and
+assumes `UNKNOWN_SHARE` until the first trial over the network has ended.
 
-After a trial that waited too long for processors that other trials used (`crowded` in the journal), one lane less is
-used. After `CALM_TRIALS` trials without such waiting, it is used again.
+The number of lanes falls by one after a trial that waited too long for processors that other trials used (`crowded` in
+the journal). It rises again after `CALM_TRIALS` trials without such waiting.
 
 Nothing can disturb trials under the virtual clock: as many run at the same time as there are processors and memory.
 They never run at the same time as trials under the wall clock, which they would disturb.
@@ -49,8 +49,7 @@ VIRTUAL_TRIAL_BYTES = 2**30
 
 
 def virtual_jobs(cpus: int, memory_bytes: int) -> int:
-    """Return the number of simultaneous trials under the virtual clock. Each one is the work of one thread that never
-    waits."""
+    """Return the number of simultaneous trials under the virtual clock. Each of them keeps one processor busy."""
     return max(1, min(cpus, memory_bytes // VIRTUAL_TRIAL_BYTES))
 
 
@@ -115,8 +114,9 @@ class Jobs:
         return cls.of(plan, requested_jobs, machine.cpus, machine.memory_bytes)
 
     def learn(self, event: AttemptFacts, report: Report) -> None:
-        """Take the report of a finished trial into account. A trial that ran long enough shows the headroom. A trial
-        that shared the machine, or that could have shared it but found no lane, shows whether there is room."""
+        """Learn from the report of a finished trial. If the trial ran long enough, its processor time counts for its
+        network. If it shared the machine, or could have shared it but found no lane, it shows whether there is room for
+        more."""
         machine, alone = report.machine, event.get("alone", True)
         if event["parameters"]["clock"] == "virtual":
             return
@@ -171,7 +171,8 @@ class Jobs:
         return any(len(kind) > 1 for kind in kinds.values())
 
     def width(self, trial: PlannedTrial) -> int:
-        """Return how many trials like this one may run at the same time, including itself, as far as is known."""
+        """Return how many trials like this one may run at the same time, including itself, based on the trials so
+        far."""
         most = self.virtual if _virtual(trial) else self._most
         return next((n for n in range(most, 1, -1) if self._fit([trial] * n)), 1)
 
@@ -236,7 +237,7 @@ def _virtual(trial: PlannedTrial) -> bool:
 
 
 def _fastest_bps(network: Network) -> float | None:
-    """Return the highest rate of the faster direction; None if a direction is unlimited."""
+    """Return the highest rate of the faster direction. None if either direction is unlimited."""
     rates = [_highest_bps(direction) for direction in (network.up, network.down)]
     return None if None in rates else max(rate for rate in rates if rate is not None)
 

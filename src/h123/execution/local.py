@@ -31,8 +31,8 @@ class LocalPool:
         engine: Engine | None = None,
         machine: Machine | None = None,
     ) -> None:
-        """`folder`: where orders run, preferably on the disk of their campaign; None: in the cache. `tls`: the folder
-        for the campaign's certificates."""
+        """Create the pool. Orders run in `folder`, preferably on the disk of their campaign, or in the cache if it is
+        None. `tls` is the folder for the campaign's certificates."""
         self._engine: Engine = engine or LocalEngine()
         self._folder, self._roots = folder, {"tls": tls} if tls else {}
         self._machine = machine

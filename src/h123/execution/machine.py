@@ -48,7 +48,7 @@ class Machine(Message):
 
 
 class UnfitMachine(UserError):
-    """Raised if the machine cannot execute trials, or can no longer. Its running trials are lost."""
+    """Raised if the machine cannot execute trials, or can no longer execute them. Its running trials are lost."""
 
     def __init__(self, message: str, remedy: str | None = None, status: int = 3) -> None:
         super().__init__(message, remedy, status=status)

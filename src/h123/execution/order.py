@@ -84,7 +84,7 @@ class BlockOrder(Message):
 
     @classmethod
     def read(cls, text: str | bytes) -> "BlockOrder":
-        """Read what `model_dump_json` wrote. Raises ValidationError for anything else."""
+        """Parse the JSON that `model_dump_json` wrote. Raises ValidationError for anything else."""
         return cls.model_validate_json(text, context=RESOLVED)
 
     def portable(self) -> str:

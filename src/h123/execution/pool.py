@@ -102,7 +102,7 @@ _READS: TypeAdapter[PoolEvent] = TypeAdapter(Annotated[PoolEvent, Field(discrimi
 
 
 def read_event(text: str | bytes) -> PoolEvent:
-    """Read what `model_dump_json` of an event wrote. Raises ValidationError for anything else."""
+    """Parse the JSON that an event's `model_dump_json` wrote. Raises ValidationError for anything else."""
     return _READS.validate_json(text)
 
 

@@ -1,4 +1,4 @@
-"""Series over time of a trial's link: what flowed from moment to moment, from its packets and TCP's account.
+"""Time series about a trial's link, from its packets and from what senders recorded.
 
 All functions are pure functions of arrays. Unknown values are absent, never guessed.
 """

@@ -11,8 +11,8 @@ from h123.packets.capture import DOWN, TCP
 
 @dataclass(frozen=True)
 class SentSoFar:
-    """One end of a connection. TCP's sequence numbers count from the first one seen. QUIC's are encrypted, so the sum
-    of the payload of all earlier datagrams replaces them."""
+    """How far one end of a connection had sent at each time. TCP's sequence numbers count from the first one seen.
+    QUIC's are encrypted, so the sum of the payload of all earlier datagrams replaces them."""
 
     quic: bool
     at: Times

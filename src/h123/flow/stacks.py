@@ -1,5 +1,5 @@
-"""Series from the ends' own stacks: congestion window and smoothed round trip, from TCP's account and the logs of QUIC
-stacks."""
+"""Series from the ends' own stacks: congestion window and smoothed round trip, from the kernel's record of TCP and the
+logs of QUIC stacks."""
 
 from collections.abc import Sequence
 

@@ -18,8 +18,8 @@ def throughput(packets: Packets, bins: Bins) -> Numbers:
 
 
 def waiting(packets: Packets, way: Direction, *, shared: bool = False) -> Series:
-    """Return how long each packet of a direction waited in the queue, by arrival, ns. Dropped packets have no value,
-    nor do any without a queue. `shared`: whether cross traffic used the link too."""
+    """Return how long each packet of a direction waited in the queue, in ns, at the time of its arrival. Dropped
+    packets have no value. Empty if the direction has no queue. `shared`: whether cross traffic used the link too."""
     if way.rate is None and not any(change.rate for change in way.changes or []):
         return Series(np.empty(0, np.int64), np.empty(0))
     queued = (packets["fate"] != QUEUE_FULL) & (packets["fate"] != BLOCKED)
@@ -34,8 +34,8 @@ def fate_times(packets: Packets, fate: int) -> Times:
 
 
 def capacity(way: Direction, begin: int, end: int) -> Series:
-    """Return the link's rate from the trial's beginning, where each value holds until the next; for a trace, its mean.
-    Empty for a link without a rate."""
+    """Return the link's rate over time. Each value holds until the next, and a trace is replaced by its mean. Empty if
+    the link has no rate."""
     steps = [(begin, way.rate)]
     steps += [(begin + c.at_ns, c.rate) for c in way.changes or [] if c.rate and begin + c.at_ns < end]
     rates = [(time, rate.mean_bps) for time, rate in steps if rate]
@@ -45,7 +45,8 @@ def capacity(way: Direction, begin: int, end: int) -> Series:
 
 
 def full_queue_ns(way: Direction) -> float | None:
-    """Return how long a packet in the last place of the queue waits, ns. None if rate or queue varies."""
+    """Return how long a packet waits that takes the last place in the queue, in ns. None if the rate or the queue
+    varies."""
     if way.queue is None or way.changes:
         return None
     if way.queue.ns is not None:

@@ -160,15 +160,15 @@ def _blocking_of_pair(pair: tuple[str, str, list[int]]) -> Blocking | None:
 
 
 def _documents(folder: Path, *, imported: bool) -> tuple[Link, FinishedReport, ClientFile | None]:
-    """Return an attempt's link, its report and its client's account. The main process reads them while others read
-    samples, because passing them between processes takes longer than reading them."""
+    """Return an attempt's link, its report, and what its client reported about itself. The main process reads them
+    while worker processes read samples, because passing them between processes takes longer than reading them."""
     report = NO_REPORT if imported else finished_report(folder / "report.json")
     return read_document(folder / "trial.json", TrialFile).links[0], report, read_facts(folder)
 
 
 def _recoveries(row: Row, breaks: Sequence[Break]) -> list[float]:
-    """Return the recoveries of an attempt whose client moved. There are few such attempts, so their samples are read
-    again."""
+    """Return the recovery times of an attempt whose client moved. There are few such attempts, so their samples are
+    read again."""
     return recoveries_of(breaks, Rows.read(Path(row["file"])), row["statuses"]) if breaks else []
 
 
@@ -186,7 +186,8 @@ def _read(attempt: tuple[Path, str], *, timed: bool, imported: bool) -> Content:
 
 @cache
 def _workload(parameters: str) -> WorkloadKind:
-    """Parse the workload of parameters as text. The trials of a treatment share the result."""
+    """Return the workload that a trial's parameters, as JSON text, describe. Trials with the same parameters share the
+    result."""
     return workload_of(json.loads(parameters))
 
 

@@ -22,7 +22,7 @@ _LEAST_BYTES = 200
 
 
 class Blocking(NamedTuple):
-    """The cost of one lost packet, from a trial with the loss and one without it, ns."""
+    """The cost of one lost packet in ns, from comparing a trial with the loss with one without it."""
 
     own: int
     """How much later the request with the largest cost ended."""
@@ -45,8 +45,8 @@ def blocking_of(with_loss: Path, without_loss: Path, statuses: Sequence[int]) ->
 
 
 def later_by(trial: Path, counterpart_folder: Path, statuses: Sequence[int]) -> list[int] | None:
-    """Return how much longer each request of a trial took than in its counterpart, ns. Differences below the clock's
-    noise are 0. None if a request failed, or if the trials have different requests. Raises UserError."""
+    """Return how much longer, in ns, each request of a trial took than in the counterpart trial. Differences below the
+    clock's noise are 0. None if a request failed, or if the trials have different requests. Raises UserError."""
     own, counterpart = _durations(trial, statuses), _durations(counterpart_folder, statuses)
     if own is None or counterpart is None or own.keys() != counterpart.keys():
         return None
@@ -64,7 +64,7 @@ def _lost_sizes(folder: Path) -> list[int]:
 
 
 def _durations(trial: Path, statuses: Sequence[int]) -> dict[tuple[int, ...], int] | None:
-    """Return the ns of each request, by its user, its resource and its number; None if one failed."""
+    """Return the duration of each request in ns, by its user, its resource and its number. None if a request failed."""
     rows = Rows.read(trial / "samples.parquet")
     valid = rows["start_ns"].valid & rows["end_ns"].valid & rows.ok(statuses)
     if not rows.count or not valid.all():

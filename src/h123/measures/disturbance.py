@@ -3,7 +3,8 @@
 
 A trial records three things: when no processor was free (`machine.stalls`), when the link's packets were overdue
 (`links[].stalls`), and how long its threads waited for a processor in total. Each is attributed to the requests during
-which it happened. A metric of the remaining time is then the least that an undisturbed machine could have shown.
+which it happened, and subtracted from their times. A metric of the remaining times is the smallest value that an
+undisturbed machine could have given.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -149,15 +150,15 @@ class _TrialLoad:
         )
 
     def added(self, start: Ns, end: Ns) -> Ns:
-        """Return the most that stalls and waits can have added to what took from `start` to `end`."""
+        """Return the most that stalls and waits can have added to the time from `start` to `end`."""
         stalls = _overlap(self.link, start, end)
         for spans in self.processors:
             stalls = stalls + self.weight * _overlap(spans, start, end)
         return stalls + self.waits(start, end)
 
     def waits(self, start: Ns, end: Ns) -> Ns:
-        """Return the waits outside of stalls: spread over the run, but in each round trip no more than `TURNS` of
-        them."""
+        """Return the waits outside of stalls. They are spread evenly over the run, but no more than `TURNS` of them
+        count in a round trip."""
         duration = end - start
         spread = duration * self.pace
         if not self.round_trip_ns:
@@ -170,7 +171,7 @@ _LATENCY = RequestTime("warm", "end_ns")
 
 
 def _shares(rows: Mapping[str, Mapping[str, Any]], added: Any) -> dict[str, float]:
-    """Return the share for each metric of time that the samples contain."""
+    """Return the share of each metric of time that the samples contain."""
     shares = {name: _share_of(metric, rows, added) for name, metric in METRICS.items() if metric.of_requests}
     return {name: share for name, share in shares.items() if share is not None}
 
@@ -242,7 +243,7 @@ def _spans(listed: Any) -> Any:
 
 
 def _overlap(spans: Any, start: Ns, end: Ns) -> Ns:
-    """Return the ns of `spans` between each `start` and `end`, of the shape (requests,)."""
+    """Return how many ns of `spans` lie between each `start` and `end`, of the shape (requests,)."""
     if not len(spans):
         return np.zeros(len(start))
     # The total time in spans before a moment grows within a span and is constant between two.

@@ -1,5 +1,5 @@
-"""The campaign's data for other tools: all samples with their trials' cells, and all attempts with their metrics; or
-curl's scorecards."""
+"""Exports a campaign's data for other tools: all samples with their trials' cells and all attempts with their metrics,
+or scorecards in curl's format."""
 
 import json
 from collections import defaultdict
@@ -151,7 +151,7 @@ def connect_with_metrics(folder: CampaignFolder, writes: Path | None = None) -> 
 
 
 def _parameters(connection: duckdb.DuckDBPyConnection) -> list[dict[str, str]]:
-    """Return the attempts' parameters as they are, and without what other people must not read."""
+    """Return each distinct set of parameters as it is stored, and as it may be shown, without secrets."""
     texts = [str(text) for (text,) in connection.execute("SELECT DISTINCT parameters FROM attempts").fetchall()]
     safe = [hidden_in(json.loads(text)) for text in texts]
     exact = [text if part == json.loads(text) else json.dumps(part) for text, part in zip(texts, safe, strict=True)]

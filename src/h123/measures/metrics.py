@@ -60,8 +60,8 @@ def measure(
     blocking: Blocking | None = None,
     dialled: Sequence[int] = (),
 ) -> dict[str, float | None]:
-    """Return all metrics of a trial. A metric is None if the trial has no value for it, and `Metric.worst` if too many
-    requests failed for a better value. The usage of a process that serves two roles counts for neither."""
+    """Return all metrics of a trial. A metric is None if the trial has no value for it. It is `Metric.worst` if too
+    many requests failed for a better value. The usage of a process that serves two roles counts for neither role."""
     two = any(role.name == SECOND_SERVER for role in report.roles)
     return {
         name: metric_value(metric, summary, report, facts, openings, recoveries, blocking, dialled)
@@ -72,7 +72,8 @@ def measure(
 
 
 def finite_metrics(metrics: Mapping[str, float | None]) -> dict[str, float | None]:
-    """Return the metrics for a document, which cannot contain infinity: a value that failed requests spoil is None."""
+    """Return the metrics for a document. It cannot contain infinity, so a value that is infinite because of failed
+    requests becomes None."""
     return {name: value if value is None or math.isfinite(value) else None for name, value in metrics.items()}
 
 
@@ -160,15 +161,15 @@ def _median(values: Sequence[float]) -> float | None:
 
 
 def _until(until: VisitTime, summary: Summary, facts: ClientFile | None) -> float | None:
-    """Return the time until an event, ns, or None."""
+    """Return the time until an event of a visit, in ns, or None."""
     if until == "dom_content_loaded" or until == "load":
         return _median(times_until(until, summary.visits, facts))
     return summary.visits_ns.get(until)
 
 
 def _dialled(summary: Summary, report: Report, dialled: Sequence[int]) -> float | None:
-    """Return the number of opened connections: infinite for a failed visit, which need not have opened them all; None
-    if packets are missing."""
+    """Return the median number of connections that a visit opened. A failed visit counts as infinite, because it may
+    not have opened all of them. None if packets are missing."""
     cut = any(link.packets_left_out for link in report.links[:1])
     each = zip(summary.visits, dialled, strict=True) if dialled and not cut else ()
     return _median([math.inf if visit.failed else count for visit, count in each])
@@ -246,8 +247,8 @@ def _memory(report: Report, role: str) -> float | None:
 
 
 def _around(summary: Summary, facts: ClientFile | None, part: Literal["start", "end"]) -> float | None:
-    """Return the ns before or after the requests, for a client that reports when the program ran that made its
-    requests."""
+    """Return how long the program that made the requests ran before the first one started or after the last one ended,
+    in ns. None if the client does not report the program's run."""
     process = facts.process if facts else None
     if process is None:
         return None
@@ -257,7 +258,7 @@ def _around(summary: Summary, facts: ClientFile | None, part: Literal["start", "
 
 
 def _link_amount(summary: Summary, report: Report, way: Way, what: Literal["bytes", "packets"]) -> float | None:
-    """Return an amount that the link counted. A veth counts nothing."""
+    """Return the bytes or packets per request that the link counted. None over a veth, which counts nothing."""
     link = report.links[0] if report.links else None
     direction = link.directions.get(way) if link and link.directions else None
     amount = direction and (direction.bytes_in if what == "bytes" else direction.packets_in)
@@ -265,7 +266,7 @@ def _link_amount(summary: Summary, report: Report, way: Way, what: Literal["byte
 
 
 def _queued(report: Report, way: Way) -> float | None:
-    """Return the wait in the queue. None without a rate, because then nothing waits."""
+    """Return the mean wait in the queue. None if the link has no rate, because then nothing waits."""
     link = report.links[0] if report.links else None
     direction = link.directions.get(way) if link and link.directions else None
     waits = direction.queue_ns if direction else None
@@ -280,7 +281,7 @@ def _crossed(report: Report, way: Way) -> float | None:
 
 
 def _wasted(summary: Summary, report: Report) -> float | None:
-    """Return the wasted share in per cent."""
+    """Return the share of the delivered bytes that were not part of a body, in per cent."""
     link = report.links[0] if report.links else None
     down = link.directions.get("down") if link and link.directions else None
     if down is None or not down.bytes_delivered or summary.bytes_down is None:

@@ -28,7 +28,7 @@ COLUMNS = ("at_ns", "left_ns", "bytes", "payload", "source", "destination", "way
 
 
 class Opening(NamedTuple):
-    """A connection from its first packet to the first byte of the answer to its first request."""
+    """How a connection opened, from its first packet to the first byte of its first answer."""
 
     round_trips: int
     """The number of round trips, including the request's own, which is the last one."""
@@ -52,8 +52,8 @@ class Opening(NamedTuple):
 
 
 def openings_of(folder: Path, rows: Rows, statuses: Sequence[int]) -> list[Opening]:
-    """Return how each connection of a trial with an answered cold request opened, in the order of the requests. Empty
-    without a record of packets, or if a request cannot be matched with one connection. Raises UserError if the record
+    """Return how the connections of a trial's answered cold requests opened, in the order of the requests. Empty if
+    there is no record of packets, or if a request cannot be matched with one connection. Raises UserError if the record
     cannot be read."""
     first_byte = rows["first_byte_ns"]
     cold = rows.phase("cold") & rows.ok(statuses) & rows["start_ns"].valid & first_byte.valid
@@ -106,7 +106,7 @@ class _Side:
 
 
 class _Turn(NamedTuple):
-    """A turn of the client: what it sends after something that it received."""
+    """A turn of the client: the packets that it sends after it has received something."""
 
     since: int
     until: int
@@ -162,7 +162,8 @@ class _Connection:
         return int((self.down.packets["payload"][between] >= _FULL).sum()) >= _PART
 
     def _limited(self, receipts: Sequence[int]) -> bool:
-        """Return whether the limit applied, from what was sent before the client's second turn reached the server."""
+        """Return whether QUIC's anti-amplification limit delayed the server, from the bytes sent before the client's
+        second turn reached it."""
         second = receipts[1] if len(receipts) > 1 else _NEVER
         received_bytes = self.up.packets["payload"][self.up.delivered_at < second].sum(dtype=np.int64)
         sent_bytes = self.down.packets["payload"][self.down.at < second].sum(dtype=np.int64)

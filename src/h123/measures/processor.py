@@ -71,15 +71,15 @@ def of_handshake(summary: Summary, report: Report, roles: Sequence[str]) -> floa
 
 
 class Waiting(NamedTuple):
-    """The role whose ready threads waited longest on average."""
+    """The role whose threads waited longest for a processor, on average."""
 
     mean_ns: float
     role: str
 
 
 def longest_waiting(report: Report) -> Waiting | None:
-    """Return the role whose ready threads waited longest during the main role's run. None if the report lacks such
-    times."""
+    """Return the role whose threads waited longest for a processor while the main role ran. None if the report lacks
+    such times."""
     cpus = [(role.cpu, role.name) for role in report.roles if role.cpu]
     waited = (Waiting((cpu.main_wait_ns or 0) / cpu.main_turns, name) for cpu, name in cpus if cpu.main_turns)
     return max(waited, default=None)

@@ -40,9 +40,9 @@ class Ranks:
 
 @cache
 def ranks(n: int, share: float, confidence: float = CONFIDENCE) -> Ranks | None:
-    """Return the ranks of the interval: with equal tails if n permits, otherwise up to the largest value, with all of
-    the error below. None if even the interval from the smallest to the largest is not enough: 0.95 needs 59 values,
-    0.99 needs 299."""
+    """Return the ranks of the interval. It has equal tails if n permits; otherwise its upper end is the largest value,
+    and the lower tail has the rest of the error. None if n is too small for this confidence: the quantile 0.95 needs 59
+    values, 0.99 needs 299."""
     below = binomial_cdf(n, share)
     error = 1 - confidence
     high = min(n, int(np.searchsorted(below, 1 - error / 2)) + 1)
@@ -56,8 +56,8 @@ def ranks(n: int, share: float, confidence: float = CONFIDENCE) -> Ranks | None:
 def intervals(
     folder: CampaignFolder, attempts: Mapping[Path, Attempt], share: float
 ) -> dict[Path, tuple[float, float]]:
-    """Return the interval of the quantile of latency, s, for each attempt, by its samples.parquet. A failed request is
-    infinitely slow. Attempts with too few requests are left out."""
+    """Return the interval of the quantile of latency, in seconds, for each attempt, by the path of its samples.parquet.
+    A failed request is infinitely slow. Attempts with too few requests are left out."""
     alike: dict[tuple[int, str], list[Path]] = defaultdict(list)
     for file, attempt in attempts.items():
         alike[attempt.summary.warm, succeeded_sql(attempt.workload.statuses())].append(file)

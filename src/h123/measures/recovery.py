@@ -11,7 +11,7 @@ from h123.store.rows import Rows
 
 
 class Break(NamedTuple):
-    """A time on the clock of a trial's samples from which connections may be cut off."""
+    """A time, on the clock of a trial's samples, after which connections may be cut off."""
 
     at: int
     lets_in: bool

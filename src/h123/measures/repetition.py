@@ -1,4 +1,4 @@
-"""Compares two executions of a trial: what their links did, and every sample."""
+"""Compares two executions of a trial: the counters and dropped packets of their links, and every sample."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Repetition:
-    """How two executions of a trial agree and differ."""
+    """The differences between two executions of a trial."""
 
     packets: list[Difference]
     """Counts of packets, and sets of dropped packets, that differ."""
@@ -122,10 +122,10 @@ def _outcome(sample: Sample) -> dict[str, object]:
 
 
 def _moved(samples: Sequence[Sample], others: Sequence[Sample]) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return the largest difference of a time, counted from the first sample's start, of the shape (samples in both,),
-    ns.
+    """Return, for each sample in both executions, the largest difference between its times in ns. Times count from the
+    first sample's start.
 
-    A time that only one execution has counts with its whole distance from that start.
+    If only one execution has a time, the difference is the whole time since that start.
     """
     common = min(len(samples), len(others))
     first, second = (_times(execution)[:common] for execution in (samples, others))
@@ -142,6 +142,7 @@ def _times(samples: Sequence[Sample]) -> np.ndarray[Any, np.dtype[np.int64]]:
 
 
 def _carrying_ns(links: Sequence[Link], size: int) -> float:
-    """Return how long the links' slowest constant rates, in both directions, take to carry `size` bytes, ns."""
+    """Return the time in ns that `size` bytes take on every link, in both directions, at the links' lowest constant
+    rates."""
     rates = [way.rate for link in links for way in (link.up, link.down) if way and way.rate]
     return sum((size * 8e9 / rate.bps for rate in rates if rate.bps), start=0.0)

@@ -8,8 +8,8 @@ from h123.store.rows import Integers, Mask, Numbers, Rows
 
 
 class Stages(NamedTuple):
-    """The time of each request in each stage, ns, which add up to its whole time. A stage is known if the client
-    recorded its beginning and its end; otherwise an adjacent stage includes its time."""
+    """The time of each request in each stage, in ns. The stages add up to the request's whole time. A stage is known if
+    the client recorded its beginning and its end; otherwise an adjacent stage includes its time."""
 
     queued: Numbers
     """Waiting for a free connection."""

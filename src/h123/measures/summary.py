@@ -1,4 +1,4 @@
-"""One row of figures per attempt, computed from its samples: everything about them that metrics and audits need."""
+"""One row of figures per attempt, computed from its samples. Metrics and audits need nothing else from the samples."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -264,8 +264,8 @@ def _sizes(rows: Rows, ok: Mask) -> _Fields:
 
 
 def _quickest(rows: Rows, durations: Numbers, moving: Mask, sizes: _Fields) -> _Fields:
-    """Return the row with the most bytes per second among those in `moving`, in each direction. For bodies of one size,
-    it is the shortest."""
+    """Return the time and the bytes of the request with the most bytes per second among the rows in `moving`, in each
+    direction. If all bodies have one size, this is the shortest request."""
     fields: _Fields = {}
     for way in ("up", "down"):
         size = rows[f"bytes_{way}"]
@@ -306,8 +306,8 @@ def _visits(rows: Rows, parts: _PhaseMasks, work: WorkloadKind) -> _Fields:
 def quantiles(
     values: NDArray[np.int64] | NDArray[np.float64], infinite: int, shares: Sequence[float]
 ) -> list[float] | None:
-    """Return quantiles of `values` and of `infinite` further infinite ones, by Hyndman and Fan 1996, type 7. None
-    without values."""
+    """Return quantiles of `values` together with `infinite` further values that are infinite, by Hyndman and Fan 1996,
+    type 7. None if there are no values."""
     count = len(values) + infinite
     if not count:
         return None

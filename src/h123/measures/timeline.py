@@ -1,4 +1,4 @@
-"""Facts that only all requests of an attempt together show: how many were in progress at once, how long none ended, and
+"""Facts about all requests of an attempt together: how many were in progress at once, how long none of them ended, and
 which rows repeat others. They concern warm requests, including requests that the client abandons."""
 
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class Timeline:
 
 
 def timeline(rows: Rows, *, timed: bool) -> Timeline:
-    """Return the timeline of an attempt's rows. `timed`: whether their starts are known."""
+    """Return the timeline of an attempt's rows. `timed`: whether the starts of the requests are known."""
     starts, ends, user = rows["start_ns"], rows["end_ns"], rows["user"]
     valid = (rows.phase("warm") | rows.phase(LEAVING)) & starts.valid & ends.valid
     if not valid.any():
@@ -59,8 +59,8 @@ def timeline(rows: Rows, *, timed: bool) -> Timeline:
 
 
 def course(starts: Times, ends: Times, marks: Times, *, timed: bool) -> Timeline:
-    """Return the timeline of requests in the order of their rows. `marks` also distinguishes requests: by the user, or
-    if users are unknown, by the time to the first byte."""
+    """Return the timeline of requests, in the order of their rows. Two requests with the same times repeat each other
+    only if their `marks` are equal too. A mark is the user or, if users are unknown, the time to the first byte."""
     durations = ends - starts
     sums = _sums(durations)
     tick = _tick(starts, durations)
@@ -85,8 +85,8 @@ def _in_flight(starts: Times, ends: Times) -> int:
 
 
 def _tick(starts: Times, durations: Times) -> int:
-    """Return the largest number of which all times are multiples, which is the resolution of the clock. A thousand rows
-    show it, usually the first few."""
+    """Return the resolution of the clock: the largest number of which all times are multiples. The first rows usually
+    show it, and never more than a thousand are read."""
     for some in _SOME:
         tick = max(1, int(np.gcd.reduce(starts[:some] - starts[0])), int(np.gcd.reduce(durations[:some])))
         if tick == 1:
@@ -95,7 +95,7 @@ def _tick(starts: Times, durations: Times) -> int:
 
 
 def _sums(durations: Times) -> tuple[int, ...] | None:
-    """Return the count and power sums modulo 2^64, which do not depend on the order of the rows."""
+    """Return the number of durations and their power sums modulo 2^64, which do not depend on the order of the rows."""
     if all(len(set(durations[:some].tolist())) < _ENOUGH for some in _SOME):
         return None
     unsigned = durations.astype(np.uint64)
@@ -114,8 +114,8 @@ def _repeated_rows(sorted_starts: Times, starts: Times, ends: Times, marks: Time
 
 
 def _repeated_series(durations: Times, marks: Times) -> int | None:
-    """Count the rows in series of `_WINDOW` that occur earlier, or the surplus rows if each value occurs in the same
-    multiple."""
+    """Count the rows in series of `_WINDOW` rows that repeat an earlier series. If each value occurs a multiple of the
+    same number of times, count the surplus rows instead."""
     _, values, counts = np.unique(np.stack([durations, marks], axis=1), axis=0, return_inverse=True, return_counts=True)
     often = int(np.gcd.reduce(counts))
     if often > 1 and len(counts) >= _ENOUGH:

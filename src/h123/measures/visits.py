@@ -146,9 +146,9 @@ _COLUMNS = ("at_ns", "source", "way", "protocol")
 
 
 def dialled_of(folder: Path, visits: Sequence[Visit]) -> list[int]:
-    """Return for each visit of a trial in this folder the connections whose first packet reached the link during it,
-    used or not. Empty without a record of packets, or if two visits overlap, so that a connection belongs to no single
-    one. Raises UserError if the record cannot be read."""
+    """Return, for each visit of the trial in `folder`, the number of connections whose first packet reached the link
+    during the visit. Unused connections count too. Empty if there is no record of packets, or if visits overlap, so
+    that it is unclear to which one a connection belongs. Raises UserError if the record cannot be read."""
     ordered = sorted(visits, key=lambda visit: visit.start_ns)
     together = any(later.start_ns < earlier.end_ns for earlier, later in pairwise(ordered))
     if not visits or together or not packets_file(folder).is_file():

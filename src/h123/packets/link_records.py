@@ -44,7 +44,7 @@ class LinkRecords:
         return records
 
     def write(self, records: Records, target: Path) -> None:
-        """Write records as a file that `read` reads. Raises OSError."""
+        """Write records to a file in the format that `read` expects. Raises OSError."""
         columns = {name: records[name] for name in self.columns}
         columns[_LEFT] = np.ma.masked_equal(records[_LEFT], 0)
         write_compact(columns, target)

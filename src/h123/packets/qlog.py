@@ -45,9 +45,9 @@ def ill_formed(folder: Path) -> int:
 
 
 def _records(path: Path) -> Iterator[Any]:
-    """Yield the records of a file: a single JSON document, or a sequence with one record per line, of which the last
-    may be cut off by the server's end. If records are separated, a malformed one affects no other (RFC 7464, section
-    2.2); the first must be well-formed."""
+    """Yield the records of a file: a single JSON document, or a sequence with one record per line. The server's end may
+    have cut off the last record. In a sequence with record separators, a malformed record affects no other (RFC 7464,
+    section 2.2), but the first one must be well-formed."""
     if _is_document(path):
         yield json.loads(path.read_text(encoding="utf-8"))
         return
@@ -80,7 +80,7 @@ def _is_separated(path: Path) -> bool:
 
 
 def _is_document(path: Path) -> bool:
-    """Return whether the file is a single document, with lines that are not records."""
+    """Return whether the file is a single document rather than a sequence of records."""
     return not _is_separated(path) and _is_ill_formed(next(_lines(path), ""))
 
 

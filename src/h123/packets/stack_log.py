@@ -19,7 +19,7 @@ _NS = 1_000_000
 
 @dataclass(frozen=True)
 class FlowControlStall:
-    """A time in which flow control let one end send nothing more, ns."""
+    """A period in which flow control kept one end from sending more, in ns."""
 
     begin: int
     end: int
@@ -92,7 +92,7 @@ def read_stack_log(path: Path) -> StackLog:
 
 @dataclass
 class _LogReader:
-    """The state after the events read so far."""
+    """A reader of a log's events, with its state after the events read so far."""
 
     now: int = 0
     sendings: list[int] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""TCP's own account of a trial's connections, as the lab records it: tcp.parquet (docs/contracts/trial.md)."""
+"""The kernel's record of TCP's state during a trial, as the lab sampled it: tcp.parquet (docs/contracts/trial.md)."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -46,7 +46,8 @@ Account = Mapping[str, Records]
 
 
 def read_tcp_account(folder: Path) -> Account:
-    """Return a row for each connection in each sample, for the trial in a folder. Raises UserError if there is none."""
+    """Read tcp.parquet in a trial's folder, which has a row for each connection in each sample. Raises UserError if it
+    is missing."""
     return read_compact(folder / FILE, "an account of TCP", _TYPES, later=_LATER)
 
 

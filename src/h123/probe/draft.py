@@ -50,7 +50,7 @@ class Draft:
 
     @property
     def private(self) -> bool:
-        """Whether other people must not read the study."""
+        """Whether the study contains secrets, so that other people must not read it."""
         return holds_secrets(self._study())
 
     def _study(self) -> Part:
@@ -108,8 +108,8 @@ class Draft:
         }
 
     def _families(self, each: Sequence[str]) -> Iterator[Part]:
-        """Yield the families of the study. Each further metric, such as a condition's, has its own family, because
-        eight blocks can find a difference in only one metric."""
+        """Yield the families of the study. Each further metric, such as one that a condition names, has its own family,
+        because eight blocks can find a difference in only one metric."""
         answer, details = self.workload.families
         yield answer.model_copy(update={"each": [*each]}).model_dump(exclude_none=True)
         required = [condition.metric for condition in self.require if condition.metric not in answer.metrics]

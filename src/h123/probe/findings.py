@@ -1,4 +1,4 @@
-"""The findings of the scout (docs/contracts/scout.md)."""
+"""Defines the findings of the scout (docs/contracts/scout.md)."""
 
 import re
 from typing import Literal
@@ -76,7 +76,7 @@ class ProbeFindings(Document):
 
     @property
     def mute(self) -> bool:
-        """Whether no protocol gave a connection or any hint at the reason."""
+        """Whether no protocol gave a connection, or any hint why not."""
         return all(each.error and not each.no_tls and not each.only_tls_1_2 for each in self.protocols)
 
     def announced(self) -> tuple[str, int] | None:

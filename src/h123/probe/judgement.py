@@ -35,9 +35,9 @@ class ServerAbilities:
 
 
 def judge(result: InquiryResult, inquiry: Inquiry, protocols: Sequence[str] | None = None) -> ServerAbilities:
-    """Return the abilities of a server that answers all requests over each protocol (`protocols`: only over these).
+    """Return the abilities of a server: the protocols over which it answers all requests, or only those in `protocols`.
 
-    Raises UserError, with what to do, if it does not answer.
+    Raises UserError, with what to do, if the server does not answer.
     """
     findings = result.findings
     if findings is None:
@@ -61,7 +61,7 @@ def judge(result: InquiryResult, inquiry: Inquiry, protocols: Sequence[str] | No
 
 
 def served(answers: Sequence[Answer], path: str, inquiry: Inquiry) -> RecordedAnswer:
-    """Return the resource of a page as the server serves it, from all of its answers for the path."""
+    """Return how the server serves one resource of a page, from all of its answers for the path."""
     faults = [fault[0] for answer in answers if (fault := _fault(answer, path, inquiry) or _of_page(answer))]
     return RecordedAnswer(frozenset(answer.bytes for answer in answers), faults[0] if faults else None)
 
@@ -120,7 +120,7 @@ _FORBIDDEN, _FAULT_OF_SERVER = 403, 500
 
 
 def _remedy(reason: str, inquiry: Inquiry, log: Sequence[str]) -> str:
-    """Explain how to make a server reachable, by the reason why it was not."""
+    """Explain how to make a server reachable, based on the reason why it was not."""
     port = inquiry.site.port
     if _misses_others(log):
         return _isolated(inquiry)
@@ -176,7 +176,7 @@ def _not_spoken(findings: ProbeFindings, missing: str, inquiry: Inquiry) -> User
 
 
 def _of_handshake(unable: Sequence[ProtocolFindings], inquiry: Inquiry) -> str | None:
-    """Give advice about a failed TLS handshake, by the server's alert. None if the alert does not help."""
+    """Give advice about a failed TLS handshake, based on the server's alert. None if the alert does not help."""
     errors = " ".join(each.error for each in unable)
     if any(each.asks_for_certificate for each in unable):
         return _NO_CERTIFICATE

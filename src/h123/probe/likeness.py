@@ -1,4 +1,5 @@
-"""Checks that the compared servers answer alike: a build whose answers are smaller does less work and is not faster."""
+"""Checks that the compared servers give the same answers: a build whose answers are smaller does less work and is not
+faster."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +15,8 @@ _NAMED = 2
 
 
 def check_answers(abilities: Mapping[str, ServerAbilities], protocols: Sequence[str], inquiry: Inquiry) -> None:
-    """Compare two builds over each protocol, or the protocols of one server. Raises UserError if the answers differ."""
+    """Compare the answers of two builds over each protocol, or of one server over all protocols. Raises UserError if
+    they differ."""
     sides: dict[str, dict[str, ProtocolFindings]] = {
         name: {each.protocol: each for each in server.spoken} for name, server in abilities.items()
     }

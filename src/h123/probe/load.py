@@ -1,4 +1,4 @@
-"""The workload of a drafted study: the requests of a survey, each equally often, or visits to a page."""
+"""The workload of a drafted study: the requests of a survey, each sent equally often, or visits to a page."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -70,8 +70,8 @@ class DraftedWorkload(Protocol):
         """Return the approximate time of a request, or a visit, over the network, s."""
 
     def times(self, network: Network) -> int:
-        """Return the number of requests, or visits, of a user over the network: enough to fill a trial, unless the user
-        gives one."""
+        """Return the number of requests, or visits, of each user over the network: the number that the person running
+        h123 gave, or enough to fill a trial."""
 
     def lasts(self, network: Network) -> float:
         """Return the approximate time of all requests, or visits, over the network, s."""
@@ -82,7 +82,7 @@ class DraftedWorkload(Protocol):
 
 @dataclass(frozen=True)
 class DraftedRequests:
-    """The survey's requests, each equally often."""
+    """The survey's requests, each sent equally often."""
 
     inquiry: Inquiry
     answers: Sequence[Sequence[Answer]]
@@ -114,15 +114,15 @@ class DraftedRequests:
 
     @property
     def families(self) -> Sequence[Family]:
-        """Return a study's usual families, and for each metric also the one for cold requests."""
+        """Return a study's usual families, with the cold version of each metric that has one."""
         answer, details = OF_REQUESTS
         cold = [of for name in (*answer.metrics, *details.metrics) if (of := METRICS[name].cold)]
         metrics = [of for name in details.metrics for of in ((name, *cold) if name in cold else (name,))]
         return answer, details.model_copy(update={"metrics": list(dict.fromkeys(metrics))})
 
     def seconds(self, network: Network) -> float:
-        """Return the seconds of a request, from the survey's answers and the network's arithmetic, averaged over the
-        paths."""
+        """Return the expected seconds of a request, averaged over the paths, from the survey's answers and the
+        network's profile."""
         return mean(self._seconds(answers, network) for answers in self.answers)
 
     def _seconds(self, answers: Sequence[Answer], network: Network) -> float:
@@ -150,11 +150,11 @@ class DraftedRequests:
         return max(requests, tail if affordable else 1, math.ceil(load.least / load.users))
 
     def _each(self, network: Network) -> float:
-        """Return the seconds of one of a user's requests, with losses, at the requested rate."""
+        """Return the seconds from one of a user's requests to the next, with losses and at the requested rate."""
         return max(self.load.users / self.load.rate if self.load.rate else 0.0, self._at_worst(network))
 
     def lasts(self, network: Network) -> float:
-        """Return the seconds that all requests take, by their rate or one after another."""
+        """Return the seconds that all requests take."""
         return self.times(network) * self._each(network)
 
     def tail(self, network: Network, /) -> bool:
@@ -191,7 +191,8 @@ class DraftedVisits:
         return OF_VISITS
 
     def seconds(self, network: Network) -> float:
-        """Return the seconds of a visit by the network's arithmetic: the chain of its requests, and all bytes."""
+        """Return the expected seconds of a visit: the chain of its requests and all bytes, over the network's
+        profile."""
         turns = max(self.page.depth()) + 2
         bits = self.load.users * self.page.bytes * 8
         return turns * network.round_trip_ns / 1e9 + bits / _rate(network) + self.page.running_ns() / 1e9
@@ -201,8 +202,8 @@ class DraftedVisits:
         return _within(_VISITS, self.load, self.seconds(network))
 
     def lasts(self, network: Network) -> float:
-        """Return the seconds that all visits take one after another. Losses delay a page more than its arithmetic
-        says."""
+        """Return the seconds that all visits take one after another, with an allowance for losses, which `seconds`
+        leaves out."""
         return _LOSSES * self.times(network) * self.seconds(network)
 
     def tail(self, _: Network, /) -> bool:
@@ -227,7 +228,7 @@ def _usual(answers: Sequence[Answer]) -> float:
 
 
 def _within(bounds: tuple[int, int], load: OfferedLoad, seconds: float) -> int:
-    """Return the user's number, or else as many requests of this duration as fill a trial."""
+    """Return the number of requests that the load sets, or as many of this duration as fill a trial."""
     return load.requests or max(bounds[0], min(bounds[1], math.floor(_TRIAL_S / max(seconds, 1e-6))))
 
 

@@ -69,7 +69,7 @@ class Exposition:
 
     @contextmanager
     def of(self, study: str, folder: Path) -> Iterator[None]:
-        """Listen within the context. Raises UserError if that is impossible."""
+        """Publish the metrics while the context is open. Raises UserError if h123 cannot listen at the address."""
         self._campaign.info({"study": study, "folder": str(folder)})
         server, thread = self._listen()
         host = f"[{self._listening.host}]" if ":" in self._listening.host else self._listening.host
@@ -100,7 +100,7 @@ class Exposition:
         return Exposed(display, self)
 
     def stands(self, standing: Standing) -> None:
-        """Update the metrics to the campaign's present progress."""
+        """Update the metrics to the campaign's current progress."""
         self._planned.set(standing.total)
         self._trials_done.set(standing.done)
         self._running.set(len(standing.running))

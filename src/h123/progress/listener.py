@@ -29,7 +29,7 @@ class Listener(ThreadingMixIn, WSGIServer):
     request_queue_size = MOST
 
     def __init__(self, host: str, port: int, application: Application) -> None:
-        """Start to listen. Raises OSError if that is impossible."""
+        """Start to listen. Raises OSError if the address or port cannot be used."""
         addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         self.address_family = addresses[0][0]
         self._open: dict[socket.socket, None] = {}

@@ -47,7 +47,7 @@ _FOLDER = re.compile("(--out[ \u00a0])DIR\\b")
 
 
 def print_summary(verdicts: Verdicts, console: Console, folder: Path | None = None) -> None:
-    """Print verdicts.json in full. `folder` is the campaign's, for use in commands."""
+    """Print verdicts.json in full. Commands in the output name `folder`, the campaign's folder."""
     same = common(verdicts)
     verdicts = without(verdicts, same)
     comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
@@ -71,8 +71,8 @@ def print_summary(verdicts: Verdicts, console: Console, folder: Path | None = No
 
 
 def _addressed(line: str, folder: Path | None) -> str:
-    """Insert the campaign's folder into commands to copy. Stored results name no folder, so that a campaign can be
-    moved."""
+    """Insert the campaign's folder into commands, so that you can copy them. Stored results name no folder, so that a
+    campaign can be moved."""
     return _FOLDER.sub(lambda match: match[1] + typed(folder).replace(" ", "\u00a0"), line) if folder else line
 
 
@@ -169,7 +169,7 @@ def _fits(table: Table, console: Console) -> bool:
 
 
 def _ranked_table(answer: AnswerTable) -> Table:
-    """Return a table with the best three levels and the worst, because all of them would not fit."""
+    """Return a table of the best three levels and the worst, for answers with too many levels to show."""
     table = _plain_table("", "the best three", "the worst", answer.metric.words.best)
     for row in answer.rows:
         values = [f"{level(name)} {row.value(name)}" for name in answer.ranked(row)] or ["–"]
@@ -224,7 +224,7 @@ def _mark(c: JudgedComparison) -> str:
 
 
 def _signed(c: JudgedComparison) -> Text:
-    """Return the relative size and its mark."""
+    """Return the relative difference and the mark for its direction."""
     mark = _mark(c)
     return Text(mark if mark == "\u2013" else f"{signed(c['ratio'] or 1.0)} {mark}", style=_STYLES[standing(c)])
 

@@ -25,8 +25,8 @@ _DIGITS = 6
 
 
 class Node:
-    """One node. The pool kills this process to end its trials: a lab ends with the thread that started it, and Ray runs
-    an actor's methods in the main thread."""
+    """The actor on one node. The pool kills its process to end its trials: a lab ends with the thread that started it,
+    and Ray runs an actor's methods in the main thread."""
 
     def __init__(self) -> None:
         import ray

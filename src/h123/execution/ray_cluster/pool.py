@@ -37,7 +37,7 @@ _MOST_LOSSES = 3
 
 @dataclass(eq=False)
 class _Actor:
-    """An actor and its present task."""
+    """An actor and what it is working on."""
 
     handle: Any
     awaited: Any
@@ -57,11 +57,12 @@ class RayPool:
     grows = True
 
     def __init__(self, folder: Path, address: str | None, *, blocks: int, wall: bool) -> None:
-        """`folder`: where attempts arrive, on the campaign's disk. `address`: the cluster's; None: the one in
-        RAY_ADDRESS, or else this machine as the only node. `blocks`: the number of nodes that are useful. `wall`:
-        trials run in real time, so nodes that share processors are not used together.
+        """Connect to the cluster at `address`. If it is None, use the address in RAY_ADDRESS, or else this machine as
+        the only node.
 
-        Raises UserError if Ray is missing or does not answer.
+        Attempts arrive in `folder`, on the campaign's disk. `blocks` is the number of nodes that are useful. With
+        `wall`, trials run in real time, so nodes that share processors are not used together. Raises UserError if Ray
+        is missing or does not answer.
         """
         self._folder, self._wall = folder, wall
         self._ray = _connect(address)
@@ -212,7 +213,7 @@ class RayPool:
         return [event]
 
     def _lose(self, actor: _Actor, why: str, remedy: str | None = None) -> list[PoolEvent]:
-        """Note that the actor is lost; a new one waits for a node."""
+        """Remove a lost actor, start a new one that waits for a node, and return the event of the loss."""
         assert actor.machine
         name = actor.machine.name
         self._ray.kill(actor.handle)

@@ -62,8 +62,8 @@ def print_table(verdicts: Verdicts, console: Console) -> None:
 
 
 def print_gate(verdicts: GatePart, console: Console, *, most: int | None = None) -> int:
-    """Print the outcome of the campaign's conditions, the worst first, in at most `most` lines. Return the number of
-    lines, 0 without conditions."""
+    """Print the outcome of the campaign's conditions in at most `most` lines, the worst first. Return the number of
+    lines, which is 0 if there are no conditions."""
     lines: list[tuple[str, str]] = []
     for number, text in enumerate(gate_lines(verdicts)):
         style = "" if number else f"bold {_GATE_STYLES[verdicts['gate']['verdict']]}"
@@ -79,7 +79,8 @@ def print_gate(verdicts: GatePart, console: Console, *, most: int | None = None)
 def print_answer(
     verdicts: Verdicts, console: Console, folder: Path | None = None, *, most: int = MOST, taken: int = 0
 ) -> None:
-    """Print the answer in at most `most` lines, of which `taken` are already used. `folder` is the campaign's."""
+    """Print the answer in at most `most` lines, of which `taken` are already used. `folder` is the campaign's
+    folder."""
     same = common(verdicts)
     verdicts = without(verdicts, same)
     width, found = _width(console), answers(verdicts)
@@ -113,7 +114,8 @@ def print_answer(
 
 
 def _statistic(verdicts: Verdicts) -> str:
-    """Say which requests the differences are about, because causes are about the mean request."""
+    """Return ` of the median request` if all differences are about that, and otherwise an empty string. The heading
+    says it because causes are about the mean request."""
     asked = [metric(name).of for name in dict.fromkeys(c["metric"] for c in headline(verdicts["comparisons"]))]
     medians = [isinstance(of, RequestTime) and of.share == 0.5 for of in asked]
     return " of the median request" if medians and all(medians) else ""
@@ -153,8 +155,8 @@ def _title(answer: AnswerTable) -> str:
 
 
 def _fitted(groups: Sequence[_Group], room: int, width: int) -> Sequence[_Group]:
-    """Return the groups with the number of lines that each may show. Each gets at least one line, then its `main`
-    lines, then its `least`, then the rest, as long as there is room; earlier groups come first."""
+    """Return the groups with the number of lines that each may show. Every group shows at least one line. While there
+    is room, the groups get their `main` lines, then their `least` lines, then the rest, in the order of the groups."""
     room -= sum(1 + bool(group.heading) for group in groups)  # an empty line and the heading
     for goal in (lambda group: group.main, lambda group: group.least, lambda group: len(group.lines)):
         for group in groups:
@@ -196,7 +198,7 @@ def _print_group(group: _Group, console: Console, width: int) -> None:
 
 
 def _styled(line: str, style: str) -> Text:
-    """Style a line. A code in brackets at its end is set in small print."""
+    """Style a line, and dim a code in brackets at its end."""
     text = Text(line, style=style)
     if code := re.search(r"\[[a-z-]+\]$", line):
         text.stylize("dim", *code.span())

@@ -1,4 +1,4 @@
-"""The limits of an answer, one line each, with advice."""
+"""The caveats of an answer, one line each, with advice."""
 
 import re
 from collections.abc import Iterator
@@ -21,8 +21,8 @@ _FOLDER = re.compile(r"(--out[ \u00a0])DIR\b")
 
 
 def caveat_lines(verdicts: Verdicts, folder: Path | None = None) -> list[str]:
-    """Return the caveats of a campaign, the most important first. Commands in them name `folder`, if it is given.
-    Stored text names no folder, so that a campaign can be moved."""
+    """Return the caveats of a campaign, the most important first. If `folder` is given, commands name it. Stored text
+    names no folder, so that a campaign can be moved."""
     checks = (
         _missing,
         _failed_attempts,
@@ -139,7 +139,7 @@ def _medians(verdicts: Verdicts) -> Iterator[str]:
 
 
 def _windows(verdicts: Verdicts) -> Iterator[str]:
-    """Yield a line for stacks that begin with different windows, once for each difference."""
+    """Yield a line if the compared stacks begin with different congestion windows."""
     starts: dict[str, int] = {}
     for row in verdicts.get("windows", []):
         starts |= {row["a"]: row["a_packets"], row["b"]: row["b_packets"]}

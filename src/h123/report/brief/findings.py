@@ -31,7 +31,7 @@ _ONE_BY_ONE = 9
 
 
 class AnswerLine(NamedTuple):
-    """A line of the answer, and the standing of the first level."""
+    """A line of the answer, with the standing of the first level, such as `better`."""
 
     standing: str
     text: str
@@ -50,7 +50,7 @@ def comparison_lines(verdicts: Verdicts) -> list[AnswerLine]:
 
 
 def _short(c: JudgedComparison) -> str:
-    """Return a comparison in short: `HTTP/3 v HTTP/2 on poor, slower`."""
+    """Return a short version of a comparison: `HTTP/3 v HTTP/2 on poor, slower`."""
     where = place(c["cell"])
     return f"{level(c['a'])} v {level(c['b'])}{f' {where}' if where else ''}, {verdict_word(c)}"
 
@@ -67,7 +67,7 @@ def _unjudged(comparisons: Sequence[JudgedComparison]) -> Iterator[AnswerLine]:
 
 
 def _why(c: JudgedComparison) -> str:
-    """Return the reason in a few words if it concerns the place or the machine, or in full if a side caused it."""
+    """Return why a comparison is not judged, in a few words if they are enough, otherwise in full."""
     held_back = c["withheld"]
     return withheld(held_back["kind"]) or held_back["why"] if held_back else "its data cannot be relied on"
 

@@ -54,7 +54,7 @@ its parts. They are also in its manifest, `subject.toml`, and the site lists the
 
 
 def write_catalogue() -> Path:
-    """Write the project's page from its committed files and return its path. Raises UserError if one of these is
+    """Write the page from the project's committed files and return its path. Raises UserError if one of the files is
     wrong."""
     path = project_root() / "docs" / "catalogue.md"
     subjects = catalogue()

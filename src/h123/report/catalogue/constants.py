@@ -46,7 +46,7 @@ class DeclarationCheck:
 
     @property
     def server(self) -> str:
-        """The server's name on the page. Over TCP the kernel sends, whatever the server is."""
+        """The server's name on the page. Over TCP, the kernel sends the packets, so its name comes first."""
         return (
             self.declared.subject
             if self.declared.protocol == QUIC
@@ -60,7 +60,7 @@ class DeclarationCheck:
 
 
 def write_constants() -> Path:
-    """Write the project's page from its committed files and return its path. Raises UserError if one of these is
+    """Write the page from the project's committed files and return its path. Raises UserError if one of the files is
     wrong."""
     path = project_root() / "docs" / "constants.md"
     write_atomically(path, constants_page(check_declarations(load_declared_constants(), catalogue(), public_records())))
@@ -70,7 +70,8 @@ def write_constants() -> Path:
 def check_declarations(
     every: Sequence[DeclaredConstants], subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]
 ) -> Sequence[DeclarationCheck]:
-    """Compare each declaration with the record of its subject's present files."""
+    """Compare each declaration with what the verification of its subject measured. A record of other files than the
+    subject's current ones is not used."""
     return [
         DeclarationCheck(
             declared, _comparisons(declared, subjects.get(declared.subject), records.get(declared.subject))
@@ -92,7 +93,7 @@ def _comparisons(
 
 
 def constants_page(every: Sequence[DeclarationCheck]) -> str:
-    """Return the whole page in Markdown, with a mark where the site has the table."""
+    """Return the whole page in Markdown, with a placeholder for the table that the site inserts."""
     parts = [[_HEAD], [_summary(every)], [_TABLE], _differences(every), [_RULES], _sources(every)]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 

@@ -28,14 +28,14 @@ The site lists all servers and clients here, and `h123 list subjects NAME` print
 
 
 def write_profiles() -> Path:
-    """Write the project's page, with a mark where the site has the tables, and return its path."""
+    """Write the page, with a placeholder for the tables that the site inserts, and return its path."""
     path = project_root() / "docs" / "profiles.md"
     write_atomically(path, profiles_page())
     return path
 
 
 def profiles_page() -> str:
-    """Return the whole page in Markdown, but the tables."""
+    """Return the page in Markdown, with a placeholder for the tables."""
     listed = [f"* **{situation.title}**: {situation.description}" for situation in SITUATIONS]
     return "\n\n".join([_HEAD, "\n".join(listed), _TABLES]) + "\n"
 

@@ -74,7 +74,7 @@ def _parted(factors: Factors, compared: str) -> tuple[list[str], list[str]]:
 def _rows(
     replications: Sequence[ReplicationsRow], factors: Factors, compared: str, order: Sequence[str]
 ) -> list[ReplicationsRow]:
-    """Return the replications in the order of these factors' levels."""
+    """Return the replications, sorted by the levels of the factors in `order` and then by the compared factor."""
 
     def place(row: ReplicationsRow) -> list[int]:
         return [list(factors[factor]).index(row["cell"][factor]) for factor in (*order, compared)]
@@ -141,7 +141,7 @@ def _drawing(
 
 
 def _layers(levels: list[str], names: list[str], rows: alt.Axis, scale: alt.Scale, axis: alt.Axis) -> list[Any]:
-    """Return the layers: the link's limit across the whole row, and in it each level's trials and their average."""
+    """Return the layers: the link's limit across the whole row, then each level's trials and their average."""
     y = alt.Y("row:N", sort=names, title=None, axis=rows)
     colour = alt.Color("level:N", scale=alt.Scale(domain=levels, range=SERIES))
     shape = alt.Shape("level:N", scale=alt.Scale(domain=levels, range=_SHAPES))

@@ -52,7 +52,7 @@ def log_scale(rows: Sequence[Mark], margin: float, plot: int) -> Scale:
 
 
 def _ladders(low: float, high: float) -> Iterator[list[float]]:
-    """Yield sets of ticks from fine to coarse, each sorted and including 1. The last one has only the tick 1 in the
+    """Yield sets of ticks, the finest first. Each set is sorted and includes 1. The last set has no other tick in the
     domain."""
     for parts in (50, 20, 10) if high < 4 else ():
         yield [part / parts for part in range(max(1, math.ceil(low * parts)), math.floor(high * parts) + 1)]

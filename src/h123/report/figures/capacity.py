@@ -91,8 +91,8 @@ def _answers(points: list[Mark], levels: Sequence[str]) -> Figure | None:
 
 
 def _omission(rows: Sequence[CapacityRow]) -> Figure | None:
-    """Return a figure with a panel for each treatment and a colour for each way to measure latency, or None without
-    data."""
+    """Return a figure with a panel for each treatment and a colour for each way to measure latency, or None if there
+    are no data."""
     kinds: dict[str, Value] = {DUE: "tail", SENT: "sent_tail"}
     points = [
         {**mark, "panel": cell_name(row["cell"]), "name": mark["kind"], "kind": ""}
@@ -160,8 +160,8 @@ def _axis(name: str, domain: list[float], title: str, label: str, ticks: int) ->
 
 
 def _layers(x: Mark, y: Mark, levels: Sequence[str], dashes: Mapping[str, list[int]], columns: int) -> list[Any]:
-    """Return lines over the steps, a dot at each step, a diamond for each closed loop, and below them the diagonal, if
-    any."""
+    """Return the layers from back to front: the diagonal, if any, then lines over the steps, and a dot at each step or
+    a diamond for each closed loop."""
     across, up = alt.X(**x), alt.Y(**y)
     legend = alt.Legend(columns=columns, labelLimit=0)
     colour = alt.Color("name:N", scale=alt.Scale(domain=[*levels], range=SERIES), legend=legend)

@@ -1,4 +1,4 @@
-"""Figures of causes: what both sides of an answer spent their time on, as bars."""
+"""Figures of causes, as bars: what the requests of both levels spent their time on."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Figures of how pages fill: the shares of a visit's bytes and resources that have arrived at each moment."""
+"""Figures of how pages load: the shares of a visit's bytes and resources that have arrived at each moment."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -70,7 +70,7 @@ def _panel(arms: Sequence[Mark], factor: str, names: list[str], legend: alt.Lege
 
 
 def _curves(rows: Sequence[Sample], begin: int, end: int) -> Iterator[tuple[str, int, float]]:
-    """Yield the share's name, ns since the visit began, and the share, for each moment until the visit is over."""
+    """Yield (name of the share, ns since the visit began, share) for each moment until the visit is over."""
     whole = np.array([row["end_ns"] for row in rows if not row["error"]], np.int64) - begin
     sizes = np.array([row["bytes_down"] for row in rows])
     lasts = np.array([row["end_ns"] for row in rows], np.int64) - begin

@@ -1,4 +1,4 @@
-"""Figures of protocol and processing: how much of each difference each clock explains."""
+"""Figures that divide each difference into protocol and processing, from trials under both clocks."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -56,7 +56,7 @@ def split_figure(split: PartsOfTime, margin: float) -> Figure:
 
 
 def _marks(row: PartsRow) -> Iterable[Mark]:
-    """Return a mark for each part."""
+    """Yield a mark for each part."""
     name = cell_name(row["cell"]) or row["workload"]
     panel = f"{metric(row['metric']).title}, {level(row['a'])} / {level(row['b'])}"
     parts = {"protocol": row["protocol"], "processing": row["processing"], "total": row["total"]}
@@ -74,7 +74,7 @@ def _height(rows: Sequence[Mark]) -> int:
 
 
 def _layers(rows: Sequence[Mark], margin: float, scale: Scale, names: alt.Axis) -> list[alt.Chart]:
-    """Return the band, the line at 1, and then the interval and mark of each part."""
+    """Return the layers from back to front: the equivalence band, the line at 1, and each part's interval and mark."""
     base = alt.Chart()
     at = alt.Scale(type="log", domain=scale.domain, nice=False)
     x = alt.X("ratio:Q", title=None, scale=at, axis=alt.Axis(values=scale.ticks, format="~g", grid=True))

@@ -86,8 +86,8 @@ def _with_series(rows: Sequence[Mark], roles: dict[str, str]) -> list[Mark]:
 
 
 def panel(curves: list[Mark], thin: list[Mark], plot: int, colours: dict[str, str]) -> Any:
-    """Draw the curves with their dots, and behind them the `thin` ones. Each curve has its `seconds` at 0, 1 ... 100 %,
-    the name of its `series`, its `level`, and `where` it was measured."""
+    """Draw the curves with their dots, and the `thin` curves behind them. Each curve has `seconds` (the quantiles at 0,
+    1 ... 100 %), the name of its `series`, its `level`, and `where` it was measured."""
     unit_seconds, unit = common_unit((row["seconds"][50] for row in curves), "s")
     x = _times([row["seconds"] for row in [*curves, *thin]], unit_seconds, unit, plot)
     ticks = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], labelExpr="format(100 * datum.value, '~g') + ' %'")
@@ -116,7 +116,7 @@ def panel(curves: list[Mark], thin: list[Mark], plot: int, colours: dict[str, st
 
 
 def _times(seconds: Sequence[Sequence[float]], unit_seconds: float, unit: str, plot: int) -> alt.X:
-    """Return the axis of times, which is logarithmic if they differ much."""
+    """Return the axis of times, which is logarithmic if the times differ by a large factor."""
     least, most = min(times[0] for times in seconds) / unit_seconds, max(times[-1] for times in seconds) / unit_seconds
     domain = [least / 1.02, most * 1.02]
     wide = most > _WIDE_RANGE * least > 0

@@ -74,7 +74,7 @@ def save(figure: Figure, folder: Path) -> list[Path]:
 
 
 def inline(figure: Figure) -> str:
-    """Return the figure as HTML with two renderings, of which the page's style shows the one that fits."""
+    """Return the figure as HTML with two renderings. The page's style shows the one that fits."""
     return _inline(figure, figure.desk, "wide") + _inline(figure, _svg(figure.narrow), "narrow")
 
 
@@ -90,8 +90,8 @@ def _inline(figure: Figure, svg: str, size: str) -> str:
 
 
 def _values(svg: str) -> str:
-    """Return the values of the marks, for readers who cannot see them. If there are many marks, return the first
-    ones."""
+    """Return the values of the marks as text, for readers who cannot see the picture. If there are many marks, return
+    the first ones."""
     titles = list(dict.fromkeys(map(unescape, re.findall("<title>([^<]*)</title>", svg))))
     more = f"; and {len(titles) - _READ} more" if len(titles) > _READ else ""
     return f" Values: {'; '.join(titles[:_READ])}{more}." if titles else ""
@@ -115,8 +115,8 @@ def compact(svg: str) -> str:
 
 
 def _shared(svg: str, prefix: str) -> str:
-    """Let marks of one shape, such as thousands of dots, refer to a single definition, which saves half of the
-    remaining bytes."""
+    """Replace marks of the same shape, such as thousands of dots, by references to one definition. This saves half of
+    the remaining bytes."""
     shapes = Counter(match.group("shape") for match in _MARK.finditer(svg))
     name_by_shape = {shape: f"{prefix}m{number}" for number, shape in enumerate(shapes) if shapes[shape] >= _OFTEN}
 
@@ -141,7 +141,7 @@ def _svg(chart: alt.TopLevelMixin) -> str:
 
 
 def _raised(match: re.Match[str]) -> str:
-    """Raise a name of several lines by half of its height: an axis puts its first line where a single line would be."""
+    """Move a name of several lines up by half of its height. Vega puts its first line where a single line would be."""
     x, y, attributes, lines = match.groups()
     up = sum(float(height) for height in re.findall(r'dy="([^"]*)"', lines)) / 2
     return f'text-anchor="end" transform="translate({x},{float(y) - up:g})"{attributes}>{lines}</text>'

@@ -1,4 +1,4 @@
-"""A figure of a paper's printed values on a limited link, the measured values of the same cells, and the link's
+"""Draws a paper's printed values on a limited link, next to the measured values of the same cells and the link's
 limits."""
 
 import itertools

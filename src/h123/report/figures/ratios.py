@@ -164,8 +164,8 @@ def _layers(
     down: int = 0,
     legend: alt.Legend | None = None,
 ) -> list[alt.Chart]:
-    """Return band, line at 1, intervals and signs, `down` pixels below the rows' middle. Rows without a ratio stay
-    empty."""
+    """Return the layers: the band, the line at 1, intervals and signs. Intervals and signs are `down` pixels below the
+    middle of their row. Rows without a ratio stay empty."""
     base = alt.Chart()
     at = alt.Scale(type="log", domain=scale.domain, nice=False)
     x = alt.X("ratio:Q", title=None, scale=at, axis=alt.Axis(values=scale.ticks, format="~g", grid=True))

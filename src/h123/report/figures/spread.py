@@ -100,8 +100,8 @@ def requests_figure(quantiles: Sequence[Mark], order: list[str], factor: str) ->
 
 
 def cpu_figure(values: Sequence[ValueRow], factor: str) -> Figure | None:
-    """Draw CPU per request of the client, the server and what is behind the server, with one mark for each trial. None
-    without such values. `values` come from verdicts.json."""
+    """Draw the processor time per request of the client, the server and everything behind the server, with one mark for
+    each trial. Return None if no trial has such a value. `values` come from verdicts.json."""
     costs = [
         (row, name, value) for row in values for name in _CPU_ROLES if (value := row["metrics"].get(name)) is not None
     ]

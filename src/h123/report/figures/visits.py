@@ -29,7 +29,7 @@ STAGES: Mapping[str, str] = {
 
 
 def stages(requests: Sequence[Sample]) -> list[dict[str, int]]:
-    """Return the time of each request in each stage, ns."""
+    """Return how long each request was in each stage, in ns."""
     columns = [column.values.tolist() for column in stages_of(Rows.of(requests))]
     return [dict(zip(STAGES, times, strict=True)) for times in zip(*columns, strict=True)]
 
@@ -59,9 +59,12 @@ different status than the workload requires of the resource is a failure too."""
 
 
 def median_visits(folder: CampaignFolder) -> list[Mark]:
-    """Return {cell, trial, visits, rows, lost} for each treatment of a campaign that loads pages. `visits`: the number
-    of visits. `rows`: the samples of the median visit, in the order in which they were due. `lost`: when packets that
-    the link lost had reached it, ns; None if the record is incomplete."""
+    """Return {cell, trial, visits, rows, lost} for each treatment of a campaign that loads pages.
+
+    `visits` is the number of visits. `rows` are the samples of the median visit in the order in which they were due.
+    `lost` lists the times, in ns, at which packets that the link lost had reached it. It is None if the record of
+    packets is incomplete.
+    """
     rows = connect(folder).execute(_MIDDLE)
     names = [name for name, *_ in rows.description]
     by_treatment: dict[str, Mark] = {}
@@ -74,17 +77,17 @@ def median_visits(folder: CampaignFolder) -> list[Mark]:
 
 
 def began(visit: Mark) -> int:
-    """Return when the visit's document was requested, ns."""
+    """Return the time at which the visit's document was requested, in ns."""
     return min(int(row["start_ns"]) for row in visit["rows"])
 
 
 def took(visit: Mark) -> int:
-    """Return the time from the request for the document to the visit's last byte, ns."""
+    """Return the time from the request for the document to the visit's last byte, in ns."""
     return max(int(row["end_ns"]) for row in visit["rows"]) - began(visit)
 
 
 def _loss_times(folder: CampaignFolder, visit: Mark) -> list[int] | None:
-    """Return the losses within the visit. None if the visit ended after the record of packets did."""
+    """Return the times of the losses during the visit. None if the record of packets ended before the visit."""
     at = folder.trial(visit["trial"], visit["attempt"])
     begin, end = began(visit), began(visit) + took(visit)
     try:
@@ -99,8 +102,8 @@ def _loss_times(folder: CampaignFolder, visit: Mark) -> list[int] | None:
 
 
 def by_cell(visits: Sequence[Mark], factor: str) -> dict[str, list[Mark]]:
-    """Return the visits of the first cells, by cell: of all arms, or of the fastest and the slowest if there are
-    many."""
+    """Return the visits of the first cells, by cell. If a cell has many arms, only the fastest and the slowest are
+    included."""
     cells: dict[str, list[Mark]] = {}
     for visit in sorted(visits, key=lambda visit: str(visit["cell"][factor])):
         cells.setdefault(other_factors(visit["cell"], factor), []).append(visit)

@@ -145,7 +145,7 @@ def _over(visit: Mark) -> str:
 
 
 def _stroke(stage: str, *ends: tuple[float, float]) -> Iterator[Mark]:
-    """Yield a line between two places, and a row without places that separates it from the next."""
+    """Yield the points of a line, then an empty row that separates it from the next line."""
     for t, row in ends:
         yield {"stage": stage, "t": float(f"{t:.5g}"), "row": row}
     yield {"stage": stage, "t": ends[-1][0], "row": None}

@@ -25,7 +25,8 @@ from h123.study.networks.network import Resolved
 
 @dataclass(frozen=True)
 class PageFacts:
-    """Further data of a page. A published result leaves out curves of single trials and median visits."""
+    """The data that a page needs in addition to verdicts.json. The data of a published result include no curves of
+    single trials and no median visits."""
 
     name: str
     """The campaign's name."""
@@ -86,7 +87,8 @@ def published_facts(folder: CampaignFolder, verdicts: Verdicts) -> Mapping[str, 
 
 
 def facts_of(result: PublishedResult, page: Mapping[str, Any]) -> PageFacts:
-    """Return the data of a published result, from its last line. Raises UserError if its shape is different."""
+    """Return the data of a published result. `page` is the content of the result's last line. Raises UserError if its
+    shape is not what h123 writes."""
     try:
         return _model().validate_python({**page, "study": head_of(result)["campaign"].study})
     except ValidationError as invalid:

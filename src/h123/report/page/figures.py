@@ -34,7 +34,7 @@ _MOST_CAUSES = 6
 
 
 class SectionFigures(NamedTuple):
-    """The figures of a section, as far as it has data."""
+    """A section of verdicts.json and the function that draws its figures."""
 
     section: Section[Any]
     figures: Callable[[PageSources], Iterable[Figure]]
@@ -63,7 +63,8 @@ def _decomposition(of: PageSources) -> Iterator[Figure]:
 
 
 def _values(of: PageSources) -> Iterator[Figure]:
-    """Yield the study's own charts, then each trial's values. Yields nothing without a valid trial that took time."""
+    """Yield the study's own charts, then figures of the values of trials, requests and visits. Only valid trials that
+    took time have such figures."""
     rows, factor = in_order(timed(of.whole["values"], of.whole), of.whole), of.factor
     yield from bars_figures(rows, Study.from_resolved(of.facts.study).compare.charts, factor)
     if not of.values:
@@ -84,7 +85,7 @@ def _values(of: PageSources) -> Iterator[Figure]:
 
 
 def _in_order(rows: Iterable[Mark], of: PageSources) -> list[Mark]:
-    """Return facts about treatments that took time, in the order of the comparisons."""
+    """Return the rows about treatments that took time, in the order of the comparisons."""
     return in_order(timed(without([*rows], of.same), of.verdicts), of.verdicts)
 
 

@@ -50,7 +50,8 @@ def lab_shares(attempts: Sequence[Attempt]) -> dict[str, str]:
     """Return, for each network, the median and the largest share of all processors' time that the lab used.
 
     The lab's share includes the kernel's work for it: a packet from a TUN device passes through the receiver's network
-    stack in the same call. Empty if unknown, and under the virtual clock, where the lab takes no time.
+    stack in the same call. A network is left out if its share is unknown, or under the virtual clock, where the lab
+    takes no time.
     """
     shares: dict[str, list[float]] = {}
     for attempt in attempts:
@@ -128,8 +129,8 @@ def invalid_attempts(events: Iterable[Event]) -> list[InvalidAttempt]:
 
 
 def order_rows(events: Iterable[Event], factor: str) -> list[tuple[int, list[str]]]:
-    """Return for each block its number and the treatments of its trials in the order of execution (first attempts), if
-    known."""
+    """Return the number of each block and the treatments of its trials in the order of execution, if known. Only first
+    attempts are listed."""
     blocks: dict[int, dict[str, TrialEvent]] = {}
     for event in events:
         if event["event"] == "trial" and event["position"] is not None and not superseded(event):
@@ -143,8 +144,8 @@ def _placed(event: TrialEvent, factor: str) -> str:
 
 
 def provenance(folder: CampaignFolder, attempts: Sequence[Attempt]) -> list[tuple[str, str]]:
-    """Return rows on where, when and with what the campaign ran, and how to run it again; for imported samples, on
-    their files."""
+    """Return rows that say where, when and with what the campaign ran, and how to run it again. For imported samples,
+    return rows about their files."""
     if folder.imported:
         files = [(f"file {file['name']}", f"SHA-256 {file['sha256']}") for file in folder.imported["files"]]
         schema = (folder.path / "study.yaml").name
@@ -172,13 +173,14 @@ def provenance(folder: CampaignFolder, attempts: Sequence[Attempt]) -> list[tupl
 
 
 def _privileges(facts: MachineFacts) -> list[tuple[str, str]]:
-    """Return the privileges in words. Empty for campaigns of earlier versions, which did not record them."""
+    """Return a row with the privileges that trials ran with. Empty for campaigns of earlier versions, which did not
+    record them."""
     had = facts.get("privileges")
     return [("trials ran", PRIVILEGES[had])] if had else []
 
 
 def _imported_tls(attempts: Sequence[Attempt], factor: str) -> str:
-    """Describe the TLS versions of each level, as far as the files record them."""
+    """Describe the TLS versions of each level. A version that the files do not record is `not known`."""
     versions_by_level: dict[str, set[str]] = {attempt.cell[factor]: set() for attempt in attempts}
     for attempt in attempts:
         versions_by_level[attempt.cell[factor]] |= attempt.tls_versions or {"not known"}
@@ -204,7 +206,8 @@ def _congestion(attempts: Sequence[Attempt], folder: CampaignFolder) -> list[str
 
 
 def _controllers(folder: CampaignFolder) -> list[str]:
-    """Return lines with the controllers of the QUIC stacks, each stack's default first."""
+    """Return a line with the congestion controllers of the QUIC stacks, each stack's default first. Empty if there are
+    none."""
     offered = {name: (about.get("congestion") or {}).get("h3") for name, about in folder.subjects.items()}
     phrases = [f"{name} {' or '.join(names)}" for name, names in offered.items() if isinstance(names, list)]
     return [f"over QUIC: {', '.join(phrases)}"] if phrases else []

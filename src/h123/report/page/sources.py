@@ -47,16 +47,16 @@ class PageSources:
 
 
 def empty_last(verdicts: Verdicts) -> Verdicts:
-    """Return the verdicts with the cells in which requests take no time under the virtual clock at the end, because
-    these cells contain only dashes and a phone shows one cell at a time."""
+    """Move cells in which requests take no time under the virtual clock to the end of the verdicts. These cells contain
+    only dashes, and a phone shows one cell at a time."""
     empty = {_key(c["cell"]) for c in verdicts["comparisons"] if timeless(c)}
     comparisons = sorted(verdicts["comparisons"], key=lambda c: _key(c["cell"]) in empty)
     return {**verdicts, "comparisons": comparisons}
 
 
 def timed(rows: Iterable[InCell], verdicts: Verdicts) -> list[InCell]:
-    """Return rows of trials or treatments without those that took no time under the virtual clock, because no
-    comparison of their times is judged."""
+    """Return the rows of trials or treatments that took time. Under the virtual clock some take none, and comparisons
+    of their times are not judged."""
     factor = verdicts["factor"]
     sides: dict[tuple[tuple[str, str], ...], list[bool]] = {}
     for c in verdicts["comparisons"]:

@@ -31,7 +31,7 @@ def templates(room: str) -> jinja2.Environment:
 
 
 def _visible(value: object) -> object:
-    """Make everything visible that a template inserts, except h123's own markup."""
+    """Make invisible characters visible in everything that a template inserts, except in h123's own markup."""
     return visible(value) if type(value) is str else value
 
 
@@ -47,7 +47,7 @@ _HEADING = re.compile(r"<h2>(.*?)</h2>", re.DOTALL)
 
 
 def with_contents(page: str) -> str:
-    """Return the page with an id on each `<h2>`, and a list of the headings at PLACE."""
+    """Return the page with an id on each `<h2>`, and with a list of the headings in place of PLACE."""
     names: list[tuple[str, str]] = []
 
     def heading(match: re.Match[str]) -> str:

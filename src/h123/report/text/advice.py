@@ -35,7 +35,7 @@ def advice(verdicts: Verdicts) -> list[str]:
 
 
 def remedy(comparison: JudgedComparison) -> str:
-    """Return a sentence with advice on deciding one comparison. Empty if nothing is open or known."""
+    """Return a sentence with advice on deciding one comparison. Empty if the comparison has no projection."""
     projection = comparison.get("projection")
     if not projection:
         return ""

@@ -29,8 +29,8 @@ _OTHER_SIDE = 0.01
 
 @dataclass(frozen=True)
 class Best:
-    """The best level by one metric in one cell: `levels`, or undecided `between` several levels (empty: between
-    all)."""
+    """The best level by one metric in one cell. `levels` is empty if there is no clear winner; `between` then lists the
+    candidates, and is empty if all levels are candidates."""
 
     levels: Sequence[str]
     between: Sequence[str] = ()
@@ -93,7 +93,7 @@ class AnswerRow:
         return standing(self.ratios[pair]) if pair in self.ratios else "inconclusive"
 
     def medians(self, pair: tuple[str, str]) -> float | None:
-        """Return the ratio of the values in the table, or None."""
+        """Return the ratio of the two medians in the table, or None if one is missing."""
         a, b = (self.values.get(name) for name in pair)
         return a / b if a and b and a / b > 0 else None
 
@@ -182,7 +182,7 @@ class AnswerTable:
         return title[:1].lower() + title[1:]
 
     def parting(self, most: int | None = None) -> str:
-        """Explain where and why medians disagree with the paired ratios. `most` is the number of places to name."""
+        """Explain where and why medians disagree with the paired ratios, and name at most `most` of these places."""
         places = [(row, pair) for row in self.rows for pair in row.ratios if row.parts(pair)]
         if not places:
             return ""
@@ -244,7 +244,8 @@ def shown_ratio(comparison: JudgedComparison) -> str:
 
 
 def _cold(name: str) -> list[str]:
-    """Return the metrics of cold requests that belong to a metric: its own, and for latency also the first byte's."""
+    """Return the metrics of cold requests that correspond to a metric: the cold version, and for latency also the cold
+    time to first byte."""
     of = metric(name)
     return [cold for cold in dict.fromkeys([of.cold, metric("ttfb").cold if of.cold else None]) if cold]
 
@@ -253,10 +254,10 @@ def best(levels: Sequence[str], compared: Sequence[JudgedComparison], unanswered
     """Return the best of `levels` by the verdicts of one metric in one cell, whatever their family.
 
     The best level is better than every level that it was compared with. Levels equivalent to it are also best; all
-    others must be worse than some level. If a comparison that this needs is missing or inconclusive, there is no clear
-    winner. The candidates are then the levels that no level was better than, or, if there is only one such level, that
-    level and all that are not clearly worse. A level in `unanswered`, which failed in every block, is worse than all
-    others, though its times are unknown.
+    others must be worse than some level. If one of the necessary comparisons is missing or inconclusive, there is no
+    clear winner. The candidates are then the levels that no level was better than, or, if there is only one such level,
+    that level and all that are not clearly worse. A level in `unanswered`, which failed in every block, is worse than
+    all others, although its times are unknown.
     """
     comparisons = [c for c in compared if not c["twin"]]
     worse = {c["b"] if standing(c) == "better" else c["a"] for c in comparisons if decided(c)}
@@ -274,7 +275,7 @@ def best(levels: Sequence[str], compared: Sequence[JudgedComparison], unanswered
 
 
 def _against(name: str, comparisons: Sequence[JudgedComparison], verdict: str) -> set[str]:
-    """Return the levels for which comparisons with this level have this verdict."""
+    """Return the levels whose comparison with `name` has this verdict."""
     pairs = [(c["a"], c["b"]) for c in comparisons if c["verdict"] == verdict and name in (c["a"], c["b"])]
     return {b if a == name else a for a, b in pairs}
 
@@ -305,7 +306,8 @@ def _row(
 
 
 def _timeless(levels: Iterable[str], compared: Sequence[JudgedComparison]) -> list[str]:
-    """Return the levels whose comparisons are all withheld because nothing takes time."""
+    """Return the levels whose comparisons are all withheld because their requests take no time under the virtual
+    clock."""
     sides = {level: [timeless(c) for c in compared if level in (c["a"], c["b"])] for level in levels}
     return [level for level, found in sides.items() if found and all(found)]
 

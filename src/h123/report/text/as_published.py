@@ -1,4 +1,4 @@
-"""The published analysis in words: how often it agrees with the sound one, and where it does not."""
+"""The published analysis in words: how often it agrees with h123's own analysis, and where it does not."""
 
 from h123.analysis.as_published.rows import AsPublished, PublishedRow
 from h123.report.text.words import cell_name, decided, level, metric_word
@@ -15,7 +15,7 @@ _SHOWN_IN_TERMINAL = 3
 
 
 def verdict_words(row: PublishedRow) -> str:
-    """Return a published verdict in this metric's words."""
+    """Return a published verdict in the words of its metric."""
     return metric_word(row["metric"], row["verdict"]) if decided(row) else PUBLISHED_VERDICTS[row["verdict"]]
 
 

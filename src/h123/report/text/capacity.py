@@ -15,7 +15,7 @@ BUSY = 0.9
 
 
 def terminal_lines(capacity: Capacity | None) -> list[str]:
-    """Return a line for each treatment and then one for each ratio. Empty without steps."""
+    """Return a line for each treatment, then one for each ratio. Empty if the campaign measured no capacity."""
     if capacity is None:
         return []
     lines = [f"Requests per second by {capacity['factor']} (docs/capacity.md):"]
@@ -55,7 +55,8 @@ def _between(of: Middle) -> str:
 
 
 def limit(row: CapacityRow) -> str:
-    """Return a note if the client had no processor time left at its maximum; otherwise an empty string."""
+    """Return a note if the client's processor was busy at the maximum, so that the server may handle more. Otherwise
+    return an empty string."""
     most = max((*row["steps"], *row["closed"]), key=lambda step: step["achieved"] or 0.0)
     if (most["client"] or 0.0) < BUSY:
         return ""

@@ -49,7 +49,7 @@ _INDENT = "       "
 
 @dataclass(frozen=True)
 class OtherLedgers:
-    """The decisions on the same ledgers by a different campaign."""
+    """A different campaign's decisions on the same ledgers."""
 
     name: str
     ledgers: "Sequence[LedgerDecided]"
@@ -238,7 +238,8 @@ def arithmetic_lines(claim: "ClaimRow") -> list[str]:
 
 
 def remarks(claim: "ClaimRow") -> list[str]:
-    """Return the reason for the verdict, or what would decide the claim, and what the verdict does not cover."""
+    """Return the reason for the verdict, or what would decide the claim, and notes on what the verdict does not
+    cover."""
     because = "decided by: " if claim["verdict"] == "open" else "because " if claim["figures"] else ""
     if not because and (claim["reason"] or "").startswith("a campaign of "):
         because = "what the figures leave is decided by: "

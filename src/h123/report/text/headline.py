@@ -14,7 +14,7 @@ _NAMED = 3
 
 
 def headline_sentences(answers: Sequence[JudgedComparison]) -> list[tuple[str, str]]:
-    """Return standings of the first level with a sentence each, the most frequent first: `Latency, HTTP/3 v HTTP/2:
+    """Return pairs of a standing of the first level and a sentence, the most frequent first: `Latency, HTTP/3 v HTTP/2:
     faster in 16 of 24 (by 18 to 38 %): all with network medium or poor.` Empty if the answers are few enough to read
     one by one."""
     if len(answers) <= ENOUGH_TO_READ:
@@ -39,7 +39,8 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _predicate(word: str, about: Sequence[JudgedComparison]) -> str:
-    """Return the clause about the comparisons with this standing. A comparison that is not judged is not undecided."""
+    """Return the clause about the comparisons with this verdict. Comparisons that are not judged do not count as
+    undecided."""
     agreeing = [a for a in about if verdict_word(a) == word]
     ratios = [a["ratio"] for a in agreeing if a["ratio"] is not None]
     span_text = by(ratios) if decided(agreeing[0]) else ""

@@ -12,7 +12,8 @@ NOTABLE = 0.03
 
 
 def terminal_lines(rows: Sequence[LadderRow], answers: Sequence[JudgedComparison]) -> list[str]:
-    """Return the steps, then a line for each cell by the metrics in `answers`. Empty without a ladder."""
+    """Return a line that lists the steps, then a line for each cell and each metric of `answers`. Empty if the study
+    has no ladder."""
     metrics = {c["metric"] for c in answers}
     answer_rows = [row for row in rows if row["metric"] in metrics]
     if not answer_rows:

@@ -1,5 +1,5 @@
-"""The results of comparisons in sentences. Comparisons in one cell that are not judged for the same reason share a
-sentence."""
+"""The results of comparisons in sentences. Comparisons in one cell share a sentence if the same reason prevents a
+verdict on all of them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ def outcomes(comparisons: Sequence[JudgedComparison], margin: float) -> Iterator
 
 
 def _shared(number: int, comparison: JudgedComparison) -> object:
-    """Return a key that comparisons with a common sentence share."""
+    """Return a key that is equal for comparisons that share a sentence."""
     if not unfit(comparison):
         return number
     return tuple(comparison["cell"].items()), _why(comparison)

@@ -118,7 +118,7 @@ def _refuse_apart(here: PrintedSide, other: PrintedSide) -> None:
 
 
 def _key(row: PrintedRow) -> tuple[str, ...]:
-    """Return a key that is equal on every side for one printed value."""
+    """Return a key that identifies a printed value in the rows of every campaign."""
     return (
         row["where"],
         row["quotation"],
@@ -131,7 +131,8 @@ def _key(row: PrintedRow) -> tuple[str, ...]:
 
 
 def _joined(same: Sequence[PrintedRow], factors: Sequence[str]) -> Row:
-    """Join the rows of one printed value from all sides, and describe its place in the order of the study's factors."""
+    """Join the rows of all campaigns about one printed value, and name its cell with the factors in the study's
+    order."""
     cell = same[-1]["cell"]
     ordered = sorted(cell, key=lambda name: factors.index(name) if name in factors else len(factors))
     place = cell_name({name: cell[name] for name in ordered})
@@ -208,8 +209,8 @@ def _differences(rows: Sequence[Row]) -> list[Row]:
 
 
 def _ours(rows: Sequence[Row], show: Callable[[float], str]) -> tuple[str, str]:
-    """Return a campaign's value, and below it the interval or the number of treatments behind it; dashes without
-    data."""
+    """Return a campaign's value, and its interval or the number of treatments behind it. The value is a dash if there
+    are no data."""
     if not rows:
         return "–", ""
     if len(rows) > 1:

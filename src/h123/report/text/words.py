@@ -120,7 +120,7 @@ def confidence_words(attained: float) -> str:
 
 
 def verdict_word(comparison: VerdictRow) -> str:
-    """Return the verdict in this metric's words: slower goodput is `lower`."""
+    """Return the verdict in the words of its metric: slower goodput is `lower`."""
     if comparison.get("withheld"):
         return "not judged"
     if small := comparison.get("small"):

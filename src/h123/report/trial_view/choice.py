@@ -56,8 +56,8 @@ def choose(folder: CampaignFolder, names: Sequence[str]) -> list[SelectedAttempt
 
 
 def trial_lines(folder: CampaignFolder, most: int) -> list[str]:
-    """Return a line for each trial that a page can show, with what is special about the trial, in the order of the
-    blocks. Raises UserError if there is no such trial."""
+    """Return a line for each trial that a page can show, with remarks such as `disturbed`, in the order of the blocks.
+    Beyond `most` trials, one line counts the rest. Raises UserError if there is no such trial."""
     by_trial: dict[str, list[Mapping[str, object]]] = {}
     for row in _attempts(folder):
         by_trial.setdefault(str(row["trial"]), []).append(row)
@@ -69,7 +69,7 @@ def trial_lines(folder: CampaignFolder, most: int) -> list[str]:
 
 
 def _remarks(rows: Sequence[Mapping[str, object]]) -> str:
-    """` (A/A twin, 2 attempts, disturbed)`; nothing about a trial of the usual kind."""
+    """Return remarks on a trial: ` (A/A twin, 2 attempts, disturbed)`. Empty for an ordinary trial."""
     counting = [row for row in rows if row["counts"]]
     remarks = ["A/A twin"] if rows[0]["twin"] else []
     remarks += [f"{len(rows)} attempts"] if len(rows) > 1 else []
@@ -80,7 +80,7 @@ def _remarks(rows: Sequence[Mapping[str, object]]) -> str:
 
 
 def _attempts(folder: CampaignFolder) -> list[Mapping[str, object]]:
-    """All attempts, in the order of the blocks."""
+    """Return all attempts, in the order of the blocks."""
     rows = connect(folder).execute(
         "SELECT a.trial, a.attempt, c.attempt IS NOT NULL AS counts, a.valid, a.reasons, a.disturbed, a.block, "
         "a.cell, a.twin, a.parameters, a.statuses, a.damage FROM attempts a "

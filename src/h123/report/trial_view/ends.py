@@ -45,7 +45,7 @@ def dropped(arm: Arm, role: str) -> str:
 
 
 def log(arm: Arm) -> str:
-    """Describe the server's qlog: `took 34 packets for lost; held by flow control: 340 ms of a stream's`."""
+    """Describe the server's qlog: `took 34 packets for lost; its stream's limit held data for 340 ms`."""
     logs = [entry for entry in arm.logs if entry is not None]
     if not logs:
         return "–"

@@ -90,7 +90,7 @@ def _packets(arm: Arm, way: int) -> str:
 
 
 def missing(arms: Sequence[Arm]) -> list[str]:
-    """Return the figures that cannot be drawn, with reasons."""
+    """Return sentences that say which figures cannot be drawn, and why."""
     if len(arms) == 1:
         return [line[:1].upper() + line[1:] for line in _missing(arms[0])]
     return [f"{arm.name}: {line}" for arm in arms for line in _missing(arm)]

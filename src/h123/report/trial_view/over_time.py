@@ -158,7 +158,7 @@ def _strip(strips: Sequence[Ticks], end: float, plot: int) -> Any:
 
 
 def _rows(seconds: Numbers, values: Numbers) -> list[Mark]:
-    """Return rows of data. Where a value is nan, the row has none."""
+    """Return a row for each value. A nan becomes None."""
     return [
         {"t": round(float(t), 5), "v": None if np.isnan(v) else float(f"{v:.5g}")}
         for t, v in zip(seconds, values, strict=True)

@@ -62,8 +62,8 @@ def loss_marks(arms: Sequence[Arm], bins: Bins, ways: Sequence[int] = (DOWN, UP)
 
 
 def stall_marks(arms: Sequence[Arm], bins: Bins, way: int) -> list[Ticks]:
-    """Return when flow control blocked the sender in a direction, by the server's log, with a mark for each such
-    bin."""
+    """Return a mark for each bin in which flow control blocked the sender in a direction, according to the server's
+    log."""
     marks = []
     for number, arm in enumerate(arms):
         own = arm.sender(way) == "server"
@@ -100,8 +100,8 @@ def _throughput(arms: Sequence[Arm], bins: Bins, way: int) -> Panel:
 
 
 def flight_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
-    """Draw bytes in flight in the direction that carried more, with the congestion window if TCP's account has enough
-    values or a QUIC server logged it."""
+    """Draw bytes in flight in one direction, with the congestion window if the kernel recorded enough values for TCP,
+    or if a QUIC server logged it."""
     flown = [bytes_in_flight(arm.connections, way, shifted_bins(bins, arm)) for arm in arms]
     windows = _senders(arms, bins, way, sender_window, logged_window)
     blocked = stall_marks(arms, bins, way)
@@ -122,7 +122,7 @@ def flight_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
 
 
 def round_trip_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
-    """Draw round trips as the sender could see them, and TCP's estimate."""
+    """Draw the round trips that the sender could measure, and its own smoothed estimate."""
     measured = [round_trips(arm.connections, way) for arm in arms]
     medians = [
         bins.medians(series.times - arm.begin_ns, series.values) for arm, series in zip(arms, measured, strict=True)
@@ -177,7 +177,7 @@ def _queue(arms: Sequence[Arm], bins: Bins, way: int) -> Panel | None:
 
 
 def sequence_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
-    """Draw how far each sender had come, for each connection."""
+    """Draw, for each connection, how many bytes the sender had sent so far."""
     curves = {n: sequences(arm.connections, way) for n, arm in enumerate(arms)}
     curves_shown = [(n, curve) for n, of in curves.items() for curve in of[:CONNECTIONS]]
     scale, unit = common_unit([max((float(curve.ends.max()) for _, curve in curves_shown), default=1.0)], "B")
@@ -216,7 +216,7 @@ def main_way(arms: Sequence[Arm]) -> int:
 
 
 def shifted_bins(bins: Bins, arm: Arm) -> Bins:
-    """Return the bins in the arm's own time."""
+    """Return the bins on the arm's own clock."""
     return replace(bins, begin=bins.begin + arm.begin_ns)
 
 
@@ -227,8 +227,8 @@ def _senders(
     of_account: Callable[[Account, str], Series],
     of_logs: Callable[[Sequence[StackLog], Bins], Series],
 ) -> dict[int, Series]:
-    """Return the senders' own values by arm, in time since the client began: from TCP's account, or from the log of a
-    QUIC server that sends. An arm with too few values for a line has none."""
+    """Return the values that senders recorded, by arm, with times since the client began. They come from the kernel's
+    record of TCP, or from the log of a QUIC server that sends. An arm with too few values for a line is left out."""
     by_arm = {n: of_account(arm.account, arm.sender(way)) for n, arm in enumerate(arms) if arm.account is not None}
     for n, arm in enumerate(arms):
         logs = [log for log in arm.logs if log]
@@ -239,13 +239,13 @@ def _senders(
 
 
 def sender_line(name: str, arm: int, series: Series, scale: float) -> Line:
-    """Return a line of a sender's own figures. Its samples are marked if there are few."""
+    """Return a dashed line of values that a sender recorded. The values are marked if there are few."""
     few = len(series.times) <= _FEW
     return Line(name, arm, series.times / 1e9, series.values / scale, dashed=True, points=few)
 
 
 def _without_account(arms: Sequence[Arm], by_arm: Mapping[int, Series], what: str) -> Iterator[str]:
-    """Yield for each arm without the figure why it is missing."""
+    """Yield, for each arm that lacks the figure, a sentence that says why."""
     for number, arm in enumerate(arms):
         if number in by_arm:
             continue
@@ -273,8 +273,8 @@ def shifted(arm: Arm, way: int) -> Packets:
 
 
 def line(arm: Arm, number: int, bins: Bins, values: Numbers) -> Line:
-    """Return a line with a value for each bin, which holds until the next; without bins that the arm's record of
-    packets does not cover."""
+    """Return a line with a value for each bin, which holds until the next bin. Bins that the arm's record of packets
+    does not cover have none."""
     covered = not arm.left_out or bins.begins + bins.width <= arm.recorded_to - arm.begin_ns
     return Line(arm.name, number, bins.begins / 1e9, np.where(covered, values, np.nan), steps=True)
 

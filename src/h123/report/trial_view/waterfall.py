@@ -99,7 +99,7 @@ def _caption(arms: Sequence[Arm]) -> str:
 
 
 def _bars(arm: Arm) -> Iterator[tuple[Sample, int, Parts]]:
-    """Yield the first requests of an arm, when each began, and its parts."""
+    """Yield the first requests of an arm, each with the time at which it began, in ns, and its parts."""
     parts_by_request, requests = _parts_by_request(arm.explained), arm.requests[:MOST]
     for row, marked in zip(requests, stages(requests), strict=True):
         yield row, row["start_ns"] - arm.begin_ns, parts_by_request.get(_key(row)) or marked

@@ -169,7 +169,7 @@ def noticed(row: CausesRow, seconds: float) -> bool:
 
 @dataclass(frozen=True)
 class Observation:
-    """The words for a whole that a row divides into parts."""
+    """The words for what a row divides into parts, such as a request or a visit."""
 
     singular: str
     plural: str

@@ -1,4 +1,4 @@
-"""Protocol and processing in words: how much of each difference each clock explains."""
+"""Says how much of each difference is protocol and how much is processing, from trials under both clocks."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,8 @@ from h123.report.text.words import cell_name, interval, level, ratio
 
 
 def product(row: PartsRow) -> str:
-    """Format a row as `1.10 ≈ 1.02 × 1.08`: total, protocol part, processing part, each with its own centre."""
+    """Format a row as `1.10 ≈ 1.02 × 1.08`: total, protocol part, processing part. Each is a separate estimate, so the
+    product is only approximate."""
     total, protocol, processing = (
         ratio(part["ratio"], part["low"], part["high"]) for part in (row["total"], row["protocol"], row["processing"])
     )
@@ -24,7 +25,7 @@ def cpu_cost(split: PartsOfTime, row: PartsRow) -> CostRow:
 
 
 def terminal_lines(split: PartsOfTime, answers: Sequence[JudgedComparison]) -> list[str]:
-    """Return a line for each comparison in `answers`, which answer the question. Empty without data."""
+    """Return a line for each of the answer's comparisons that was divided into parts. Empty if there are none."""
     keys = {(c["metric"], c["a"], c["b"]) for c in answers}
     rows = [row for row in split["rows"] if (row["metric"], row["a"], row["b"]) in keys]
     lines = [f"  {_subject(row)}: {_parts_words(split, row)}" for row in rows]
@@ -32,7 +33,7 @@ def terminal_lines(split: PartsOfTime, answers: Sequence[JudgedComparison]) -> l
 
 
 def _parts_words(split: PartsOfTime, row: PartsRow) -> str:
-    """Describe the parts. A ratio that is not judged under one of the clocks has none."""
+    """Describe the parts of a row, or say that the ratio is not judged under one of the clocks."""
     if any(unfit(part) for part in (row["total"], row["protocol"])):
         return "not judged"
     return f"{product(row)} ({interval(row['processing'])}); {_cpu(split, row)}"

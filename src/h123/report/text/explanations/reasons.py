@@ -17,8 +17,8 @@ _OTHERWISE = "The answer compares medians, which differ the other way."
 
 
 def reason_lines(verdicts: Verdicts) -> list[str]:
-    """Return sentences about the causes of the answer's differences: all if there are few, otherwise the decided ones
-    in short."""
+    """Return sentences about the causes of the answer's differences. If there are many, return short sentences about
+    the decided ones only."""
     comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
     rows = list(reason_rows(causes.cause_rows(verdicts), headline(comparisons), comparisons))
     late = later_lines(comparisons)

@@ -1,4 +1,4 @@
-"""Sentences about initial windows: the part of cold requests' differences that they alone cause."""
+"""Sentences about initial windows, and how much of the difference between cold requests they cause."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,8 +35,8 @@ class _Helped:
 
 
 def window_lines(verdicts: WindowsPart) -> list[str]:
-    """Return a sentence for each level that begins with more packets. Empty for campaigns that an earlier version
-    began."""
+    """Return a sentence for each level that begins with more packets than another. Empty for campaigns from an earlier
+    version of h123."""
     rows = [_Helped.of(row) for row in verdicts.get("windows", [])]
     groups: dict[tuple[str, int, int], list[_Helped]] = {}
     for row in rows:

@@ -1,4 +1,5 @@
-"""Caveats next to the answer: repeated observations, confounded factors, handshakes in CPU, uncertain tails."""
+"""Caveats next to the answer: repeated observations, confounded factors, handshakes in processor time, uncertain
+tails."""
 
 from collections.abc import Sequence
 
@@ -22,7 +23,7 @@ def confounded_lines(verdicts: ConfoundedPart) -> list[str]:
 
 
 def handshake_lines(verdicts: HandshakesPart) -> list[str]:
-    """Return sentences about handshakes within processor time."""
+    """Return sentences about how much of the processor time is spent on handshakes."""
     return _handshakes(verdicts.get("handshakes", []))
 
 
@@ -96,7 +97,7 @@ def _tail(name: str, rows: Sequence[TailRow]) -> str:
 
 
 def tail_row(row: TailRow) -> tuple[str, str, str, str]:
-    """Return cell and level, value, interval, and the interval in per cent of the value."""
+    """Return the cell's name, the value, its interval, and the distances of both ends from the value in per cent."""
     wording = metric(row["metric"])
     interval = " – ".join(wording.format(row[end]) for end in ("low", "high"))
     value, ends = row["value"], (row["low"], row["high"])

@@ -1,4 +1,4 @@
-"""Sentences about when a campaign ended: its looks, if there was more than one, and its required width."""
+"""Sentences about when a campaign ended: its looks, and whether its intervals have the required width."""
 
 from h123.analysis.provenance.looks import early_look
 from h123.analysis.sections import Verdicts
@@ -14,8 +14,8 @@ _SAID = {
 
 
 def width_lines(verdicts: Verdicts) -> list[str]:
-    """Return a sentence for the summary about the required width of the answer's intervals. Empty without
-    `--precision`."""
+    """Return a sentence for the summary about the required width of the answer's intervals. Empty if the campaign ran
+    without `--precision`."""
     width = verdicts["width"]
     if width is None:
         return []
