@@ -40,7 +40,7 @@ def _analyse(folder: CampaignFolder) -> Verdicts:
 
 
 def compute(case: Case) -> Verdicts:
-    """Compute all sections of the verdicts."""
+    """Return the verdicts of a campaign, with all sections."""
     parts = dict[str, Any]()
     for section in SECTIONS:
         parts |= section.compute(case)
@@ -48,8 +48,8 @@ def compute(case: Case) -> Verdicts:
 
 
 def is_current(verdicts: Verdicts, case: Case) -> bool:
-    """Return whether this program would compute the same verdicts. Differences in the last digits, in the folder's name
-    and in the outcome of the campaign's conditions do not count."""
+    """Return whether this version of h123 would compute the same verdicts from the campaign. Ignore differences in the
+    last digits, in the folder's name, and in the outcome of the gate's conditions."""
     parts: dict[str, object] = json.loads(_verdicts_text(compute(case)))
     apart = {"campaign", "gate"}
     return all(_is_alike(verdicts.get(name), part) for name, part in parts.items() if name not in apart)
@@ -66,8 +66,8 @@ def _is_alike(part: object, other: object) -> bool:
 
 
 def record_gate(folder: CampaignFolder, verdicts: Verdicts, gate: GateRow | None) -> Verdicts:
-    """Add the outcome of the gate's conditions to the verdicts, and write them as `analyse` does, so that all readers
-    see the same."""
+    """Add the outcome of the gate's conditions to the verdicts, and write them as `analyse` does, so that every reader
+    of the file sees the outcome."""
     other_parts = cast(Verdicts, {name: part for name, part in verdicts.items() if name != "gate"})
     whole: Verdicts = {**other_parts, "gate": gate} if gate else other_parts
     if is_writable(folder.path):

@@ -1,5 +1,5 @@
-"""Compares an interval with a bound for its ratio: whether the interval is reliable, and how many blocks would
-decide."""
+"""Compares an interval with a bound for its ratio. Finds whether the interval is reliable, and how many blocks would
+decide the comparison."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from h123.analysis.statistics.looks import WIDTH, Looks
 
 
 def reliable(had: float | None, verdicts: Verdicts) -> bool:
-    """Return whether an interval has the confidence that the present look requires. With too few blocks, no interval
+    """Return whether an interval has the confidence that the current look requires. With too few blocks, no interval
     has it."""
     return had is not None and 1 - had <= verdicts["looks"]["level"] * (1 + 1e-9)
 

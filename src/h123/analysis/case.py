@@ -54,7 +54,8 @@ class Evidence:
         return connect(self._folder)
 
     def tail_intervals(self, samples: Mapping[Path, Attempt], share: float) -> Mapping[Path, tuple[float, float]]:
-        """Return the interval of a quantile of latency for each file of samples (h123.measures.quantiles)."""
+        """Return, for each file of samples, the interval of the quantile `share` of latency
+        (h123.measures.quantiles)."""
         return intervals(self._folder, samples, share)
 
     def damaged_trials(self) -> Mapping[str, str]:

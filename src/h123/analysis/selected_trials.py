@@ -28,7 +28,7 @@ class MachineDifference(TypedDict):
 
 
 class MachineSpread(TypedDict):
-    """How much the ratios of a comparison vary, as standard deviations of their logarithms."""
+    """The variation of a comparison's ratios, as standard deviations of their logarithms."""
 
     cell: Mapping[str, str]
     metric: str

@@ -25,7 +25,8 @@ the set-up, and say nothing about a treatment. A feature that a subject does not
 
 
 class Treated(NamedTuple):
-    """A treatment in a block. Imported trials have their own names, and may have several runs of one treatment."""
+    """A treatment in a block. Imported trials have names of their own, and a block may contain several runs of one
+    treatment."""
 
     block: int
     cell: tuple[tuple[str, str], ...]
@@ -42,7 +43,7 @@ class TrialSet:
 
 
 def treated(trial: Attempt | PlannedTrial) -> Treated:
-    """Return the trial's place in the plan."""
+    """Return the trial's treatment and block."""
     return Treated(trial.block, tuple(sorted(trial.cell.items())), trial.twin)
 
 

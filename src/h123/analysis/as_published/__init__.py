@@ -1,4 +1,5 @@
-"""The REST-API study's own analysis, reproduced and labelled "as published", next to h123's own verdicts."""
+"""Repeats the REST-API study's own analysis on a campaign. Its results are labelled "as published" and stand next to
+h123's verdicts."""
 
 from h123.analysis.as_published.document import as_published
 

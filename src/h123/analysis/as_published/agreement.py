@@ -1,4 +1,4 @@
-"""Compares the published analysis with h123's: what each finds in a comparison, and why they differ."""
+"""Compares the published analysis with h123's: what each of them finds in a comparison, and why they differ."""
 
 import math
 
@@ -20,8 +20,8 @@ FINDINGS = (FASTER, SLOWER)
 def sound_comparison(
     published: PublishedPair, sound: JudgedComparison | None, margin: float, alpha: float
 ) -> SoundComparison:
-    """Return h123's own verdict on a published comparison (`sound`), whether the two agree (`agrees`), and why not
-    (`reason`). All are null if h123 does not test this comparison."""
+    """Return h123's own verdict on a published comparison (`sound`), whether the two agree (`agrees`), and if not, why
+    (`reason`). All fields are null if h123 does not test this comparison."""
     if sound is None or sound["ratio"] is None:
         return {"sound": None, "agrees": None, "reason": None}
     row = _as_metric(sound, sound["ratio"], inverted=PRINTED[published["metric"]].better == "higher")
@@ -53,7 +53,7 @@ def _finding(verdict: str) -> str | None:
 
 
 def _reason(published: Tests, row: SoundRow, sound: JudgedComparison, margin: float, alpha: float) -> str:
-    """Explain in plain words why the two analyses differ."""
+    """Explain in words why the two analyses differ."""
     if row["verdict"] in FINDINGS:
         return _against(published) if published["verdict"] in FINDINGS else _missed(published, row)
     if row["verdict"] == "equivalent":

@@ -1,4 +1,4 @@
-"""The best values that a link allows one request: alone on the link, and when all users share it equally."""
+"""Computes the best values that a link allows one request: alone on the link, and when all users share it equally."""
 
 from collections.abc import Collection, Mapping
 
@@ -11,8 +11,8 @@ from h123.study.networks.network import Direction
 def bounds(
     metric: str, *, size: int | None, users: int | None, rate: float | None, round_trip: float | None
 ) -> LinkBounds | None:
-    """Return the bounds `alone` and `share` in the metric's unit (least time or most throughput), or None without a
-    limit.
+    """Return the bounds `alone` and `share` in the metric's unit (least time or most throughput), or None if the link
+    has no limit.
 
     A request alone on a link of `rate` bit/s needs size * 8 / rate seconds for a body of `size` bytes. If `users` users
     always share the link equally, each needs `users` times as long. No first byte arrives before one `round_trip`
@@ -35,8 +35,8 @@ def bounds_of_cell(
 ) -> LinkBounds | None:
     """Return the bounds of one cell of the campaign, from the network's profile.
 
-    A rate from a trace gives no bound. If rates or delays change over time, the highest rate and the lowest delay
-    count.
+    A rate from a trace gives no bound. If rates or delays change over time, the bounds use the highest rate and the
+    lowest delay.
     """
     link, work = networks[parameters.network], parameters.workload
     return bounds(

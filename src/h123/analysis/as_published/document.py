@@ -38,11 +38,11 @@ STRATUM = "method"
 
 
 def as_published(case: Case, sound_rows: Sequence[JudgedComparison]) -> AsPublished:
-    """Apply the paper's own procedure to this campaign, and compare it with the sound comparisons (`sound_rows`).
+    """Apply the paper's own procedure to this campaign, and compare its results with h123's own comparisons
+    (`sound_rows`).
 
-    The result includes what the paper draws (the replications of each treatment), and the paper's printed values if
-    published/ contains them. There is no throughput if the study has only a placeholder for the size (imported
-    samples).
+    The result includes the replications of each treatment, which the paper draws, and the paper's printed values if
+    published/ contains them. It has no throughput if the study has only a placeholder for the size (imported samples).
     """
     plan, unknown = case.plan, case.unknown
     pooled = Pooled(case.evidence, plan.study)
@@ -114,7 +114,8 @@ def _compare(a: list[Floats], b: list[Floats], lower_is_better: bool, seed: int)
 
 
 def _side(runs: list[Floats], seed: int) -> PooledSide:
-    """Return the paper's figures for one treatment, and the number of independent requests with as much information."""
+    """Return the paper's figures for one treatment, and the number of independent requests that would give as much
+    information."""
     values = np.concatenate(runs)
     cv, word = procedure.consistency(np.array([run.mean() for run in runs])) or (None, None)
     correlation = procedure.intra_run_correlation(runs)
@@ -143,8 +144,8 @@ def _note(sides: Sequence[PooledSide]) -> str | None:
 
 
 def factor_tests(plan: Plan, metric: str, runs: Runs) -> Iterator[FactorTest]:
-    """Test each factor that varies with Kruskal-Wallis, with all other factors pooled; if methods vary, within each
-    method."""
+    """Apply the Kruskal-Wallis test to each factor of the study, pooling all other factors. If the study varies the
+    method, test each method separately."""
     treatments, factors = _treatments(plan), plan.study.factors
     strata = [{STRATUM: level} for level in factors[STRATUM]] if STRATUM in factors else [{}]
     for within, factor in itertools.product(strata, (name for name in factors if name != STRATUM)):

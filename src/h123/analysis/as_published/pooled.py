@@ -23,7 +23,7 @@ class Run(NamedTuple):
 
 
 class Pooled:
-    """The warm, successful requests of each trial's last valid attempt, without the A/A twin's.
+    """The warm, successful requests of each trial's last valid attempt. A/A twins are left out.
 
     There may be millions of them, so they stay in two numeric columns in DuckDB. Arrays hold one treatment and metric
     at a time.
@@ -45,7 +45,7 @@ class Pooled:
             self._blocks.setdefault(cell, {})[number] = block
 
     def runs(self, cell: dict[str, str], metric: str) -> list[Run]:
-        """Return the runs of a treatment in order, without runs that have no value."""
+        """Return the runs of a treatment in order, leaving out runs that have no value."""
         blocks = self._blocks.get(json.dumps(cell, sort_keys=True), {})
         column, convert = self._definition(cell, metric)
         columns = self._table.execute(

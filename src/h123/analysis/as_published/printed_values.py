@@ -51,7 +51,8 @@ class _PrintedCampaign:
         self._replications, self._comparisons = replications, comparisons
 
     def values(self, value: PrintedValue) -> list[OursRow]:
-        """Return one element for each treatment that the printed figure is about (for a pair: for each cell)."""
+        """Return one element for each treatment that the printed figure is about. If the figure is about a pair, return
+        one for each cell."""
         kinds = {"value": self._centres, "change": self._changes, "effect": self._effects}
         return [{**row, "cell": cell} for cell, row in kinds[value.kind](value) if row]
 

@@ -43,8 +43,8 @@ class MannWhitney:
 
 
 def consistency(run_means: Floats) -> tuple[float, str] | None:
-    """Return the coefficient of variation of the runs' means (standard deviation with n - 1, over the mean) and its
-    class."""
+    """Return the coefficient of variation of the runs' means (their standard deviation with n - 1, divided by their
+    mean) and its class."""
     if len(run_means) < 2:
         return None
     cv = float(np.std(run_means, ddof=1) / np.mean(run_means))
@@ -52,8 +52,8 @@ def consistency(run_means: Floats) -> tuple[float, str] | None:
 
 
 def shapiro_wilk(values: Floats, seed: int) -> Shapiro | None:
-    """Return W, p and the number of values used: a random 5000, drawn with `seed`, if there are more. None if all
-    values are equal."""
+    """Return W, p and the number of values used. If there are more than 5000 values, test a random 5000 of them, drawn
+    with `seed`. Return None if all values are equal."""
     if len(values) < 3 or values.min() == values.max():
         return None
     if len(values) > SHAPIRO_UP_TO:
@@ -64,8 +64,9 @@ def shapiro_wilk(values: Floats, seed: int) -> Shapiro | None:
 
 
 def mann_whitney(a: Floats, b: Floats) -> MannWhitney:
-    """Return the two-sided test of Mann and Whitney (1947) with Cureton's effect size (1956). It is exact for samples
-    of up to 8 without ties, and otherwise normal with corrections for ties and continuity."""
+    """Return the two-sided test of Mann and Whitney (1947) with Cureton's effect size (1956). The p is exact for
+    samples of up to 8 values without ties. Otherwise it is a normal approximation with corrections for ties and
+    continuity."""
     stats = _stats()
     test = stats.mannwhitneyu(a, b, alternative="two-sided", method="auto")
     u = float(test.statistic)
@@ -122,8 +123,8 @@ def intra_run_correlation(runs: Sequence[Floats]) -> float | None:
 
 
 def independent_requests(runs: Sequence[Floats], correlation: float | None) -> float | None:
-    """Return the number of independent requests that tell as much about a mean: N / (1 + (m - 1) rho), where m is the
-    mean number of requests in a run (Kish's design effect, Survey Sampling, 1965)."""
+    """Return the number of independent requests that would give as much information about a mean: N / (1 + (m - 1)
+    rho), where m is the mean number of requests in a run (Kish's design effect, Survey Sampling, 1965)."""
     total = sum(map(len, runs))
     if correlation is None or math.isnan(correlation):
         return None

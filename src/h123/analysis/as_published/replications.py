@@ -1,4 +1,4 @@
-"""The trials of each treatment as the paper averages them: one mean and one median of requests per trial."""
+"""Averages the trials of each treatment as the paper does: one mean and one median of the requests of each trial."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
@@ -40,7 +40,7 @@ def centre(trials: Iterable[Replication], statistic: Statistic) -> Centre:
 
 
 def change(a: Iterable[Replication], b: Iterable[Replication], statistic: Statistic) -> Centre | None:
-    """Return a / b - 1, paired by block, or None if no block has both sides."""
+    """Return the relative change from b to a, a / b - 1, paired by block. Return None if no block has both sides."""
     first, second = _by_block(a, statistic), _by_block(b, statistic)
     blocks = sorted(first.keys() & second.keys())
     if not blocks:
@@ -56,7 +56,7 @@ def change(a: Iterable[Replication], b: Iterable[Replication], statistic: Statis
 
 
 def _by_block(trials: Iterable[Replication], statistic: Statistic) -> dict[int, float]:
-    """Return one value per block. If imported samples have several runs in a block, their median counts."""
+    """Return one value per block. If imported samples have several runs in a block, use their median."""
     by_block: dict[int, list[float]] = {}
     for trial in trials:
         by_block.setdefault(trial["block"], []).append(trial[statistic])

@@ -40,7 +40,7 @@ class PooledSide(TypedDict):
 
 
 class SoundRow(TypedDict):
-    """h123's sound comparison, next to the published one."""
+    """h123's own comparison, next to the published one."""
 
     metric: str
     """The metric. A row for throughput is the inverse of the comparison by latency."""
@@ -205,7 +205,7 @@ class PrintedRow(TypedDict):
 
 
 def _has_logarithm(row: PrintedRow) -> PrintedRow:
-    """Check the row: times and rates are drawn on logarithmic axes."""
+    """Check that times and rates in the row are positive, because they are drawn on logarithmic axes."""
     if row["kind"] == "value" and any(own["value"] < LEAST for own in row["ours"]):
         raise ValueError("ours: the value of a time or rate must be positive")
     return row

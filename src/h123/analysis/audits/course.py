@@ -1,4 +1,4 @@
-"""Audits of an attempt's course: load throughout the run, and one row for each request."""
+"""Audits of how an attempt ran: the load throughout the run, and one row for each request."""
 
 import math
 

@@ -69,7 +69,7 @@ def draws_mixed(attempts: Iterable[Attempt]) -> list[Finding]:
 
 
 def blocks_too_few(comparisons: Sequence[JudgedComparison], rule: Rule) -> list[Finding]:
-    """Check for each family that its blocks allow a corrected p below the level of the present look."""
+    """Check for each family that it has enough blocks for a corrected p below the level of the current look."""
     findings = []
     for name, members in _families(comparisons).items():
         blocks, size = max(c["blocks"] for c in members), len(members)
@@ -82,8 +82,8 @@ def blocks_too_few(comparisons: Sequence[JudgedComparison], rule: Rule) -> list[
 
 
 def _chances(family: Sequence[JudgedComparison], blocks: int, rule: Rule) -> str:
-    """Describe the power to find differences as large as the margin. It is unknown if an interval is unbounded or rests
-    on few blocks, because the spread follows from the intervals."""
+    """Describe the power to find differences as large as the margin. The power is unknown if an interval is unbounded
+    or comes from few blocks, because the intervals determine the assumed spread."""
     spreads = [
         spread(low, high, c["blocks"], rule.level)
         for c in family

@@ -38,7 +38,7 @@ _NAMED = 2
 
 @dataclass(frozen=True)
 class Exclusion:
-    """The kind of an exclusion, and its reason in words."""
+    """The kind of reason not to judge a comparison, and the reason in words."""
 
     kind: str
     why: str
@@ -144,7 +144,8 @@ class Exclusions:
         return Exclusion(AUDITS, f"{share} failed {audit_names(audits)}{''.join(mended)}")
 
     def _failed(self, c: PairedComparison) -> dict[Treated, list[str]]:
-        """Return the failed audits of the comparison's trials. A factor that the cell leaves open is open here too."""
+        """Return the failed audits of the comparison's trials. If the cell leaves a factor open, the trials at all of
+        its levels count."""
         sides = [({**c.cell, self._factor: level}.items(), twin) for level, twin in ((c.a, False), (c.b, c.twin))]
         blocks = {pair.block for pair in c.pairs}
         return {
@@ -171,8 +172,8 @@ class Exclusions:
         )
 
     def _timeless(self, c: PairedComparison) -> Exclusion | None:
-        """Exclude a comparison of trials in which nothing takes time (study/plan.py), unless their times show
-        otherwise."""
+        """Exclude a comparison of trials in which nothing takes time (study/plan.py), unless the measured times show
+        that something did."""
         sides = (self._study.parameters({**c.cell, self._factor: level}) for level in (c.a, c.b))
         names = dict.fromkeys(side.network for side in sides if timeless(side, self._networks))
         if not names or not METRICS[c.metric].of_requests:
@@ -188,8 +189,8 @@ class Exclusions:
         )
 
     def _took(self, c: PairedComparison) -> float | None:
-        """Return the time of the slower side in seconds, by the comparison's metric, or by latency if that metric is no
-        time."""
+        """Return the time of the slower side in seconds, by the comparison's metric, or by latency if that metric is
+        not a time."""
         if METRICS[c.metric].unit == "s":
             sides = [[pair.a for pair in c.pairs if pair.whole], [pair.b for pair in c.pairs if pair.whole]]
         else:
@@ -201,7 +202,7 @@ class Exclusions:
         return max(medians, default=None)
 
     def _readings(self, c: PairedComparison) -> float:
-        """Return the most that readings of the clock can add to the comparison's times, s."""
+        """Return the longest time, in seconds, that reading the clock can add to the comparison's times."""
         mine = [attempt for side in self._trials(c) for attempt in side]
         return max((_readings(attempt) for attempt in mine), default=0.0)
 
@@ -228,8 +229,8 @@ def exclusions(case: Case) -> Exclusions:
 
 
 def _readings(attempt: Attempt) -> float:
-    """Return the most that readings of the clock can add to a request of this trial with all its users, s. For a visit,
-    this covers all of its requests."""
+    """Return the longest time, in seconds, that reading the clock can add to a request of this trial with all its
+    users. For a visit, this covers all of its requests."""
     s, p = attempt.summary, attempt.parameters
     users, requests_per_user = p["users"] or 1, p["requests"] or 1
     requests = max(1.0, s.warm / (users * requests_per_user))

@@ -62,7 +62,7 @@ Found = list[tuple[Attempt, Finding]]
 
 @dataclass(frozen=True)
 class Audit:
-    """A plausibility check of one trial. `check` returns None if it does not apply."""
+    """A plausibility check of one trial. `check` returns None if the audit does not apply to the trial."""
 
     name: str
     meaning: str

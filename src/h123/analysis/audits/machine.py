@@ -16,8 +16,8 @@ _RECEIVE_BUFFER = "Udp.RcvbufErrors"
 
 
 def client_saturated(attempt: Attempt) -> Finding | None:
-    """Check that the client used less than 0.9 of one processor during its run (a browser: of all its processors). Wall
-    clock only."""
+    """Check that the client used less than 0.9 of one processor during its run, or a browser less than 0.9 of all its
+    processors. Applies to the wall clock only."""
     if attempt.virtual:
         return None
     used = [role.cpu.main_ns for role in attempt.report.roles if role.name == "client"]
@@ -42,7 +42,7 @@ def _processors(attempt: Attempt) -> int:
 def machine_saturated(attempt: Attempt) -> Finding | None:
     """Check that all processors together were busy for less than 0.95 of a run of at least half a second.
 
-    Wall clock only.
+    Applies to the wall clock only.
     """
     if attempt.virtual:
         return None
@@ -144,7 +144,7 @@ def _counted(report: FinishedReport) -> dict[str, FinishedDirection]:
 
 
 def _worst(findings: list[Finding | None]) -> Finding | None:
-    """Return one finding for both directions: a failed one if there is one."""
+    """Return one finding for both directions: a failed one if either direction failed."""
     findings_known = [finding for finding in findings if finding]
     return min(findings_known, key=lambda finding: finding.passed) if findings_known else None
 

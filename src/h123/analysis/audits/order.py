@@ -1,8 +1,7 @@
-"""Audits of when trials ran: the order favours no level, and both trials of a pair ran close together.
+"""Audits of when trials ran: the order must favour no level, and both trials of a pair must run close together.
 
-They prevent no verdict. A verdict whose pair fails mentions the audit, because a drifting machine may have affected the
-ratio. They leave out trials under the virtual clock, because nothing that runs before or during these can change their
-results.
+A failed audit does not prevent a verdict. The verdict mentions it, because a drifting machine may have affected the
+ratio. The audits leave out trials under the virtual clock, whose results do not depend on what else runs or ran.
 """
 
 import itertools
@@ -96,8 +95,8 @@ def order_unrecorded(attempts: Sequence[Attempt]) -> Finding | None:
 
 
 def order_confounded(attempts: Sequence[Attempt], plan: Plan) -> dict[tuple[str, str], Finding]:
-    """Check for each pair that neither level usually ran first: an exact sign test over all blocks and cells, corrected
-    with Holm's method over the pairs.
+    """Check for each pair that neither level usually ran first. The check is an exact sign test over all blocks and
+    cells, corrected with Holm's method over the pairs.
 
     A block's order is a random permutation. In it, the relative orders of pairs without a common trial are independent
     tosses of a fair coin (Knuth, The Art of Computer Programming 2, section 3.4.2). So over any cells and blocks, the

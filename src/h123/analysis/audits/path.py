@@ -20,7 +20,7 @@ class Ways(Protocol):
 
 
 def direction(link: Ways, name: str) -> Direction:
-    """Return the direction `up` or `down`; for a veth, a direction without effects."""
+    """Return the direction `up` or `down` of the link. For a veth, return a direction without effects."""
     return (link.up if name == "up" else link.down) or Direction()
 
 

@@ -70,8 +70,8 @@ def _needed_ns(attempt: Attempt) -> float | None:
 
 
 def trials_repeated(attempts: Sequence[Attempt], _: Plan) -> Found:
-    """Check that no two trials have requests with exactly the same times. Not for the virtual clock, where this may
-    happen."""
+    """Check that no two trials have requests with exactly the same times. Does not apply to the virtual clock, under
+    which this may happen."""
     telling = [attempt for attempt in attempts if attempt.timeline.sums and not attempt.virtual]
     same: dict[Hashable, list[Attempt]] = defaultdict(list)
     for attempt in telling:
@@ -84,8 +84,9 @@ def trials_repeated(attempts: Sequence[Attempt], _: Plan) -> Found:
 
 
 def arms_apart(attempts: Sequence[Attempt], plan: Plan) -> Found:
-    """Check imported samples whose blocks pair no trials: if two compared levels have at least two trials each in a
-    cell, neither level ran entirely before the other. For paired trials, `order-confounded` tests the order exactly."""
+    """Check that neither of two compared levels in a cell ran entirely before the other. Applies to imported samples
+    whose trials are not paired in blocks, if both levels have at least two trials. For paired trials,
+    `order-confounded` tests the order exactly."""
     return _of_pairs(attempts, plan, _apart)
 
 
@@ -149,7 +150,8 @@ def _own_share(attempt: Attempt) -> float | None:
 
 
 def _tls_names(attempts: Iterable[Attempt], *, apart: bool) -> set[str]:
-    """Return the kinds of TLS. `apart`: distinguish resumed sessions from full ones."""
+    """Return the names of the kinds of TLS that the attempts used. `apart`: distinguish resumed sessions from full
+    ones."""
     names = {_tls_name(kind, resumed=apart and kind.resumed) for attempt in attempts for kind in attempt.tls}
     return names - {""}
 
@@ -164,8 +166,8 @@ def _tls_name(kind: Tls, *, resumed: bool) -> str:
 def _of_pairs(
     attempts: Sequence[Attempt], plan: Plan, hold: Callable[[list[Attempt], list[Attempt]], Finding | None]
 ) -> Found:
-    """Apply `hold` to pairs of levels. Each trial of either level gets its finding: the first that failed, if there are
-    several."""
+    """Apply `hold` to the trials of each pair of compared levels. Each trial gets the finding of its pairs: the first
+    that failed, if any did."""
     by_trial: dict[str, tuple[Attempt, Finding]] = {}
     for a, b, sides in _pairs(attempts, plan):
         finding = hold(*sides)

@@ -26,9 +26,10 @@ def users_above_link(attempt: Attempt) -> Finding | None:
     """Check that body bits x users are at most 1.02 x 2 users / (users + 1) times rate x the sum of the requests'
     times.
 
-    This is for samples without start times. Each user of a closed loop has one request in flight until its last one has
-    ended. In the most unequal case the link serves one user after the other: all wait for the first, all but one for
-    the second, and so on. Then their times add up to (users + 1) / 2 times the run (Smith's rule, shortest first).
+    This audit is for samples without start times. Each user of a closed loop has one request in flight until its last
+    one has ended. In the most unequal case the link serves one user after the other: all users wait for the first one's
+    request, all but one for the second, and so on. Then their times add up to (users + 1) / 2 times the run (Smith's
+    rule, shortest first).
     """
     s, users = attempt.summary, attempt.parameters["users"]
     if s.warm_start_ns is not None or attempt.parameters["rate"] or not users or not s.warm_busy_ns:
@@ -54,8 +55,8 @@ def _share(attempt: Attempt, seconds: float, limit: float, detail: str) -> Findi
 
 
 def _declared(attempt: Attempt) -> dict[str, int]:
-    """Return the body bytes of a request by direction, from the study, for samples without bytes. Without a method, the
-    direction that carries more counts."""
+    """Return the body bytes of a request by direction, as the study declares them, for samples without bytes. If the
+    method is not known, assume the direction in which the link carries more."""
     s, body_bytes = attempt.summary, attempt.workload.body_bytes()
     if body_bytes is None or s.bytes_up_max is not None or s.bytes_down_max is not None:
         return {}

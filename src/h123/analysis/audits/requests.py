@@ -1,4 +1,4 @@
-"""Audits of the requests themselves: all are present and answered, as requested."""
+"""Audits of the requests themselves: all are present and answered, as the study requested."""
 
 from collections.abc import Iterator
 

@@ -19,8 +19,8 @@ def handshake_below_round_trips(attempt: Attempt) -> Finding | None:
 
 
 def cold_below_round_trips(attempt: Attempt) -> Finding | None:
-    """Check that the shortest cold request takes at least the handshake's round trips and one more, less 2 %. Not for
-    handshakes with early data or imported resumed ones."""
+    """Check that the shortest cold request takes at least the handshake's round trips and one more, less 2 %. Expects
+    only one round trip if the handshake carries early data, or if it is imported and resumed."""
     shortest, trips = attempt.summary.cold_shortest_ns, _handshake(attempt)
     if trips is None:
         return None
@@ -63,7 +63,7 @@ def beyond(attempt: Attempt) -> list[tuple[int, str]]:
 
 
 def _reason(opening: Opening, expected: int, *, refused: bool) -> str:
-    """Return the reason for the additional round trips, as far as known."""
+    """Return the reason for the additional round trips, or an empty string if it is not known."""
     logged = (
         opening.request_round_trips is not None and expected <= opening.request_round_trips
     )  # otherwise its time is not the time of sending
@@ -100,7 +100,8 @@ def _round_trips_finding(attempt: Attempt, shortest: int | None, trips: int, wha
 
 
 def _handshake(attempt: Attempt) -> int | None:
-    """Return the round trips before the first request, as without TLS if it is not known whether TLS is used."""
+    """Return the number of round trips before the first request. If it is not known whether an imported trial used TLS,
+    assume that it did not."""
     protocol, versions = attempt.parameters["protocol"], attempt.tls_versions
     if protocol is None:
         return None

@@ -2,14 +2,15 @@
 
 The rule is the same for all claims. A directional claim is confirmed if the exact signed-rank test rejects in the
 claimed direction (corrected with Holm's method over the ledger's claims that the campaign was to measure) and, if the
-claim states a size, the interval overlaps half to twice that size. If only the size fails, only the direction is
-confirmed. The claim is refuted if its interval lies inside the study's equivalence margin or on the other side.
+claim states a size, the interval overlaps the range from half of that size to twice that size. If only the size fails,
+only the direction is confirmed. The claim is refuted if its interval lies inside the study's equivalence margin, or on
+the opposite side of zero from the claim.
 
 An equivalence is confirmed if, in all its cells, the interval lies inside the margin and both one-sided tests reject
 after Holm; it is refuted if in some cell the interval lies wholly outside. A claim of `not higher` or `not lower`
-follows the same rule with one end of the margin and the test there. Intervals are not widened for the number of claims
-or cells. Anything else is undecided, and so is every claim with fewer than 6 blocks or on trials that an audit calls
-impossible.
+follows the same rule, but only for one end of the margin and with one test. Intervals are not widened for the number of
+claims or cells. Every other claim is undecided, and so is a claim with fewer than 6 blocks or with trials that an audit
+calls impossible.
 
 Two claims with the same observation (the same levels, cells and metric, or latency and goodput in a closed loop) count
 once: the later one takes the earlier one's place, and its p is never smaller. If one is about a margin and the other
@@ -103,7 +104,7 @@ def _repeats(ledger: Ledger, measured: "Mapping[str, ClaimMeasurement]", plan: P
 
 
 def _observation(claim: MeasurableClaim, plan: Plan) -> Hashable:
-    """Return a key that claims decided by the same values share, in any order of levels."""
+    """Return a key that is equal for claims that the same values decide, in whatever order they name the levels."""
     from h123.analysis.claims.measurement import claimed_cells
     from h123.analysis.comparisons.repeats import repeated
 
@@ -131,7 +132,8 @@ def _measure(ledger: Ledger, case: "Case") -> "dict[str, ClaimMeasurement]":
 
 
 def _by_arithmetic(claim: Claim) -> "ClaimRow":
-    """Return the fields of every claim. Arithmetic decides a claim made in words alone, or leaves it open."""
+    """Return the row of a claim without a campaign. A claim stated in words alone is decided by arithmetic; any other
+    possible claim stays open."""
     arithmetic = [check(result) for result in claim.checks]
     possible = all(result.passed for result in arithmetic)
     worded = claim if isinstance(claim, WordedClaim) else None
@@ -247,7 +249,8 @@ def _direction(
 def _bounded(
     claim: MeasurableClaim, margin: float, measured: "ClaimMeasurement", p_adjusted: float, family: int, rule: "Rule"
 ) -> Ruling:
-    """Return the verdict of a claim with a margin in each cell: inside the margin, or not beyond one end of it."""
+    """Return the verdict on a claim with a margin, which must hold in each cell: the ratio is inside the margin, or not
+    beyond one end of it."""
     most = math.inf if claim.direction == "not lower" else math.log1p(margin)
     least = -math.inf if claim.direction == "not higher" else -math.log1p(margin)
     estimates = [figure.estimate for figure in measured.figures if figure.estimate]
@@ -269,7 +272,7 @@ def _inside(estimate: "IntervalEstimate", margin: float) -> bool:
 
 
 def _overlaps(estimate: "IntervalEstimate", size: float) -> bool:
-    """Return whether the interval, as a relative change, overlaps half to twice the size."""
+    """Return whether the interval, as a relative change, overlaps the range from half of `size` to twice `size`."""
     least, most = (math.log1p(change) if change > -1 else -math.inf for change in sorted((0.5 * size, 2 * size)))
     return estimate.low <= most and least <= estimate.high
 

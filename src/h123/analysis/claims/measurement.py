@@ -2,8 +2,8 @@
 
 A claim about several cells is about the mean of their log ratios, which gives one value for each block. An interaction
 subtracts, in each block, the log ratio of the counterpart cell from each cell's own. A claim about one level uses
-values instead of ratios. An equivalence has one figure per cell, because it must hold in every cell; so have claims of
-`not higher` and `not lower`.
+values instead of ratios. Claims of equivalence, `not higher` and `not lower` have one figure per cell, because they
+must hold in every cell.
 """
 
 import itertools
@@ -57,12 +57,13 @@ class ClaimMeasurement:
 
     @property
     def blocks(self) -> int:
-        """The number of blocks of the figure with the fewest."""
+        """The smallest number of blocks behind any of the ratios."""
         return min((figure.blocks for figure in self.figures), default=0)
 
     @property
     def p(self) -> float | None:
-        """The claim's own p. For an equivalence, the worst cell's (intersection-union test, Berger 1982)."""
+        """The claim's p before correction. For an equivalence, the largest p of any cell (intersection-union test,
+        Berger 1982)."""
         p_values = [figure.p for figure in self.figures if figure.p is not None]
         return None if self.lack else max(p_values, default=None)
 

@@ -25,7 +25,7 @@ class ClaimFigure(TypedDict):
 
 
 class ClaimQuestion(TypedDict):
-    """What a claim asks of a campaign."""
+    """The question that a claim asks of a campaign."""
 
     estimand: str | None
     condition: Mapping[str, object]

@@ -2,7 +2,8 @@
 
 This concerns only requests whose study states no size; otherwise a different size is a failed request. If the sizes of
 both sides are constant, they must be equal. If they vary, they count as different if every trial of one side has a
-larger mean than every trial of the other, by more than `TOLERATED`, or if only one side sends nothing.
+larger mean than every trial of the other, by more than `TOLERATED`, or if one side sends nothing and the other sends
+something.
 """
 
 from collections import defaultdict

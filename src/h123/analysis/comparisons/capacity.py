@@ -5,15 +5,15 @@ treatments, so each step is paired within its block, and no block depends on the
 maxima are found in each block.
 
 The knee is the rate with the greatest ratio of requests per second to the 99th percentile of latency: Kleinrock's power
-(Power and deterministic rules of thumb for probabilistic problems in computer communications, ICC 1979). Below the knee
-a higher rate gains more than it costs in waiting, above it less; in an M/M/1 queue it is half of the maximum. Between
-steps, the knee is the vertex of the parabola through the logarithms of the greatest power and its neighbours. A knee at
-the first or last step is only a bound.
+(Power and deterministic rules of thumb for probabilistic problems in computer communications, ICC 1979). Below the
+knee, a higher rate gains more throughput than it costs in waiting; above the knee, it costs more than it gains. In an
+M/M/1 queue, the knee is half of the maximum. Between steps, the knee is the vertex of the parabola through the
+logarithms of the greatest power and its neighbours. A knee at the first or last step is only a bound.
 
 The maximum is the highest rate of answered requests at any step, or in a closed loop.
 
-Both are medians over the blocks, with exact intervals by order statistics (measures/quantiles.py), which can include
-bounds.
+The knee and the maximum are reported as medians over the blocks, with exact intervals by order statistics
+(measures/quantiles.py). These medians and intervals can be bounds.
 """
 
 import math
@@ -70,7 +70,7 @@ class CapacityStep(TypedDict):
 
 
 class CapacityRow(TypedDict):
-    """One treatment: its steps in increasing order of rate, and closed loops separately."""
+    """One treatment: its steps in increasing order of rate, and its closed loops, which are listed separately."""
 
     cell: Cell
     blocks: int
@@ -295,7 +295,8 @@ def _rate_limit(values: Iterable[float], ends: tuple[float, float] | None) -> Ra
 
 
 def _ratios(by_place: Mapping[_Place, _CapacityBlocks], plan: Plan) -> Iterator[CapacityRatio]:
-    """Yield ratios of knees and maxima, paired within blocks; not for bounds, nor if steps are missing."""
+    """Yield the ratios of knees and of maxima, paired within blocks. A ratio is left out if a knee is only a bound, or
+    if a treatment lacks the steps."""
     compared = plan.study.compare.factor
     for place, first in by_place.items():
         cell = dict(place)

@@ -23,7 +23,7 @@ Cell = dict[str, str]
 
 @dataclass(frozen=True)
 class Pair:
-    """A metric's two values in one block; a side that failed has `Metric.worst`."""
+    """The values of both levels by one metric in one block. A level that failed has the value `Metric.worst`."""
 
     block: int
     a: float
@@ -33,7 +33,7 @@ class Pair:
 
     @property
     def log_ratio(self) -> float:
-        """The value of log(a / b); infinite if one side failed."""
+        """The value of log(a / b). It is infinite if one side failed."""
         return _log(self.a) - _log(self.b)
 
     @property
@@ -66,8 +66,8 @@ class PairedComparison:
 
     @property
     def failed(self) -> dict[str, list[int]]:
-        """For each side, `a` and `b`, the blocks in which only that side failed. They are among the pairs, with the
-        worst value for that side."""
+        """For each side, `a` and `b`, the blocks in which only that side failed. These blocks are among the pairs, with
+        the worst value for that side."""
         worst = METRICS[self.metric].worst
         return {
             "a": [pair.block for pair in self.pairs if pair.a == worst],
@@ -85,7 +85,7 @@ class Values:
             self._attempts[treated(attempt)].append(attempt)
 
     def of(self, place: Treated, metric: str) -> float | None:
-        """Return the trial's value; the median if imported samples have several runs in one block."""
+        """Return the trial's value. If imported samples have several runs in one block, return their median."""
         worst = METRICS[metric].worst
         if place in self._failed:
             return worst if METRICS[metric].of_requests else None
@@ -102,7 +102,7 @@ class Values:
         return {block: _log(value) for block, value in by_block.items() if value is not None}
 
     def share(self, place: Treated, metric: str) -> float:
-        """Return the largest share of the trial's value that the machine may have caused; 0 if unknown."""
+        """Return the largest share of the trial's value that the machine may have caused, or 0 if it is unknown."""
         return max((run.shares.get(metric, 0.0) for run in self._attempts.get(place, [])), default=0.0)
 
 

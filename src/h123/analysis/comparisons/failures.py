@@ -1,8 +1,8 @@
 """Compares the share of failed requests between levels, like any other metric.
 
-The unit is the trial. Its share counts requests without an answer of status 200 to 299. It is 1 if the server or client
-failed so that there is no valid attempt. Shares are paired within blocks, and the estimate is their difference, because
-a ratio means nothing if one side has no failures.
+The unit is the trial. Its share counts requests without an answer of status 200 to 299. The share is 1 if there is no
+valid attempt because the server or client failed. The shares of two levels are paired within blocks, and the estimate
+is their difference, because a ratio means nothing if one level has no failures.
 """
 
 from collections import Counter, defaultdict
@@ -73,7 +73,7 @@ class Shares:
         return any(self._shares.values())
 
     def pairs(self, cell: Cell, a: str, b: str) -> list[tuple[float, float]]:
-        """Return both levels' shares, block by block, over all levels of factors that the cell leaves open."""
+        """Return both levels' shares in each block, over all levels of factors that the cell leaves open."""
         first, second = (self._of({**cell, self._compared: level}) for level in (a, b))
         return [(first[block], second[block]) for block in sorted(first) if block in second]
 
@@ -142,7 +142,7 @@ def _verdict(estimate: IntervalEstimate, p: float, alpha: float, tolerated: floa
 
 
 def mean_difference(pairs: Sequence[tuple[float, float]]) -> float:
-    """Return the absolute difference between the mean shares of the two levels; 0 without pairs."""
+    """Return the absolute difference between the mean shares of the two levels, or 0 if there are no pairs."""
     return abs(float(np.mean([a - b for a, b in pairs]))) if pairs else 0.0
 
 

@@ -89,9 +89,9 @@ class _Term:
 
 
 def interactions(attempts: Iterable[Attempt], plan: Plan, alpha: float) -> list[InteractionRow]:
-    """Return the `interactions` part of verdicts.json: every term for every metric of the study (each observation
-    once), with Benjamini-Hochberg's correction over all. Empty if no other factor varies, or with fewer than 3 complete
-    blocks."""
+    """Return the `interactions` part of verdicts.json: every term for every metric of the study (metrics that repeat an
+    observation are left out), with Benjamini-Hochberg's correction over all rows. Empty if no other factor varies, or
+    with fewer than 3 complete blocks."""
     compared = plan.study.compare
     levels = _levels(plan)
     index: _Index = defaultdict(list)
@@ -151,7 +151,7 @@ def _complete(index: _Index, cells: list[tuple[str, ...]], metric: str) -> Float
 def _fit(
     table: Floats, terms: Sequence[_Term], factor: str, levels: Levels, metric: str, alpha: float
 ) -> list[Interaction]:
-    """Return estimates and p of all terms from one model; nothing for a metric whose values never vary."""
+    """Return the estimates and p of all terms from one model. Return nothing for a metric whose values never vary."""
     blocks, cells = table.shape
     longer = math.sqrt((table.size - 1) / (table.size - cells))
     reach = -student_quantile(blocks - 1, alpha / 2)

@@ -82,7 +82,7 @@ def project(comparisons: Sequence[JudgedComparison], rule: Rule) -> list[JudgedC
 def outlook(
     projected: Sequence[JudgedComparison], block_size: int, valid: int, pace: float | None, remedy: Remedy
 ) -> Outlook:
-    """Return the campaign's `projection`: how many blocks would probably decide all comparisons of the question that
+    """Return the campaign's `projection`: how many blocks would probably decide all of the question's comparisons that
     more blocks can decide. `block_size`: trials in a block; `valid`: measured trials; `pace`: seconds per trial."""
     blocks = blocks_for_question(projected)
     more = blocks * block_size - valid if blocks else 0
@@ -98,14 +98,14 @@ def outlook(
 
 
 def blocks_for_question(projected: Sequence[JudgedComparison]) -> int | None:
-    """Return the number of blocks that will probably decide everything about the question that blocks can decide. None
-    if nothing is known."""
+    """Return the number of blocks that will probably decide all of the question's comparisons that more blocks can
+    decide. None if no projection is known."""
     return max((projection["blocks"] for projection in of_question(projected) if projection["blocks"]), default=None)
 
 
 def fewest_blocks(projected: Iterable[JudgedComparison], level: float) -> int:
     """Return the number of blocks below which these comparisons cannot all have a verdict, because no p is small enough
-    for the corrections of their families. Advice never names fewer."""
+    for the corrections of their families. Advice never recommends fewer blocks."""
     needed = (
         blocks_needed(comparison["family_size"], comparison["correction"], level)
         for comparison in projected
@@ -121,8 +121,8 @@ def of_question(projected: Sequence[JudgedComparison]) -> list[Projection]:
 
 
 def pairs_needed(log_ratios: Sequence[float], margin: float, levels: Levels) -> int | None:
-    """Return the number of blocks with values on both sides that a verdict needs, including the present ones. None if
-    `LIMIT` is not enough.
+    """Return the number of blocks with values on both sides that a verdict needs, including the ones that exist
+    already. None if `LIMIT` is not enough.
 
     `log_ratios` must have at least `FEWEST_PAIRS` values.
     """
@@ -157,8 +157,8 @@ def _projection(comparison: JudgedComparison, levels: Levels | None, level: floa
 
 
 def _levels(family: Sequence[JudgedComparison], now: float, then: float) -> Levels:
-    """Return the levels of the present look and of the next, as if the family's other comparisons stayed as they
-    are."""
+    """Return the levels of the current look and of the next one, assuming that the family's other comparisons stay as
+    they are."""
     size, correction = len(family), family[0]["correction"]
 
     def level(adjusted: Literal["p_adjusted", "p_equivalent_adjusted"]) -> float:

@@ -113,7 +113,7 @@ class TestResult(EstimateRow):
 
 
 class VerdictRow(TypedDict):
-    """A comparison as sentences describe it."""
+    """The fields of a comparison that are needed to describe it in a sentence."""
 
     cell: Cell
     workload: str
@@ -145,7 +145,7 @@ class JudgedComparison(ComparedLevels, TestResult):
 
 
 def headline(comparisons: Sequence[JudgedComparison]) -> list[JudgedComparison]:
-    """Return the comparisons of verdicts.json that answer the study's question: its first family, with each observation
-    once (repeats.py)."""
+    """Return the comparisons of verdicts.json that answer the study's question: its first family, without metrics that
+    repeat an observation (repeats.py)."""
     distinct = [comparison for comparison in comparisons if not comparison["twin"] and not comparison.get("repeats")]
     return [c for c in distinct if c["family"].partition("/")[0] == distinct[0]["family"].partition("/")[0]]

@@ -87,9 +87,9 @@ def _by_packets(explanations: TrialExplanations, attempts: Sequence[Attempt]) ->
 
 
 def _no_work(attempt: Attempt) -> Mapping[str, str]:
-    """Return causes whose time counts as processing only for lack of packets, with their true names. Under the virtual
-    clock processing takes no time; over HTTP/1.1 with more users than connections, requests wait at the client for a
-    free one."""
+    """Return new names for the causes that look like processing in the client or server but are not, by their usual
+    names. Under the virtual clock processing takes no time. Over HTTP/1.1 with more users than connections, requests
+    wait at the client for a free connection."""
     p = attempt.parameters
     crowded = p["protocol"] == "h1" and isinstance(p["connections"], int) and p["connections"] < p["users"]
     waits = {CLIENT: _AT_CLIENT} if attempt.virtual or crowded else {}
@@ -97,8 +97,8 @@ def _no_work(attempt: Attempt) -> Mapping[str, str]:
 
 
 def _by_processors(attempts: Sequence[Attempt]) -> Bottlenecks | None:
-    """Return the shares from processor times. None under the virtual clock, where processing takes no time, or without
-    such reports."""
+    """Return the shares from processor times. None under the virtual clock, where processing takes no time, or if there
+    are no reports of processor time."""
     shares_by_role = [shares for attempt in attempts if not attempt.virtual and (shares := dict(_at_work(attempt)))]
     if not shares_by_role:
         return None
@@ -107,8 +107,8 @@ def _by_processors(attempts: Sequence[Attempt]) -> Bottlenecks | None:
 
 
 def _at_work(attempt: Attempt) -> Iterator[tuple[str, float]]:
-    """Yield both roles' busy share of the time of warm requests, or of the client's whole run if that time is too
-    short."""
+    """Yield, for the client and for the server, the busy share of the time of warm requests. If that time is too short,
+    use the client's whole run."""
     report, summary = attempt.report, attempt.summary
     roles = {role.name: role.cpu for role in report.roles}
     if not {"client", "server"} <= roles.keys() or not report.machine.wall_ns:

@@ -1,8 +1,9 @@
-"""Causes: what both sides' requests or pages spent their time on, and which parts make the difference.
+"""Causes: what the requests or page visits of both compared levels spent their time on, and which parts make the
+difference.
 
-Each trial contributes the mean over its requests: unlike medians, means of parts add up to the mean of the whole. Pages
-contribute the median visit, and moves the median recovery, whose parts also add up. Differences are paired within
-blocks.
+Each trial contributes the mean over its requests: unlike medians, means of parts add up to the mean of the whole. A
+trial of page visits contributes the median visit, and a trial in which the client moves contributes the median
+recovery; their parts also add up. Differences are paired within blocks.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +27,7 @@ from h123.study.metrics.quantity import PageTime, RecoveryTime, RequestTime
 
 
 class SecondsBetween(TypedDict):
-    """How much longer the first level takes, over the blocks."""
+    """How many seconds longer the first level takes, over the blocks."""
 
     seconds: float
     """The centre of the paired differences, a minus b."""
@@ -138,8 +139,8 @@ def _explainable_comparisons(comparisons: Sequence[JudgedComparison]) -> Iterato
 
 
 def explained_phase(metric: str) -> str | None:
-    """Return the phase under which a trial explains a metric's time. None for a metric that is not divided into
-    causes."""
+    """Return the phase under which a trial explains the time that a metric measures. None for a metric that is not
+    divided into causes."""
     match METRICS[metric].of:
         case RequestTime(phase, "end_ns"):
             return phase

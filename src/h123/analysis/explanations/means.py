@@ -67,7 +67,7 @@ class StoredMeans:
     """The cached means of a campaign's attempts."""
 
     def __init__(self, campaign: str) -> None:
-        """`campaign` is a string that identifies the campaign."""
+        """Read the cache of the campaign that the string `campaign` identifies."""
         name = hashlib.sha256(campaign.encode()).hexdigest()[:32]
         self._path = cache_folder() / "explained" / f"{name}.json"
         self._stored = _read(self._path)

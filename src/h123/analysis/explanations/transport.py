@@ -11,7 +11,7 @@ from h123.study import likenesses
 
 
 class TransportRow(TypedDict):
-    """How similarly the compared treatments sent."""
+    """The differences between the compared treatments in congestion control, windows and other transport settings."""
 
     transport: str
     """`deployed` or `matched`."""

@@ -80,7 +80,7 @@ def _row(case: Case, c: JudgedComparison) -> WindowsRow | None:
 
 
 def _window(case: Case, p: Parameters) -> int | None:
-    """Return the number of packets with which the sender of the bodies begins, or None if unknown."""
+    """Return the number of packets with which the sender of the bodies begins. None if it is unknown."""
     if p.congestion == "bbr":  # BBR paces by its own model of the path
         return None
     sender = SenderSetting.all(p, case.choosing, SETTINGS["initial_window"])[0]
@@ -92,7 +92,7 @@ def _window(case: Case, p: Parameters) -> int | None:
 
 
 def _straight(network: Network, up: bool) -> Straight | None:
-    """Return the path of the bodies without losses. None if packets pass at once."""
+    """Return the path of the bodies as if it lost no packets. None if it has no delay or no rate limit."""
     way = network.up if up else network.down
     if way is None or way.rate is None or not network.round_trip_ns:
         return None

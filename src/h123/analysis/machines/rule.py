@@ -2,8 +2,8 @@
 
 A machine differs if its mean is off by more than the study's margin, and by more than chance allows: a t-test with the
 variance within machines (Searle, Casella, McCulloch, Variance Components, 1992, chapter 3) at `LEVEL`, divided by the
-number of tests (Bonferroni). The most certain difference comes first. The search for the next one leaves out that
-machine, because it shifts the common mean of the others.
+number of tests (Bonferroni). The most certain difference comes first. The search for the next one leaves out the
+machines already found, because they shift the common mean.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ class Measurement(Generic[What]):
 
 @dataclass(frozen=True)
 class Departure(Generic[What]):
-    """A machine that differs."""
+    """A machine that differs from the others, and by how much."""
 
     machine: str
     what: What
@@ -56,8 +56,8 @@ def departures(samples: Sequence[Measurement[What]], machines: Iterable[str], bo
 
 
 def left_out(machines: Iterable[str], blocks: Mapping[str, int]) -> list[str]:
-    """Return which of the differing machines to leave out: in their order, as long as the remaining ones are more than
-    half of the machines and ran more than half of the blocks."""
+    """Return which of the differing machines to leave out. They are taken in order, as long as the remaining machines
+    are more than half of all and ran more than half of the blocks."""
     out = list[str]()
     for machine in machines:
         stay = blocks.keys() - {*out, machine}

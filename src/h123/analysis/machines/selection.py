@@ -22,8 +22,8 @@ class _What(NamedTuple):
 
 
 def select(trials: TrialSet, plan: Plan) -> Selection:
-    """Return the trials that count: all of them if one machine ran them, or under the virtual clock, where machines
-    cannot differ."""
+    """Return the trials that count. All of them count if one machine ran them, or under the virtual clock, where
+    machines cannot differ."""
     homes = {attempt.block: attempt.place for attempt in trials.attempts if attempt.place and not attempt.virtual}
     if len(set(homes.values())) < 2:
         return Selection(trials)
@@ -77,7 +77,7 @@ def _levels(comparison: PairedComparison, homes: Mapping[int, str]) -> Groups:
 
 
 def _grouped(values: Iterable[tuple[int, float]], homes: Mapping[int, str]) -> Groups:
-    """Group the values by machine, without blocks that failures made unknown."""
+    """Group the values by machine, leaving out blocks whose value is unknown because of failures."""
     groups = defaultdict[str, list[float]](list)
     for block, value in values:
         if block in homes and math.isfinite(value):

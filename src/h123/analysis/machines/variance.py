@@ -11,7 +11,7 @@ Groups = Mapping[str, Sequence[float]]
 
 @dataclass(frozen=True)
 class Deviations:
-    """Standard deviations of logarithms."""
+    """Two standard deviations of logarithms: between machines, and between the blocks of one machine."""
 
     between: float
     """Standard deviation between the machines' true means."""

@@ -50,7 +50,7 @@ class LooksAndOutlook(LooksPart, BlocksPart, OutlookPart):
 
 
 def early_look(verdicts: LooksAndOutlook) -> EarlyLook | None:
-    """Return the present look if it is early, otherwise None. A look with too few blocks to find anything has no
+    """Return the current look if it is early, otherwise None. A look with too few blocks to find anything has no
     cost."""
     looks, blocks = verdicts["looks"], verdicts["looks"]["blocks"][-1]
     early = verdicts["projection"]["waiting"] and FEWEST <= blocks < verdicts["blocks"]["planned"]

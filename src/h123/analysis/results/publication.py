@@ -90,7 +90,8 @@ def _refuse_unfit(folder: CampaignFolder, verdicts: Verdicts) -> None:
 
 
 def _sealed(folder: CampaignFolder) -> Sealed:
-    """Return the digest of all seals. Raises UserError if the files of an attempt are not the measured ones."""
+    """Return the digest of all seals. Raises UserError if an attempt has no seal, or if its files have changed since it
+    was sealed."""
     folder.examine()
     attempts = [event for event in folder.events() if event["event"] == "trial"]
     faults = [f"{folder.attempt(event).name}: {fault}" for event in attempts if (fault := _fault(folder, event))]

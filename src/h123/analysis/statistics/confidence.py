@@ -1,5 +1,5 @@
-"""Decides which intervals are shown as ranges: those that contain the truth often enough. Documents keep all
-intervals."""
+"""Decides which intervals are shown as ranges: those that contain the truth often enough. The files with results keep
+all intervals."""
 
 MEANINGFUL_CONFIDENCE = 0.8
 """An interval that contains the truth less often than this would mislead."""
@@ -11,5 +11,5 @@ def meaningful(confidence: float | None) -> bool:
 
 
 def no_interval(blocks: int) -> str:
-    """Say why a figure from few blocks has no range: `2 blocks, too few for an interval`."""
+    """Return why a figure from few blocks has no range: `2 blocks, too few for an interval`."""
     return f"{blocks} block{'' if blocks == 1 else 's'}, too few for an interval"

@@ -1,4 +1,4 @@
-"""Looks: how much of a study's permitted error the present look at its campaign may spend.
+"""Looks: how much of a study's permitted error the current look at its campaign may spend.
 
 If you test the same data repeatedly, with a few more blocks each time, you eventually find a difference that does not
 exist. Two rules keep the error of all looks together at alpha:
@@ -22,7 +22,7 @@ from h123.documents.events import Event
 
 
 class LooksTaken(TypedDict):
-    """The numbers of blocks at which the campaign was looked at, and the error that the present look may spend."""
+    """The numbers of blocks at which the campaign was looked at, and the error that the current look may spend."""
 
     blocks: Sequence[int]
     """The numbers of blocks; the last one is the present look."""
@@ -46,7 +46,7 @@ SPENDING, FIXED, WIDTH = "spending", "planned", "width"
 
 @dataclass(frozen=True)
 class Looks:
-    """The numbers of blocks at which a campaign was looked at, the present one last."""
+    """The numbers of blocks at which a campaign was looked at. The last one is the current look."""
 
     blocks: Sequence[int]
     planned: Sequence[int] = ()
@@ -63,7 +63,7 @@ class Looks:
         return FIXED if self.planned and set(self.blocks) <= set(self.planned) else SPENDING
 
     def level(self, alpha: float) -> float:
-        """Return the error probability that the present look may use up."""
+        """Return the error probability that the current look may use up."""
         return self._level(alpha, _count_effective_looks(self.blocks[:-1]))
 
     def next_level(self, alpha: float) -> float:
@@ -82,7 +82,7 @@ def _count_effective_looks(blocks: Sequence[int]) -> int:
 
 
 def level_of_next(taken: LooksTaken, alpha: float) -> float:
-    """Return the error probability that a look with more blocks than the present one may use up."""
+    """Return the error probability that a look with more blocks than the current one may use up."""
     return Looks(taken["blocks"], taken["planned"], taken["rule"] == WIDTH).next_level(alpha)
 
 
@@ -92,12 +92,12 @@ def earlier_looks(taken: LooksTaken) -> list[int]:
 
 
 def plan_looks(at_most: int | None) -> list[int]:
-    """Return the numbers of blocks to look at, up to `at_most` (None: no limit)."""
+    """Return the numbers of blocks at which to look, up to `at_most` (None: no limit)."""
     return [blocks for blocks in PLANNED if at_most is None or blocks <= at_most]
 
 
 def looks(events: Iterable[Event], now: int, planned: Sequence[int] = (), *, by_width: bool = False) -> Looks:
-    """Return the journal's looks, with the present one at `now` blocks added if it is new."""
+    """Return the looks that the journal records. The current look, at `now` blocks, is added if it is new."""
     numbers = list(dict.fromkeys([*(blocks for blocks in journalled_looks(events) if blocks != now), now]))
     return Looks(numbers, planned, by_width)
 

@@ -25,8 +25,7 @@ class Remedy:
     """Whether other folders contain the rest of the campaign."""
 
     def enough(self, needed: int, have: int) -> str | None:
-        """Return the step that brings the campaign from `have` to `needed` blocks with values, or None if none is
-        known.
+        """Return advice on how to get from `have` to `needed` blocks with values, or None if no step is known to help.
 
         The advised number of blocks is always larger than the planned one: `--blocks 6` adds nothing to a campaign of
         6.
@@ -41,7 +40,7 @@ class Remedy:
         return f"run `--blocks {self.blocks + needed - have}`" if have else None
 
     def trials(self) -> str | None:
-        """Say how to get the missing trials. None if none is missing, or nothing can help."""
+        """Return advice on how to get the missing trials. None if none is missing, or if nothing can help."""
         if self.imported or not self.failed + self.waiting + self.damaged:
             return None
         if self.damaged:

@@ -1,4 +1,4 @@
-"""How strictly a study judges: its margin, and the error that the present look at its campaign may spend."""
+"""How strictly a study judges: its margin, and the error that the current look at its campaign may spend."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from h123.analysis.statistics.remedy import Remedy
 
 @dataclass(frozen=True)
 class Rule:
-    """How the comparisons of a campaign are decided at its present look."""
+    """How the comparisons of a campaign are decided at its current look."""
 
     margin: float
     alpha: float
@@ -23,12 +23,12 @@ class Rule:
 
     @property
     def level(self) -> float:
-        """The level that an adjusted p must not exceed at the present look, with a tolerance for rounding."""
+        """The level that an adjusted p must not exceed at the current look, with a tolerance for rounding."""
         return self.looks.level(self.alpha) * (1 + 1e-9)
 
     def blocks_needed(self, size: float, correction: str) -> int:
-        """Return the number of blocks with which a p can be small enough. Blocks beyond the plan count at the next
-        look, which may spend less than this one."""
+        """Return the number of blocks with which a p can be small enough for a verdict. Blocks beyond the plan count at
+        the next look, which may spend less than this one."""
         needed = blocks_needed(size, correction, self.level)
         if needed <= self.looks.blocks[-1]:
             return needed

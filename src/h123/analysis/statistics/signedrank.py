@@ -9,7 +9,7 @@ only assumption is that the differences are symmetric about their centre, which 
 A difference is infinite if one side failed; it ranks beyond all others. The average of two opposite infinities is
 unknown, and also counts against a difference on both sides.
 
-Source: Hollander, Wolfe, Chicken, Nonparametric Statistical Methods (2014), chapter 3. The numbers equal those of R's
+Source: Hollander, Wolfe, Chicken, Nonparametric Statistical Methods (2014), chapter 3. The results equal those of R's
 wilcox.test(exact = TRUE, conf.int = TRUE) if no magnitudes are tied.
 """
 
@@ -31,8 +31,8 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class IntervalEstimate:
-    """The centre of paired differences. `confidence` is what the interval attains, which may differ from the requested
-    value."""
+    """The centre of paired differences with its interval. `confidence` is the interval's actual confidence, which may
+    differ from the requested one."""
 
     centre: float
     low: float
@@ -112,8 +112,8 @@ def attainable(pairs: int, sides: int = 2) -> float:
 
 
 def size(pairs: int, level: float, sides: int = 2) -> float:
-    """Return the largest possible p not above `level` for this many pairs, which is how often the test errs at that
-    level."""
+    """Return the largest possible p that is not above `level` for this many pairs. This is how often a test at that
+    level errs."""
     total = sides * cumulative(pairs)
     return float(max(total[total <= level * (1 + 1e-9)], default=0.0))
 

@@ -40,7 +40,7 @@ class SpreadTrial:
         return cls(p.network, p.clock, "+".join(work.methods()), size, p.users, p.requests)
 
     def distance(self, other: "SpreadTrial") -> float:
-        """Return the distance from a different kind of trial. It is infinite if that kind says nothing about this
+        """Return the distance from a different kind of trial. It is infinite if that kind predicts nothing about this
         one."""
         if (self.network, self.clock, self.method) != (other.network, other.clock, other.method):
             return math.inf

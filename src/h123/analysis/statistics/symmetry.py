@@ -1,9 +1,10 @@
-"""Tests whether differences are symmetric, as the signed-rank statistic assumes, and the sign test, which does not need
-it.
+"""Provides a test of whether differences are symmetric, as the signed-rank statistic assumes, and the sign test, which
+does not assume symmetry.
 
 If two things are equal, they differ as often and as far to one side as to the other, so their differences are
-symmetric. If one thing is occasionally much slower, they need not be: the centre of the differences is then not their
-median, and the signed-rank test may find a difference although half of the blocks are above 1 and half below.
+symmetric. If one thing is occasionally much slower, the differences need not be symmetric: the centre of the
+differences is then not their median, and the signed-rank test may find a difference although half of the blocks are
+above 1 and half below.
 """
 
 import math
@@ -84,9 +85,9 @@ class SignTest:
         self._cumulative = binomial_cdf(len(self._d), 0.5)
 
     def estimate(self, confidence: float) -> IntervalEstimate:
-        """Return the median, and the exact interval from the k-th value from below to the k-th from above.
+        """Return the median, and the exact interval from the k-th smallest to the k-th largest value.
 
-        k is the largest number with 2 P(B <= k - 1) <= 1 - confidence, B binomial (n, 1/2).
+        k is the largest number with 2 P(B <= k - 1) <= 1 - confidence, where B is binomial (n, 1/2).
         """
         k = max(1, int(np.searchsorted(self._cumulative, (1 - confidence) / 2, side="right")))
         attained = max(0.0, float(1 - 2 * self._cumulative[k - 1]))

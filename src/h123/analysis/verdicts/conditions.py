@@ -74,8 +74,8 @@ def _comparison(case: Case, cell: Cell, metric: str, a: str, b: str) -> PairedCo
 
 
 def _with_shares(comparison: PairedComparison, case: Case) -> PairedComparison:
-    """Return the comparison with the machine's shares, which are known for metrics that the study names. Any other
-    metric of requests gets the largest of these."""
+    """Return the comparison with the share of each value that the machine may have caused. This is known for metrics
+    that the study names; for any other metric of requests, use the largest share that is known."""
     if not METRICS[comparison.metric].of_requests:
         return comparison
     worst: dict[int, float] = {}
@@ -104,7 +104,8 @@ def _level(case: Case, metric: str, level: str, cell: Cell) -> Level:
 
 
 def _middle(values: Sequence[float], confidence: float) -> tuple[Number, Number, Number, Number]:
-    """Return value, interval and confidence, computed from logarithms if all values are above zero."""
+    """Return the centre of the values, both ends of its interval, and the interval's confidence. Compute them from
+    logarithms if all values are above zero."""
     if not values:
         return None, None, None, None
     log = min(values) > 0

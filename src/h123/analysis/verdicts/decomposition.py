@@ -6,8 +6,8 @@ more the machine's work slows `a` than `b`. Within a block, whose four trials sh
 
 log(a_wall / b_wall) = log(a_virtual / b_virtual) + [log(a_wall / a_virtual) - log(b_wall / b_virtual)]
 
-holds exactly. Each of the three is estimated, tested and corrected like any comparison (verdict.py). Each has its own
-centre and interval, so two centres may not multiply to the third exactly.
+holds exactly. The total and its two parts are each estimated, tested and corrected like any comparison (verdict.py).
+Each has its own centre and interval, so the centres of the parts may not multiply exactly to the total's.
 
 Over a plain veth there is nothing to split: the link takes no time, and the virtual clock's few microseconds only count
 how often programs read it.
@@ -42,11 +42,11 @@ from h123.study import METRICS, Plan
 
 
 class CostRow(ComparedLevels, EstimateRow):
-    """Processor time, shown next to the parts. It has no verdict, because no question needs one."""
+    """The ratio of processor times, shown next to the parts. It has no verdict, because no question needs one."""
 
 
 class PartsRow(ComparedLevels):
-    """How much of a difference comes from the protocol, and how much from processing."""
+    """The parts of a difference that come from the protocol and from processing."""
 
     total: TestResult
     """a / b under the wall clock."""
@@ -106,7 +106,7 @@ def decomposition(trials: TrialSet, plan: Plan, rule: Rule, exclusions: Exclusio
 
 
 def _bare(plan: Plan, clock_levels: Clocks) -> Iterator[PairedComparison]:
-    """Yield the study's comparisons by CPU, in the cells of the other factors, without values."""
+    """Yield the study's comparisons, without values, by the metric `cpu` in the cells of the other factors."""
     cells = [
         {name: level for name, level in cell.items() if name != clock_levels["factor"]} for cell in other_cells(plan)
     ]
@@ -156,7 +156,7 @@ def _divisible(wall: Pair, virtual: Pair) -> bool:
 
 
 def _cpu(row: PairedComparison, clock_levels: Clocks, values: Values, plan: Plan) -> PairedComparison:
-    """Return CPU per request under the wall clock, to show next to the parts."""
+    """Return the comparison of CPU per request under the wall clock, to show next to the parts."""
     return replace(row, pairs=list(_under(clock_levels["wall"], row, clock_levels, values, plan).values()))
 
 
@@ -167,13 +167,13 @@ def _under(clock: str, row: PairedComparison, clock_levels: Clocks, values: Valu
 
 
 def _row(comparisons: Sequence[JudgedComparison]) -> PartsRow:
-    """Return the row with the fields that its parts share, and each part."""
+    """Return the row with the fields that its three parts share, and the result of each part."""
     total, protocol, processing = (_own(part, TestResult) for part in comparisons)
     return {**_own(comparisons[0], ComparedLevels), "total": total, "protocol": protocol, "processing": processing}
 
 
 def _own(comparison: JudgedComparison, row: type[Own]) -> Own:
-    """Return the fields of type `row` from a comparison."""
+    """Return the fields of a comparison that the type `row` has."""
     names = get_type_hints(row)
     return cast(Own, {name: value for name, value in comparison.items() if name in names})
 

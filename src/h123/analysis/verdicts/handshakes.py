@@ -1,8 +1,9 @@
-"""Handshakes within CPU per request: how many of a trial's requests had to open a connection first.
+"""The handshakes behind CPU per request: how many of a trial's requests had to open a connection first.
 
-The processor time of a run includes handshakes. One costs several times as much as a small request, and HTTP/1.1 makes
-one for each user, whereas HTTP/2 and HTTP/3 share a connection. So the report shows this number next to the ratio if it
-differs between the levels. If the run is long enough, `cpu_warm` and `cpu_handshake` separate the two.
+The processor time of a run includes handshakes. A handshake costs several times as much as a small request, and
+HTTP/1.1 makes one for each user, whereas users of HTTP/2 and HTTP/3 share a connection. So the report shows the number
+of handshakes next to the ratio if it differs between the levels. If the run is long enough, `cpu_warm` and
+`cpu_handshake` measure requests and handshakes separately.
 """
 
 from collections import defaultdict
@@ -36,8 +37,8 @@ NOTABLE = 0.01
 def handshakes(
     attempts: Sequence[Attempt], comparisons: Sequence[JudgedComparison], factor: str
 ) -> list[HandshakesRow]:
-    """Return the `handshakes` part of verdicts.json: the numbers of the median trial for each cell and level whose CPU
-    is compared.
+    """Return the `handshakes` part of verdicts.json: the numbers of requests and handshakes in the median trial, for
+    each cell and level whose CPU is compared.
 
     A client that does not report which requests found an open connection gets no row.
     """
@@ -52,13 +53,14 @@ def handshakes(
 
 
 def noted(comparisons: Sequence[JudgedComparison], rows: Sequence[HandshakesRow]) -> list[JudgedComparison]:
-    """Return the comparisons, with a note if handshakes make up more of one level's CPU per request."""
+    """Return the comparisons, with a note if handshakes make up more of the CPU per request at one level than at the
+    other."""
     by_level = {(tuple(row["cell"].items()), row["level"]): row for row in rows}
     return [{**c, "note": "; ".join(filter(None, [c["note"], _note(c, by_level)])) or None} for c in comparisons]
 
 
 def _share(row: HandshakesRow) -> float:
-    """Return the handshakes per request."""
+    """Return the number of handshakes per request."""
     return float(row["handshakes"] / row["requests"])
 
 

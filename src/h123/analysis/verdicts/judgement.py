@@ -25,7 +25,7 @@ class QualifiedPart(JudgedPart, HandshakesPart):
 
 @once
 def judge_case(case: Case) -> list[JudgedComparison]:
-    """Return the comparisons with their verdicts only."""
+    """Return the comparisons with their verdicts, without notes on handshakes and without projections."""
     return judge(compared(case), case.rule, exclusions(case))
 
 

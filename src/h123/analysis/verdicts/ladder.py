@@ -1,10 +1,10 @@
 """A ladder: steps from one level to another, each of which changes one thing, so that the whole ratio is their product.
 
 Within a block, the ratios of neighbours multiply exactly to the ratio of the ends, and so do geometric means over the
-same blocks: these means are the factors. Each has Student's 95 % interval of the logarithms (Student 1908),
-uncorrected. The verdict of a step is its comparison's (verdict.py). Single blocks cannot move the centre of a
-comparison, so these centres multiply only approximately. If the factor and the centre differ much, a few blocks differ
-from the others; only the factor fully includes them.
+same blocks: these means are the factors. Each factor has Student's 95 % interval of the logarithms (Student 1908),
+uncorrected. The verdict on a step is the verdict on its comparison (verdict.py). Single blocks cannot move the centre
+of a comparison, so the centres multiply only approximately. If a factor and its centre differ much, a few blocks differ
+from the others; only the factor fully includes those blocks.
 """
 
 import math
@@ -86,8 +86,9 @@ def _row(sides: Sequence[JudgedComparison]) -> LadderRow:
 
 
 def _logs(sides: Sequence[JudgedComparison]) -> Floats:
-    """Return the logarithms of the ratios, of the shape (sides, blocks), in blocks in which all sides have one. Empty
-    if a side lost a block, because means without that block would favour the side that failed."""
+    """Return the logarithms of the ratios, of the shape (comparisons, blocks), for the blocks in which every comparison
+    has a ratio. Empty if a level failed in some block, because means without that block would favour the level that
+    failed."""
     ratios = [{pair["block"]: pair["ratio"] for pair in side["pairs"] if pair["ratio"] is not None} for side in sides]
     incomplete = any(side["blocks"] > len(side["pairs"]) for side in sides)
     common = [] if incomplete else sorted(set.intersection(*map(set, ratios)))
@@ -108,8 +109,8 @@ def _factor(c: JudgedComparison, logs: Floats) -> Factor:
 
 
 def _mean(logs: Floats) -> tuple[float | None, float | None, float | None]:
-    """Return the geometric mean and the ends of its interval. All are null without a block; the ends are null with only
-    one."""
+    """Return the geometric mean and the ends of its interval. All three are None if there is no block; the ends are
+    None if there is only one."""
     if not logs.size:
         return None, None, None
     middle = float(logs.mean())

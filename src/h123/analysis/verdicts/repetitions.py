@@ -13,7 +13,7 @@ from h123.analysis.verdicts.judgement import comparisons
 
 
 class RepeatsRow(TypedDict):
-    """A metric that repeats another metric's observation."""
+    """A metric that repeats another metric's observation, and the correlation of the two."""
 
     metric: str
     of: str

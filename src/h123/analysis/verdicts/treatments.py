@@ -17,7 +17,7 @@ from h123.study import METRICS, Parameters
 
 @dataclass(frozen=True)
 class Treatment:
-    """A cell of all factors."""
+    """One combination of levels of all factors, with its values."""
 
     cell: Cell
     parameters: Parameters
@@ -29,15 +29,15 @@ class Treatment:
     """The answers to its requests, if the study does not state their size."""
 
     def other_answers(self, before: "Treatment") -> str | None:
-        """Say how this treatment's answers differ from those of the same treatment in the earlier campaign. None if
-        they do not differ."""
+        """Describe how this treatment's answers differ from those of the same treatment in the earlier campaign. Return
+        None if they do not differ."""
         difference = most_unlike(before.answers, self.answers)
         return difference_words(difference, "before", "after") if difference else None
 
 
 @dataclass(frozen=True)
 class TreatmentMetric:
-    """The values of one metric for a treatment."""
+    """The values of a treatment by one metric."""
 
     logs: Mapping[int, float]
     """Logarithms of the values by block; infinite if the trial failed."""

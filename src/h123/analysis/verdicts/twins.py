@@ -42,7 +42,7 @@ AS_EXPECTED, MORE = "as expected", "more than expected"
 def twin_rate(
     comparisons: Sequence[PairedComparison], rows: Sequence[JudgedComparison], alpha: float, seed: int
 ) -> TwinRate:
-    """Return the `twins` part of verdicts.json. `rows` are the rows of `comparisons` there, in the same order."""
+    """Return the `twins` part of verdicts.json. `rows` are the judged `comparisons`, in the same order."""
     both = [(c, row) for c, row in zip(comparisons, rows, strict=True) if c.twin and not c.repeats]
     twins = [(c, p) for c, row in both if (p := row["p"]) is not None]
     if not twins:
@@ -75,8 +75,8 @@ def _by_chance(twins: Sequence[PairedComparison], alpha: float, seed: int) -> Fl
 
 
 def _rejected(differences: Floats, signs: Any, alpha: float) -> Any:
-    """Return whether the signed-rank test rejects, for each row of `signs`, of the shape (swaps, pairs), which says
-    whether each pair keeps its sign."""
+    """Return, for each row of `signs`, whether the signed-rank test rejects. `signs` has the shape (swaps, pairs), and
+    contains whether each pair keeps its sign."""
     ranks = _ranks(np.abs(differences)) * (differences != 0)
     positive = np.where(signs, differences > 0, differences < 0)
     above = positive @ ranks
@@ -87,7 +87,7 @@ def _rejected(differences: Floats, signs: Any, alpha: float) -> Any:
 
 
 def _ranks(values: Floats) -> Floats:
-    """Return ranks from 1; ties get their mean."""
+    """Return the values' ranks, from 1. Tied values get the mean of their ranks."""
     _, place, count = np.unique(values, return_inverse=True, return_counts=True)
     ranks: Floats = (np.cumsum(count) - (count - 1) / 2)[place]
     return ranks

@@ -1,4 +1,4 @@
-"""Verdicts: from paired values to an estimate, its p values, corrected within families, and one of four words.
+"""Verdicts: turns paired values into an estimate, p values that are corrected within families, and one of four words.
 
 A comparison with an exclusion (exclusions.py) is not judged, but keeps its place in its family.
 """
@@ -89,7 +89,8 @@ def _test(comparison: PairedComparison, rule: Rule) -> ComparisonTest:
 def _correct(tested: list[ComparisonTest]) -> list[ComparisonTest]:
     """Adjust p values within families. A/A comparisons are not adjusted. A comparison without data is in no family.
 
-    A comparison that repeats another's observation is corrected in that one's place, and its p is never smaller.
+    A comparison that repeats another's observation is corrected as if it replaced the other, and its p is never smaller
+    than the other's.
     """
     counted, repeats = (_families(tested, repeating) for repeating in (False, True))
     corrected = list(tested)
@@ -152,7 +153,8 @@ def _verdict(tested: ComparisonTest, rule: Rule) -> str:
 
 
 def _direction(tested: ComparisonTest, rule: Rule) -> str | None:
-    """Return the better level, if it is certain, however small the difference."""
+    """Return the verdict that one level is better, such as `faster` or `slower`, however small the difference. None if
+    the direction is not certain."""
     if tested.exclusion or tested.estimate is None or tested.p_adjusted is None or tested.p_adjusted > rule.level:
         return None
     metric = METRICS[tested.comparison.metric]
@@ -206,7 +208,7 @@ def _too_few(blocks: int, size: int, correction: str, rule: Rule) -> str:
 
 
 def _as_clear_as_can_be(blocks: int, size: int, correction: str, rule: Rule) -> str:
-    """Say that the data could not be clearer, but too few of the family's other comparisons are as clear."""
+    """Return a note that the data could not be clearer, but too few of the family's other comparisons are as clear."""
     above = f"{_NAMES[correction]} over {size} puts it above {rule.level:.3g}"
     return f"no p from {_count(blocks)} is smaller, but {above}"
 

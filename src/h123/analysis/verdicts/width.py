@@ -1,10 +1,10 @@
 """The width rule (`h123 run --precision`): a campaign ends when every interval of its answer is narrow enough.
 
 The rule uses only widths. If blocks vary symmetrically, a width says nothing about the sign of the estimate's error
-(Hogg, J. Am. Stat. Assoc. 55, 1960), so measuring it is no look and may happen at any time. But the rule favours
-samples that happen to vary too little, whose intervals are too short: up to a hundredth of them miss the truth that
-they would otherwise contain (Chow and Robbins, Ann. Math. Stat. 36, 1965). The level in looks.py compensates for this;
-bench/calibration.py shows that it does.
+(Hogg, J. Am. Stat. Assoc. 55, 1960), so measuring it does not count as a look and may happen at any time. But the rule
+favours samples that happen to vary too little, whose intervals are too short: up to a hundredth of them miss the truth
+that they would otherwise contain (Chow and Robbins, Ann. Math. Stat. 36, 1965). The level in looks.py compensates for
+this; bench/calibration.py shows that it does.
 """
 
 import math
@@ -53,7 +53,7 @@ class WidthProgress:
 def width_progress(
     comparisons: Sequence[JudgedComparison], precision: float, planned: int, rule: Rule
 ) -> WidthProgress:
-    """Return how far the comparisons of the first family are from the required width, without those that cannot be
+    """Return how far the comparisons of the first family are from the required width, leaving out those that cannot be
     judged. `planned` is a number of blocks."""
     answers = [c for c in headline(comparisons) if not c["withheld"]] if comparisons else []
     if not answers:
@@ -86,7 +86,8 @@ def next_blocks(progress: WidthProgress, now: int, at_most: int | None) -> int |
 
 
 def _needed(ends: tuple[float, float], blocks: int, precision: float, planned: int, rule: Rule) -> int | None:
-    """Return the total number of blocks, including those that lack a value on one side, which do not help."""
+    """Return the number of blocks with which the interval is probably narrow enough. Planned blocks that lack a value
+    on one side do not help, so they are added."""
     level = rule.looks.level(rule.alpha)
     needed = blocks_for(precision, spread(*ends, blocks, level), level)
     return None if needed is None else max(needed, blocks + 1) + planned - blocks
