@@ -10,7 +10,7 @@ MOST_CHOICES = 100
 
 
 class _Short(reprlib.Repr):
-    """A representation of values as people write them, shortened to one line."""
+    """A formatter that writes values as people do, shortened to one line."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,12 +48,13 @@ def choose(word: object, allowed: Iterable[object]) -> str:
 
 
 def _slips(word: str) -> int:
-    """How many letters of a word may be wrong, missing or too many if it is still the same word."""
+    """Return how many letters of a word may be wrong, missing or extra before it counts as a different word."""
     return 1 if len(word) < 4 else 2 if len(word) < 12 else 3
 
 
 def _edits(one: str, other: str) -> int:
-    """The number of letters to replace, insert or delete to make one word of the other (Levenshtein's distance)."""
+    """Return the number of letters to replace, insert or delete to turn one word into the other (Levenshtein's
+    distance)."""
     row = list(range(len(other) + 1))
     for i, a in enumerate(one, 1):
         before, row = row, [i]

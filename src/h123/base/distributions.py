@@ -38,7 +38,7 @@ def binomial_quantile(level: float, n: int, share: float) -> int:
 
 
 def _binomial(n: int, share: float) -> tuple[int, Floats]:
-    """Return the lowest k near the mode, and P(B <= k) for all k from there on.
+    """Return the lowest k near the mode, and P(B <= k) for that k and all larger ones.
 
     Starting at the mode, each probability is its neighbour's times a ratio of whole numbers and the odds (Johnson,
     Kemp, Kotz, Univariate Discrete Distributions (2005), section 3.4). The sum is scaled to 1, so the probability of
@@ -73,8 +73,8 @@ def student_cdf(freedom: float, t: float) -> float:
 def student_quantile(freedom: float, p: float) -> float:
     """Return the t with P(T <= t) = p for Student's t, where 0 < p < 1.
 
-    Uses Newton's method for the logarithm of the tail as a function of log t. This function falls ever faster, so the
-    result is approached from above from the second step on.
+    Uses Newton's method for the logarithm of the tail as a function of log t. This function is concave, so the method
+    approaches the result from above from the second step on.
     """
     if p == 0.5:
         return 0.0

@@ -20,7 +20,7 @@ class Extra:
 
     def lacking(self, what: str) -> str | None:
         """Return a sentence saying that `what` (plural) needs packages that are not installed, or None if all are
-        installed. Loads no package."""
+        installed. Does not import the packages."""
         missing = [package for package in self.packages if find_spec(package) is None]
         if not missing:
             return None
@@ -33,7 +33,7 @@ class Extra:
         return f"{lacking}: `{self.command}`." if lacking else None
 
     def require(self, what: str) -> None:
-        """Raise a UserError if packages for `what` are not installed."""
+        """Raise UserError if packages that `what` (plural) needs are not installed."""
         if lacking := self.lacking(what):
             raise UserError(lacking, self.command, status=3)
 

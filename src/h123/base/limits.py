@@ -27,7 +27,7 @@ FULL = {
 
 
 def check_limits() -> None:
-    """Raise UserError if this process has too few resources for any command."""
+    """Raise UserError if this process has too few resources to run any command."""
     space, _ = resource.getrlimit(resource.RLIMIT_AS)
     if 0 <= space < ADDRESS_SPACE:
         raise UserError(
@@ -58,8 +58,8 @@ def check_folder() -> None:
 def check_threads() -> None:
     """Raise UserError if this process cannot start enough threads for a command that reads a campaign.
 
-    The function starts the threads and ends them again, because several things can limit them (`ulimit -u`, a control
-    group, a PID namespace).
+    The function starts the threads and ends them again, because several limits can apply (`ulimit -u`, a control group,
+    a PID namespace).
     """
     finished, started = threading.Event(), list[threading.Thread]()
     try:
@@ -80,7 +80,7 @@ def check_threads() -> None:
 
 
 def exhausted(error: Exception) -> UserError | None:
-    """Return a UserError that explains an error if a resource ran out, or None for other errors.
+    """Return a UserError that explains `error` if it means that a resource ran out. Return None for other errors.
 
     Libraries have no common error for this, so the function looks for the system's words in their messages.
     """

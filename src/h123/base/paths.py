@@ -63,7 +63,7 @@ def config_folder() -> Path:
 
 
 def cache_folder() -> Path:
-    """Return the folder of installed subjects and other things that can be made again.
+    """Return the folder of installed subjects and of other files that h123 can create again.
 
     H123_CACHE overrides the default: `.cache` in a checkout, otherwise XDG_CACHE_HOME/h123, by default ~/.cache/h123.
     """
@@ -80,7 +80,7 @@ def _user_folder(variable: str, default: str) -> Path:
 
 
 def prebuilt(*below: str) -> Path:
-    """Return the path that a program has if it is built into the package. A checkout contains no such programs."""
+    """Return the path of a program if it is built into the package. A checkout contains no such programs."""
     return _PACKAGED.joinpath("prebuilt", *below)
 
 
@@ -119,7 +119,7 @@ def real(path: Path) -> Path:
 def is_mine(path: Path) -> bool:
     """Return whether the file or folder belongs to the user, and its parent folder to the user or root.
 
-    Under sudo, the user who called it counts too.
+    Under sudo, files of the user who called sudo count as the user's own.
     """
     sudo = os.environ.get("SUDO_UID", "")
     mine = {os.geteuid(), int(sudo) if sudo.isdecimal() else os.geteuid()}

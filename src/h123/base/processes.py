@@ -27,9 +27,9 @@ def usable_processors() -> list[int]:
 
 
 def each(work: Callable[[Thing], Result], things: Sequence[Thing]) -> list[Result]:
-    """Apply `work` to each thing in worker processes, and return the results in the order of the things.
+    """Apply `work` to each element of `things` in worker processes, and return the results in the same order.
 
-    `work`, the things and the results must be picklable. Raises whatever `work` raises.
+    `work`, the elements and the results must be picklable. Raises whatever `work` raises.
     """
     with beginning(work, things) as results:
         return list(results)
@@ -37,8 +37,8 @@ def each(work: Callable[[Thing], Result], things: Sequence[Thing]) -> list[Resul
 
 @contextmanager
 def beginning(work: Callable[[Thing], Result], things: Sequence[Thing]) -> Iterator[Iterator[Result]]:
-    """Start `each` in the background and yield an iterator of its results, so that the caller can do other work
-    first."""
+    """Start `each` in the background, and yield an iterator over its results. The caller can do other work before it
+    reads them."""
     processes = min(os.cpu_count() or 1, math.ceil(len(things) / _WORTH_A_PROCESS))
     if processes <= 1:
         yield map(work, things)
@@ -49,7 +49,7 @@ def beginning(work: Callable[[Thing], Result], things: Sequence[Thing]) -> Itera
 
 
 def _begin(parent: int) -> None:
-    """Set up a worker: it ignores interruptions, which its parent handles, and dies with its parent."""
+    """Prepare a worker process: it ignores interruptions, which its parent handles, and ends when its parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)

@@ -11,12 +11,13 @@ _MINUS, _TIMES = "\u2212", "\u00d7"
 
 
 def in_percent(ratio: float) -> bool:
-    """Return whether the ratio is close enough to 1 to be written in per cent."""
+    """Return whether the ratio is close enough to 1 to be written as a percentage."""
     return 1 / FACTOR <= ratio <= FACTOR
 
 
 def percentage(share: float) -> str:
-    """Format a share in per cent without its sign: `24`, `5.3`, `0.04`. Values below 100 are never rounded to 100."""
+    """Format a share as a percentage without the sign: `24`, `5.3`, `0.04`. Values below 100 are never rounded to
+    100."""
     value = 100 * share
     if 99.5 <= value < 100:
         return f"{min(value, 99.99):.2f}"
@@ -33,7 +34,7 @@ def factor(ratio: float) -> str:
 
 
 def span(low: str, high: str) -> str:
-    """Format the two ends of an interval: `12 to 32`, or a single number if both are formatted equally."""
+    """Format the two ends of an interval: `12 to 32`, or a single number if both ends read the same."""
     return low if low == high else f"{low}\u00a0to\u00a0{high}"
 
 

@@ -10,7 +10,7 @@ _MOUNTED = PurePosixPath("/tmp/h123-roots")
 
 
 def mounted(root: str, *below: str) -> str:
-    """Return the path that something below a root has in a lab."""
+    """Return the path at which a lab mounts something below a root."""
     return str(_MOUNTED.joinpath(root, *below))
 
 

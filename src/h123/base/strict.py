@@ -32,7 +32,7 @@ _NAMES = {
 
 
 def fault_at(keys: Sequence[str | int], message: str) -> PydanticCustomError:
-    """Return the error for a validator to raise about the part at `keys`."""
+    """Return an error about the part at `keys`, for a validator to raise."""
     return PydanticCustomError("fault_at", "{message}", {"message": message, "keys": keys})
 
 
@@ -86,7 +86,7 @@ def describe(fault: ErrorDetails, key: str) -> str:
 
 @dataclass(frozen=True)
 class Changed:
-    """A value of a document that its model changed while reading it."""
+    """A value in a document that a model changed when it read the document."""
 
     at: tuple[str, ...]
     """The value's location, as keys and indices from the top."""
@@ -95,9 +95,9 @@ class Changed:
 
 
 def changed_value(document: object, read: object, at: tuple[str, ...] = ()) -> Changed | None:
-    """Compare a document that a program wrote with its model's version, `read`, and return the first value that
-    differs, or None. Values that the model adds, or leaves out because they are empty, do not count. Text that
-    represents a number counts as different, and so does 1 for true."""
+    """Compare a document that a program wrote with `read`, the same document as its model reads it. Return the first
+    value that differs, or None. Values that the model adds, or leaves out because they are empty, do not count. Text
+    that represents a number counts as different, and so does 1 instead of true."""
     if isinstance(document, Mapping) and isinstance(read, Mapping):
         relevant = {key: value for key, value in document.items() if key in read or value not in ([], {})}
         parts = [changed_value(value, read.get(key), (*at, str(key))) for key, value in relevant.items()]

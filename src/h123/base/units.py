@@ -80,7 +80,7 @@ _RATE = _Kind(
 
 
 def _split(text: object) -> tuple[str, str | None]:
-    """Return number and unit as written. The unit is None if the text is not a quantity."""
+    """Return the number and the unit as they are written. The unit is None if the text is not a quantity."""
     stripped = str(text).strip()
     match = _NUMBER.fullmatch(stripped) if len(stripped) <= _LONGEST else None
     return (match[1], match[2]) if match else ("", None)
@@ -175,7 +175,7 @@ def format_value(value: float, unit: Unit) -> str:
 
 
 def common_unit(values: Iterable[float], unit: Unit) -> tuple[float, str]:
-    """Return factor and name of the unit in which the median of `values` reads best, for an axis."""
+    """Return the factor and the name of the unit in which the median of `values` reads best, for an axis."""
     ordered, steps = sorted(values), _STEPS[unit]
     middle = ordered[len(ordered) // 2] if ordered else 1.0
     return next((step for step in steps if middle >= step[0]), steps[-1])
@@ -183,7 +183,7 @@ def common_unit(values: Iterable[float], unit: Unit) -> tuple[float, str]:
 
 def format_alike(value: float, row: Iterable[float], unit: Unit) -> str:
     """Format a value in the unit that all values of its table row share: the one in which the middle value reads best.
-    If the row's values are far apart, each has a unit of its own."""
+    If the row's values are far apart, each value gets its own unit."""
     known = [abs(other) for other in row if other]
     if not known or max(known) >= _FAR_APART * min(known):
         return format_value(value, unit)
@@ -207,7 +207,7 @@ def format_rate(bps: float) -> str:
 
 
 def format_share(share: float) -> str:
-    """Format an estimated share with two digits, which is its precision: `5 %`, `0.74 %`."""
+    """Format an estimated share with two digits, because it is no more precise than that: `5 %`, `0.74 %`."""
     return f"{float(f'{100 * share:.2g}'):g} %"
 
 

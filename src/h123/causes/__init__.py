@@ -1,7 +1,7 @@
 """Explains what requests spent their time on, from the packets that a trial recorded.
 
-The parts of a request add up to its latency. Apart from frames that a client's logged keys make readable, it uses only
-what any observer on the path can see.
+The parts of a request add up to its latency. Apart from frames that a client's logged keys make readable, the
+explanation uses only what any observer on the path can see.
 """
 
 from h123.causes.cause import CAUSES, FORMER_NAMES, NUMBER, UNATTRIBUTED, WORDS, Cause

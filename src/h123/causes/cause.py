@@ -1,4 +1,4 @@
-"""Names what a request's time was spent on. The parts of a request add up to its latency."""
+"""Names the causes on which requests spend their time. The parts of a request add up to its latency."""
 
 from dataclasses import dataclass
 
@@ -76,7 +76,8 @@ NUMBER = {cause: number for number, cause in enumerate(CAUSES)}
 
 
 def time_on(cause: Cause, begin: int, end: int) -> Nanoseconds:
-    """Return a row that spends the whole time on one cause, in nanoseconds."""
+    """Return an array with the time of each cause, in which the whole time from `begin` to `end`, in ns, belongs to one
+    cause."""
     row = np.zeros(len(CAUSES))
     row[NUMBER[cause]] = end - begin
     return row

@@ -1,4 +1,4 @@
-"""The conditions under which a trial's packets were sent, as far as they affect explanations."""
+"""The conditions under which a trial's packets were sent. Contains only those that affect explanations."""
 
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ class Conditions:
 
     @property
     def soon_ns(self) -> int:
-        """If a program acts within this time after an event, the event may be the reason, ns."""
+        """The longest time, in ns, after an event within which a program's action may be a reaction to the event."""
         return _VIRTUAL_NS if self.virtual else _WALL_NS
 
 

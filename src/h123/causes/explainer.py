@@ -1,9 +1,8 @@
 """Divides a request's time into causes.
 
-A request passes through these stages: connecting (if its connection was opened for it), sending, its last packet's way
-to the server, waiting for the answer, receiving it, the last packet's way back, and processing by the client. A page's
-request may first wait for a place on a connection. While a body is sent, the sender's course shows what the time was
-spent on.
+A request passes through these stages: connecting (if its connection was opened for it), sending, the way to the server,
+waiting for the answer, receiving it, the way of its last packet, and processing by the client. A page's request may
+first wait for a place on a connection. While a body is sent, the sender's course shows what the time was spent on.
 """
 
 from collections.abc import Sequence
@@ -81,9 +80,10 @@ class Explainer:
         conditions: Conditions = WALL,
         streams: Streams | None = None,
     ) -> None:
-        """`log`: the server stack's log of the connection. `at_once`: the number of simultaneous requests that the
-        connection has room for, while others wait; None: the most that were ever in progress. `moves`: when the client
-        changed its address, ns. `streams`: the streams in its frames; None if these cannot be read."""
+        """Prepare the explanation. `log`: the server stack's log of the connection. `at_once`: how many requests the
+        connection takes at the same time, while others wait; None: the most that were ever in progress. `moves`: when
+        the client changed its address, ns. `streams`: the streams in the connection's frames; None if these cannot be
+        read."""
         self._of, self._server_work, self._conditions = connection, server, conditions
         opened = requests
         if streams:
@@ -115,8 +115,8 @@ class Explainer:
         return self._durations(replace(self._requests[number], end=time), share_connection(self._requests)[number])
 
     def since(self, number: int, time: int) -> Nanoseconds:
-        """Return the parts of one request's time since `time`. If `time` precedes the request, the time in between is
-        what the server's data for other requests waited for."""
+        """Return the parts of one request's time since `time`. If `time` is earlier than the request, the time between
+        them is divided by what delayed the server's data for other requests."""
         request, shared = self._requests[number], share_connection(self._requests)[number]
         if request.start >= time:
             return self._server.course.between(time, request.start) + self._durations(request, shared)
@@ -138,7 +138,7 @@ class Explainer:
         )
 
     def sizes(self) -> dict[str, float]:
-        """Return the size behind each cause, if known: bytes of a window, or simultaneous requests."""
+        """Return the size behind each cause, if known: the bytes of a window, or the number of requests at once."""
         allowed = self._streams.allowed if self._streams else None
         size_of: dict[str, float] = {PLACE.name: min(allowed or self._at_once, self._at_once)}
         for way, sender in ((UP, self._client), (DOWN, self._server)):
@@ -150,7 +150,7 @@ class Explainer:
         return size_of
 
     def head_of_line(self) -> NDArray[np.float64]:
-        """Return, for each request, the ns during which data of other requests was delayed behind lost packets."""
+        """Return, for each request, how many ns data of other requests was delayed behind lost packets."""
         up = [Body(request.begin, request.end, request.up) for request in self._requests]
         down = [Body(request.begin, request.end, request.down) for request in self._requests]
         return head_of_line_ns(self._client, up) + head_of_line_ns(self._server, down)
@@ -223,8 +223,8 @@ class Explainer:
         return down.arrivals if self._of.quic and request.down <= _SMALL else down.delivered
 
     def _last_answer(self, request: Request) -> int | None:
-        """Return the answer's last packet. Over QUIC, the end of a stream may come in a separate packet that is no
-        larger than an acknowledgement: the one after which the client was done."""
+        """Return the answer's last packet. Over QUIC, a stream may end in a separate packet that is no larger than an
+        acknowledgement. That packet counts if the request ended just after it."""
         down = self._of.down
         last = _last(down, self._answers(request), request.end)
         if not self._of.quic or last is None or request.end - int(down.delivered_at[last]) < _LATE_NS:
@@ -233,9 +233,9 @@ class Explainer:
         return small if small is not None and request.end - int(down.delivered_at[small]) < _CLOCKS_NS else last
 
     def _first(self, request: Request) -> int | None:
-        """Return the first packet of the request, whether or not it arrived: the last one sent by the client's own
-        time, which may be slightly late. For a body, or without the client's time, it is the first packet sent. QUIC's
-        may be as small as an acknowledgement."""
+        """Return the first packet of the request, whether or not it arrived. This is the last packet sent by the time
+        that the client recorded, which may be slightly late. If the request has a body or no recorded time, it is the
+        first packet sent. Over QUIC, it may be as small as an acknowledgement."""
         up, sent_known = self._of.up, request.sent_at is not None
         carries = np.ones(len(up), bool) if self._of.quic and sent_known else up.speaks
         begin = int(np.searchsorted(up.at, max(request.ready, request.begin) - _CLOCKS_NS))
@@ -247,9 +247,9 @@ class Explainer:
         return begin + int(places[0]) if len(places) else None
 
     def _first_answer(self, request: Request, arrival: int) -> int:
-        """Return when the server sent the first packet that must belong to the answer, whenever the client could read
-        it: a busy client reads late, and a TLS record over TCP, 16 kB, may exceed the first flight. On a new connection
-        only full packets qualify, because session tickets are smaller."""
+        """Return when the server sent the first packet that must belong to the answer, even if the client read it much
+        later. A busy client reads late, and a TLS record over TCP, of 16 kB, may exceed the first flight. On a new
+        connection only full packets qualify, because session tickets are smaller."""
         if request.begin > self._open:
             return _first_payload_after(self._of.down, arrival, _SMALL)
         return NEVER if self._of.quic else _first_payload_after(self._of.down, arrival, FULL)
@@ -260,8 +260,8 @@ class Explainer:
         return time_on(MENDING, begin, mended) + self._thinking(mended, end, shared)
 
     def _repaired_at(self, begin: int, end: int) -> int:
-        """Return when the server had received everything that the client had lost before. Until then, it could read
-        nothing after the gap."""
+        """Return when the server had received all earlier packets of the client that were lost. Until then, it could
+        read nothing after the gap."""
         up, repairs = self._of.up, self._client.mending
         open_then = (repairs.begins < end) & (repairs.ends > begin)
         if not open_then.any():
@@ -271,7 +271,7 @@ class Explainer:
 
     def _thinking(self, begin: int, end: int, shared: bool) -> Nanoseconds:
         """Return the parts of the time until the answer begins. While the connection is busy with other answers, or
-        while the server does not reach a client that moved, this request waits for the same causes."""
+        while the server cannot reach a client that moved, this request waits for the same reasons."""
         alone = SERVER_WORK if self._server_work.fills(begin, end) else SERVER
         # While the server had nothing else to send, the answer was not ready.
         idle = self._server.course.last(IDLE, begin, end) if shared else begin
@@ -284,14 +284,14 @@ class Explainer:
         return time
 
     def _share_since(self, request: Request, time: int) -> float:
-        """Return the share of the answer that came after `time`, as the share of the wire time of the connection's
-        data."""
+        """Return which share of the answer came after `time`, estimated from the time that the connection's data was on
+        the wire."""
         whole, since = (self._server.course.between(begin, request.end) for begin in (request.start, time))
         return float(since[NUMBER[RATE]] / max(whole[NUMBER[RATE]], 1.0))
 
     def _own(self, request: Request, time: Nanoseconds, share: float = 1.0) -> Nanoseconds:
-        """Count the wire time of other answers on the same connection as queueing of this one. `share`: the share of
-        its bodies that this time covers."""
+        """Count the wire time of other answers on the same connection as queueing, and return the request's time.
+        `share`: the share of the request's bodies that this time covers."""
         own = share * (self._of.up.wire_ns(request.up) + self._of.down.wire_ns(request.down))
         others_ns = max(time[NUMBER[RATE]] - own, 0.0)
         time[NUMBER[RATE]] -= others_ns
@@ -311,7 +311,7 @@ class Explainer:
 
     @cached_property
     def _open(self) -> int:
-        """When the first request was sent. Requests made before that waited for the connection."""
+        """The time at which the first request was sent. Earlier requests waited for the connection."""
         first = self._first(self._requests[0])
         return int(self._of.up.at[first]) if first is not None else self._of.begin
 
@@ -334,7 +334,7 @@ class _RequestPackets:
 
 def _of_stream(stream: Stream, up: Sending, down: Sending) -> _RequestPackets:
     """Return the packets with which the stream's frames begin and end. The answer's last packet is the one that
-    completed it."""
+    completed the answer."""
     first, last = (int(np.searchsorted(up.at, time)) for time in (stream.request_begin, stream.request_end))
     read = np.searchsorted(down.delivered_at[down.arrivals], stream.answer_arrival, side="right") - 1
     return _RequestPackets(
@@ -343,8 +343,8 @@ def _of_stream(stream: Stream, up: Sending, down: Sending) -> _RequestPackets:
 
 
 def _with_unread(bodies: Spans, down: Sending, first_arrival: int) -> Spans:
-    """Add the beginnings of answers that a client read later, because it reads a TLS record over TCP only when
-    complete: from full packets outside all bodies, after the first request's arrival, to the next body."""
+    """Add the beginnings of answers that the client read later, because over TCP it reads a TLS record only when it is
+    complete. Each lasts from a full packet outside all bodies, after the first request's arrival, to the next body."""
     outside = np.flatnonzero(down.full & ~bodies.hold(down.at) & (down.at >= first_arrival))
     if not len(outside) or down.packets["protocol"][0] != TCP:
         return bodies
@@ -373,8 +373,8 @@ def _last(sending: Sending, places: Times, time: int) -> int | None:
 
 
 def _last_of_request(up: Sending, first: int, answered: int, size: int) -> int:
-    """Return the packet with which the server had the whole request. Without a body, that is the first one, or its
-    replacement if it was lost; otherwise the last one before the answer."""
+    """Return the packet with which the server had the whole request. For a request without a body, this is the first
+    packet that arrived. Otherwise it is the last one before the answer."""
     # nearly in the order of arrival
     end = max(int(np.searchsorted(up.delivered_at, answered, side="right")), first + 1)
     if size <= _SMALL:
@@ -393,8 +393,8 @@ def _first_payload_after(down: Sending, arrival: int, size: int) -> int:
 
 
 def _answer_begins(down: Sending, arrival: int, answer_seen: int) -> int:
-    """Return when the server began to answer: with the packet that arrived first, or with an earlier one that was
-    lost."""
+    """Return when the server began to answer: the time of the first packet after the request's arrival that was lost,
+    or `answer_seen` if no packet was lost before it."""
     begin, end = (int(n) for n in np.searchsorted(down.at, [arrival, answer_seen]))
     lost_places = np.flatnonzero(down.speaks[begin:end] & ~down.arrived[begin:end])
     return int(down.at[begin + int(lost_places[0])]) if len(lost_places) else answer_seen

@@ -1,8 +1,8 @@
 """Head-of-line blocking: data of other requests on a connection that had arrived but had to wait behind a gap.
 
 TCP delivers no byte behind a missing one. While a lost packet has not been resent and later data arrives, all requests
-on the connection wait, whichever of them the lost bytes belong to. That assignment is encrypted, so bytes are divided
-in proportion to the sizes of bodies. QUIC delivers each stream's bytes independently.
+on the connection wait, whichever of them the lost bytes belong to. Encryption hides which request bytes belong to, so
+they are divided in proportion to the sizes of bodies. QUIC delivers each stream's bytes independently.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from h123.packets.capture import TCP
 
 @dataclass(frozen=True)
 class Body:
-    """The data that one request moves in one direction, with its times, ns."""
+    """The data that one request moves in one direction, with the times, in ns, at which it begins and ends."""
 
     start: int
     end: int
@@ -29,8 +29,8 @@ class Body:
 
 
 def head_of_line_ns(sender: Sender, bodies: Sequence[Body]) -> NDArray[np.float64]:
-    """Return for each body the time that losses cost while bytes of other bodies had to wait, ns: the other bodies'
-    share of the data in flight."""
+    """Return, for each body, how many ns repairing losses took while bytes of other bodies had to wait. Each such time
+    counts in proportion to the other bodies' share of the data in flight."""
     spans = holes(sender.sending, sender.answers, sender.round_trip_ns)
     starts, ends = (np.array([getattr(body, name) for body in bodies], np.int64) for name in ("start", "end"))
     sizes = np.array([body.bytes for body in bodies], np.float64)
@@ -50,8 +50,8 @@ def head_of_line_ns(sender: Sender, bodies: Sequence[Body]) -> NDArray[np.float6
 
 
 def holes(sending: Sending, answers: Sending, round_trip_ns: int) -> Spans:
-    """Return gaps in TCP's data, in its sender's time: from the sending of a lost packet, or of the first one with
-    later bytes that arrives, until its replacement was sent."""
+    """Return the times at which TCP's data had a gap, by the sender's clock. A gap begins when a packet with later
+    bytes that arrives is sent after a lost packet, and ends when the replacement of the lost packet is sent."""
     places = lost_packets(sending)
     if not len(places) or sending.packets["protocol"][0] != TCP:
         return Spans.union(np.empty(0, np.int64), np.empty(0, np.int64))

@@ -25,8 +25,8 @@ class Course:
 
     @classmethod
     def cut(cls, edges: Times, tell: Callable[[Times], Numbers]) -> Self:
-        """Build a course from all times at which a cause may begin or end, and a function that returns the cause
-        between two of them."""
+        """Build a course. `edges` are all times at which a cause may begin or end. `tell` returns the cause at each of
+        the moments that it gets, which lie between two edges."""
         moments = np.unique(edges)
         return cls(moments, tell(moments[:-1] + (moments[1:] - moments[:-1]) // 2))
 
@@ -39,7 +39,7 @@ class Course:
         return np.cumsum(sums, axis=1)
 
     def between(self, begin: int, end: int) -> Nanoseconds:
-        """Return the ns of each cause between two times. Time outside the course is unattributed."""
+        """Return how many ns each cause took between two times. Time outside the course is unattributed."""
         durations = np.zeros(len(CAUSES))
         if end <= begin:
             return durations
@@ -73,5 +73,5 @@ class Course:
 
 
 def numbers(cause: Cause, count: int) -> Numbers:
-    """Return one cause `count` times."""
+    """Return an array that contains the number of one cause `count` times."""
     return np.full(count, NUMBER[cause], np.int8)

@@ -20,9 +20,9 @@ _Group = TypeVar("_Group")
 def match(
     requests: Sequence[Sequence[Request]], connections: Sequence[Connection], moves: Sequence[int] = ()
 ) -> list[Connection | None]:
-    """Return the connection on the link for each group of requests (of one connection, in the order of their starts):
-    the one that begins and answers when they do. `moves`: when the client gets a new address; the connection includes
-    later parts."""
+    """Return, for each group of requests, the connection on the link that begins and answers when they do. A group
+    contains the requests of one connection in the order of their starts. `moves`: the times at which the client gets a
+    new address; the returned connection includes the parts after moves."""
     assigned = _assigned(requests, [connection for connection in connections if not connection.continues], _mismatch_ns)
     for begin, end in pairwise([*moves, NEVER]):
         parts = [
@@ -40,7 +40,7 @@ def match(
 def _assigned(
     groups: Sequence[_Group], connections: Sequence[Connection], unlike: Callable[[_Group, Connection], float]
 ) -> list[Connection | None]:
-    """Return the connection of each group such that the total of `unlike`, in ns, is as small as possible."""
+    """Return the connection of each group, chosen so that the total of `unlike`, in ns, is as small as possible."""
     if not groups or not connections:
         return [None] * len(groups)
     costs = np.array([[unlike(of, connection) for connection in connections] for of in groups])
@@ -48,8 +48,9 @@ def _assigned(
 
 
 def _mismatch_ns(requests: Sequence[Request], connection: Connection) -> float:
-    """Return the mismatch in ns: how long after its first request the connection began, or before it (a browser may
-    open one during a visit for later requests), plus how much its packets came before the requests' ends."""
+    """Return how badly a connection fits the requests, in ns: how far its packets came before the requests' ends, plus
+    a small part of the time between its beginning and the first request. A browser may open a connection during a visit
+    for later requests."""
     first = requests[0]
     begin = (first.visit or first.start) - _CLOCKS_NS
     if (
@@ -62,7 +63,7 @@ def _mismatch_ns(requests: Sequence[Request], connection: Connection) -> float:
 
 
 def _mismatch_of_rest_ns(of: tuple[Sequence[Request], Connection | None], part: Connection) -> float:
-    """Return the mismatch in ns for a part of an existing connection, by the requests that ended since the part
+    """Return how badly a part of an existing connection fits, in ns, judged by the requests that ended after the part
     began."""
     requests, whole = of
     if whole is None or not whole.quic or whole.begin > part.begin or not part.down.arrived.any():
@@ -72,7 +73,8 @@ def _mismatch_of_rest_ns(of: tuple[Sequence[Request], Connection | None], part: 
 
 
 def _apart(requests: Sequence[Request], connection: Connection) -> float:
-    """Return how much a connection's packets came before the requests' ends, ns."""
+    """Return the difference in ns between the requests' ends and the last packets that the connection delivered before
+    them."""
     arrivals = np.sort(connection.down.delivered_at[connection.down.arrived & connection.down.speaks])
     ends = np.array([request.end for request in requests])
     place = np.searchsorted(arrivals, ends + _CLOCKS_NS // 20, side="right") - 1

@@ -22,8 +22,7 @@ class Work:
     """Processor time up to each sample, ns, including the time its threads waited for a processor."""
 
     def fills(self, begin: int, end: int) -> bool:
-        """Return whether the role worked for most of the time from `begin` to `end`, as far as the nearest samples
-        show."""
+        """Return whether the role worked for most of the time from `begin` to `end`, judged by the nearest samples."""
         if len(self.times) < 2 or end <= begin:
             return False
         low = max(int(np.searchsorted(self.times, begin, side="right")) - 1, 0)

@@ -13,7 +13,7 @@ from h123.store import Sample
 
 @dataclass(frozen=True)
 class Recovery:
-    """The recovery from one move; all times in ns."""
+    """The recovery from one move. All times are in ns."""
 
     at: int
     request_at: int
@@ -24,7 +24,7 @@ class Recovery:
     """The sample of the first answered request."""
 
     def durations(self, connection: Connection, explainer: Explainer, number: int) -> Nanoseconds:
-        """Return the time on each cause. `number`: the index of the answered request in `explainer`."""
+        """Return the time spent on each cause. `number`: the index of the answered request in `explainer`."""
         request_at = min(self.request_at, max(connection.begin, self.at))
         time = time_on(IDLE, self.at, request_at)
         if connection.begin < self.at:
@@ -36,16 +36,17 @@ class Recovery:
         return time + reconnecting
 
     def _noticed(self, begin: int) -> int:
-        """Return when the client noticed, by a failed request, that it needed a new connection and began to open one.
-        None if the answered request was itself first sent on the old connection."""
+        """Return when the client noticed, by a failed request, that it needed a new connection. If no request failed,
+        or if the answered request was first sent on an earlier connection, return `begin`, the beginning of the new
+        one."""
         sent_ns = self.answer["sent_ns"]
         return begin if not self.failed or (sent_ns is not None and sent_ns < begin) else self.failed
 
 
 def middle_recoveries(moves: Sequence[int], rows: Sequence[Sample]) -> list[Recovery]:
-    """Return the median recovery in a trial's samples, including failed ones, or for an even number the two in the
-    middle, whose mean is the trial's median. Empty if no answer followed the move, which ranks as the longest
-    recovery."""
+    """Return the recovery whose length is the median of the trial's moves. For an even number, return the two in the
+    middle, whose mean is the median. A move that no answer followed ranks as the longest recovery. Empty if the median
+    would include such a move."""
     answers = sorted((row for row in rows if not row["error"]), key=lambda row: row["end_ns"])
     answers_of_moves = [(at, next((row for row in answers if row["end_ns"] > at), None)) for at in moves]
     ordered = sorted(answers_of_moves, key=lambda pair: pair[1]["end_ns"] - pair[0] if pair[1] else math.inf)

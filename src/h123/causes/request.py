@@ -1,4 +1,4 @@
-"""Requests of a connection as their client reports them, and which of them were in progress at the same time."""
+"""The requests of a connection as their client reports them, and which of them were in progress at the same time."""
 
 from bisect import insort
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _SMALL = 100
 
 @dataclass(frozen=True)
 class Request:
-    """The client's record of a request; all times in ns."""
+    """The client's record of a request. All times are in ns."""
 
     start: int
     ready: int
@@ -42,17 +42,18 @@ class Request:
 
     @property
     def made_at(self) -> int:
-        """When the request was made, or repeated for the last time."""
+        """The time at which the request was made, or repeated for the last time."""
         return max(self.start, self.last_try)
 
     @property
     def begin(self) -> int:
-        """When the request got its place on the connection."""
+        """The time at which the request got its place on the connection."""
         return max(self.made_at, self.place_at)
 
 
 def most_at_once(requests: Sequence[Request]) -> int:
-    """Return the most requests in progress at the same time, from when they were sent. For uploads this is unknown."""
+    """Return the largest number of requests that were in progress at the same time, each from when it was sent. For
+    uploads without known streams, return the number of all requests, because their true number is unknown."""
     if any(request.up > _SMALL and not request.stream for request in requests):
         return len(requests)  # their clients record when the whole body was sent
     starts = np.sort([sent_at(request) for request in requests])
@@ -61,7 +62,8 @@ def most_at_once(requests: Sequence[Request]) -> int:
 
 
 def waiting(requests: Sequence[Request], at_once: int) -> list[Request]:
-    """Return the requests with the time that each waited for its place, until an earlier one ended and made room."""
+    """Return the requests with the time until which each waited for a place on the connection, because an earlier
+    request had to end first."""
     delayed, ends = list(requests), list[int]()
     for place in sorted(range(len(delayed)), key=lambda place: sent_at(delayed[place])):
         request = delayed[place]
@@ -79,7 +81,7 @@ def sent_at(request: Request) -> int:
 
 
 def ended_at(request: Request) -> int:
-    """Return when the request's place was free again."""
+    """Return the time at which the request's place became free again."""
     return request.stream.answer_arrival if request.stream else request.end
 
 

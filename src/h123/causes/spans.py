@@ -32,7 +32,7 @@ class Spans:
         return cls(first[np.r_[True, apart]], last[np.r_[apart, True]])
 
     def hold(self, times: Times) -> NDArray[np.bool_]:
-        """Return whether each time is in one of the spans."""
+        """Return, for each time, whether it is in one of the spans."""
         place = np.searchsorted(self.begins, times, side="right") - 1
         return (place >= 0) & (times < self.ends[place]) if len(self.begins) else np.zeros(len(times), bool)
 

@@ -1,4 +1,4 @@
-"""The time behind a metric, such as a visit to a page, and what it was spent on."""
+"""A period of a trial behind a metric, such as a visit to a page, and what its time was spent on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _Any = TypeVar("_Any")
 
 @dataclass(frozen=True)
 class Stretch:
-    """A period of a trial, and what it was spent on."""
+    """A period of a trial, divided into the causes that its time was spent on."""
 
     seconds: NDArray[np.float64]
     """Seconds of each cause, in the order of CAUSES."""
@@ -34,7 +34,8 @@ class Stretch:
 
 
 def missed(seconds: NDArray[np.float64], durations: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the relative difference between the sum of the parts, of the shape (times, causes), and each time."""
+    """Return how much the sum of the parts differs from each duration, as a share of the duration. `seconds` has the
+    shape (durations, causes)."""
     attributed = seconds.sum(axis=1) - seconds[:, NUMBER[UNATTRIBUTED]]
     shares: NDArray[np.float64] = np.abs(attributed - durations) / durations
     return shares

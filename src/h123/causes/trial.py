@@ -59,7 +59,7 @@ class ExplainedTrial:
 
     @property
     def phases(self) -> list[str]:
-        """For each request, `cold` or `warm`."""
+        """The phase of each request: `cold` or `warm`."""
         return [row["phase"] for row in self.rows]
 
     @property
@@ -70,7 +70,7 @@ class ExplainedTrial:
 
     @property
     def sums_up(self) -> NDArray[np.bool_]:
-        """Whether the parts of each request add up to its latency, within the share SUMS_UP."""
+        """For each request, whether its parts add up to its latency, within the share SUMS_UP."""
         near: NDArray[np.bool_] = self.missed <= SUMS_UP
         return near
 
@@ -148,7 +148,7 @@ class _Explanation:
         return self.seconds(self.explainer.until(self.number, time))
 
     def seconds(self, nanoseconds: Nanoseconds) -> NDArray[np.float64]:
-        """Return the seconds of each cause, with the effect of drops."""
+        """Return the seconds of each cause, including the effect of datagrams that full buffers dropped."""
         seconds: NDArray[np.float64] = attribute_drops(np.array([nanoseconds]), self.drops, self.connection)[0] / 1e9
         return seconds
 
@@ -156,7 +156,8 @@ class _Explanation:
 def _visits(
     paths: Sequence[Sequence[PathStep]], explained: ExplainedTrial, parts: Mapping[int, _Explanation]
 ) -> list[Stretch]:
-    """Return the visits. Empty if one has a request that the record of packets does not cover."""
+    """Return the visits with their parts. Empty if one of them has a request that the record of packets does not
+    cover."""
     places = {id(row): place for place, row in enumerate(explained.rows)}
     if any(id(step.row) not in places for path in paths for step in path):
         return []
@@ -181,7 +182,7 @@ def _visit(
 def _recoveries(
     recoveries: Sequence[Recovery], explained: ExplainedTrial, parts: Mapping[int, _Explanation]
 ) -> list[Stretch]:
-    """Return the recoveries. Empty if the record of packets does not cover one."""
+    """Return the recoveries with their parts. Empty if the record of packets does not cover one of them."""
     places = {id(row): place for place, row in enumerate(explained.rows)}
     if any(id(recovery.answer) not in places for recovery in recoveries):
         return []
@@ -245,8 +246,8 @@ def _visit_starts(rows: Sequence[Sample]) -> dict[tuple[int, int], int]:
 def _request(
     row: Sample, blocked: NDArray[np.int64], visit_starts: Mapping[tuple[int, int], int], retry_ns: int
 ) -> Request:
-    """Return the request of a sample. `blocked`: when UDP packets came to a link that passes none. `visit_starts`: when
-    visits began. `retry_ns`: the time after which a request is repeated."""
+    """Return the request that a sample records. `blocked`: when UDP packets came to a link that passes none.
+    `visit_starts`: when visits began. `retry_ns`: the time after which a request is repeated."""
     start, again = row["start_ns"], row.get("tries", 1) - 1
     begin, end = np.searchsorted(blocked, [start, row["end_ns"]])
     return Request(

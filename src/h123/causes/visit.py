@@ -1,7 +1,7 @@
 """The critical path of a visit to a page: what its last byte waited for.
 
 The resource that ends last was due when the resource that requests it had arrived and run, and so on back to the
-document. Their times, and the times between them, add up to the visit.
+document. The times of these resources, and the times between them, add up to the visit.
 """
 
 from collections import defaultdict
@@ -26,8 +26,9 @@ class PathStep:
 
 
 def middle_visits(rows: Sequence[Sample], asking: VisitOrder) -> list[list[PathStep]]:
-    """Return the path of the median warm visit in a trial's samples, or for an even number the two in the middle, whose
-    mean is the trial's median. Empty if one of these failed; a failed visit ranks as slower than any other."""
+    """Return the critical path of the trial's median warm visit. For an even number of visits, return the paths of the
+    two in the middle, whose mean is the median. A failed visit ranks as slower than any other. Empty if a visit in the
+    middle failed."""
     visits = defaultdict[tuple[int, int], list[Sample]](list)
     for row in rows:
         if row["phase"] == "warm" and row["group"] is not None:
@@ -48,7 +49,7 @@ def _duration(visit: Sequence[Sample]) -> int:
 
 
 def _path(visit: Sequence[Sample], asking: VisitOrder) -> Iterator[PathStep]:
-    """Yield the path from the document on."""
+    """Yield the steps of the path, beginning with the document."""
     of = {row["resource"] or 0: row for row in visit}
     way = [max(of, key=lambda resource: of[resource]["end_ns"])]
     while (asker := asking.askers[way[-1]]) is not None:

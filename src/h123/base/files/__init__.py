@@ -1,4 +1,4 @@
-"""Files that survive crashes, have a limited size, and may come from strangers."""
+"""Reads and writes files safely: they survive crashes, have a limited size, and may come from strangers."""
 
 __all__ = [
     "durable",

@@ -31,21 +31,22 @@ def sync_tree(folder: Path) -> None:
 
 
 def is_writable(folder: Path) -> bool:
-    """Whether files can be written into the folder. Not, for example, on a disk that is mounted read-only."""
+    """Return whether files can be written into the folder. They cannot, for example, on a disk that is mounted
+    read-only."""
     return os.access(folder, os.W_OK)
 
 
 def write_atomically(path: Path, text: str, mode: int = 0o666) -> None:
-    """Replace `path` by `text` in one step, with `mode` minus the umask. Raises OSError or UserError; the old file then
-    remains."""
+    """Replace the content of `path` with `text` in one step. The file gets `mode` minus the umask. Raises OSError or
+    UserError, and then leaves the old file as it was."""
     with replacement(path, mode) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
 @contextmanager
 def replacement(path: Path, mode: int = 0o666) -> Iterator[Path]:
-    """Yield an empty file next to `path`, which replaces `path` at the end, once it is on disk. After an error the old
-    file remains.
+    """Yield an empty file next to `path`. At the end, sync this file to the disk and replace `path` with it. After an
+    error, the old file remains.
 
     Only a regular file is ever replaced. A device, pipe, socket, folder or link of this name is refused (`output`
     handles files that users name). A second writer of the same file waits. The temporary file of a crashed process has
@@ -79,12 +80,12 @@ def check_replaceable(path: Path) -> None:
 
 
 def open_below(path: str, flags: int) -> int:
-    """Open a file without following a link of this name, as an opener for `open(..., opener=)`."""
+    """Open a file, but refuse to follow a link of this name. Serves as the opener in `open(..., opener=)`."""
     return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
 
 
 def _sole_writer(path: Path, mode: int) -> int:
-    """Return a descriptor of the emptied file, with a lock that excludes other writers."""
+    """Empty the file, and return a descriptor of it that holds a lock against other writers."""
     while True:
         check_replaceable(path)
         # Without O_NONBLOCK, opening a pipe of this name would wait for a reader.
@@ -105,7 +106,8 @@ def _sole_writer(path: Path, mode: int) -> int:
 
 
 def _has_name(path: Path, descriptor: int) -> bool:
-    """Return whether `path` still names the file, which the previous holder of the lock may have renamed."""
+    """Return whether `path` still names the file of the descriptor. The previous holder of the lock may have renamed
+    it."""
     try:
         return os.path.samestat(path.lstat(), os.fstat(descriptor))
     except FileNotFoundError:

@@ -26,7 +26,8 @@ _BLOCK_BYTES = 512
 
 @contextmanager
 def alone(whole: Path, report: Callable[[str], None], doing: str = "installing") -> Iterator[None]:
-    """Let only one process at a time work on a folder. The kernel releases the lock, however the process ends."""
+    """Let only one process at a time work on a folder. The kernel releases the lock when the process ends for any
+    reason."""
     whole.parent.mkdir(parents=True, exist_ok=True)
     with open(whole.with_name(f"{whole.name}.lock"), "a", opener=open_below) as lock:
         try:
@@ -86,8 +87,8 @@ def run_logged(
     env: Mapping[str, str],
     meanwhile: Callable[[], None] = lambda: None,
 ) -> None:
-    """Run a step of a build and append its output to `log`. Raises UserError, which names `what` the step was for, with
-    the end of the output. `env` is added to the environment; `meanwhile` is called about twice a second."""
+    """Run a step of a build and append its output to `log`. Raises UserError with `what` the step was for, and with the
+    end of the output. `env` is added to the environment; `meanwhile` is called about twice a second."""
     with open(log, "a", encoding="utf-8", opener=open_below) as output, _group_that_ends_with_us() as group:
         try:
             process = subprocess.Popen(
@@ -136,8 +137,8 @@ def _home() -> dict[str, str]:
 
 @contextmanager
 def _group_that_ends_with_us() -> Iterator[int]:
-    """Start a process group that is killed however this process ends. Its first process waits until the kernel closes
-    this process's end of a pipe, which happens even if this process is killed."""
+    """Start a process group that is killed when this process ends for any reason. Its first process waits until the
+    kernel closes this process's end of a pipe, which happens even if this process is killed."""
     watch = ["sh", "-c", "read -r _; kill -KILL 0"]
     first = subprocess.Popen(watch, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, process_group=0)
     try:

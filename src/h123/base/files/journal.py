@@ -20,7 +20,7 @@ _SIGNED = re.compile(rb'(.*), "digest": "([0-9a-f]{16})"}', re.DOTALL)
 
 
 def append_event(path: Path, event: Mapping[str, object]) -> None:
-    """Append `event`, with the time if it has none. It is on the disk when this returns.
+    """Append `event` to the journal, and sync it to the disk. Adds the time if the event has none.
 
     Repairs a line that a crash left incomplete.
     """
@@ -34,14 +34,14 @@ def append_event(path: Path, event: Mapping[str, object]) -> None:
 
 
 def now() -> str:
-    """Return the present time in the format of events."""
+    """Return the current time in the format of events."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def read_events(path: Path) -> list[Line]:
-    """Return all events, oldest first, without an incomplete last line that a crash left.
+    """Return all events, oldest first. Ignores an incomplete last line, which a crash can leave.
 
-    Raises UserError if any other line is not an event, because then the file was changed.
+    Raises UserError if any other line is not an event, because then something else has changed the file.
     """
     if not path.exists():
         return []
@@ -64,7 +64,7 @@ def _parse(path: Path, number: int, line: bytes) -> Line:
 
 
 def damaged_line(path: Path, number: int, what: str) -> UserError:
-    """Return the error about a damaged line other than the last."""
+    """Return the error about a damaged line that is not the last one."""
     return UserError(
         f"{path}, line {number}: {what}",
         remedy="a crash can damage only the last line; restore the file from a copy, or begin again in a new folder",

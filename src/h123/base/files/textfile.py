@@ -54,7 +54,7 @@ def read_bytes(path: Path, most_bytes: int) -> bytes:
 
 
 def read_cached(path: Path, most_bytes: int = sizes.CACHED) -> bytes | None:
-    """Read a file from the cache, which h123 can make again. Return None if it cannot be read."""
+    """Return the content of a file in the cache, or None if it cannot be read. h123 can create such a file again."""
     try:
         return read_bytes(path, most_bytes)
     except UserError:
@@ -91,14 +91,14 @@ def _too_large(path: Path, size: int, most_bytes: int) -> UserError:
 
 
 def csv_fault(error: csv.Error) -> str:
-    """Return a description of an error in a line of CSV, for the author of the file."""
+    """Return a description of an error in a CSV file, for the author of the file."""
     message = str(error)
     return next((words for begins, words in _CSV_FAULTS.items() if message.startswith(begins)), "not CSV")
 
 
 def unprintable(text: str) -> str | None:
-    """Return the first character, such as `U+0000`, that must not reach a program, a file name or a terminal, or None
-    if there is none."""
+    """Return the first character that must not reach a program, a file name or a terminal, written like `U+0000`.
+    Return None if there is no such character."""
     match = _UNPRINTABLE.search(text)
     return code_point(ord(match[0])) if match else None
 

@@ -32,8 +32,8 @@ _called: Callable[[str], str] = str
 
 
 def name_program(name: str, commands: Iterable[str]) -> None:
-    """From now on, print commands to copy, such as `h123 run quick`, with `name` instead of h123. In a checkout that is
-    `./h123`. `commands`: the words after h123 that make it a command."""
+    """Set the name of the program in commands that h123 prints for the user to copy. In a checkout it is `./h123`, so
+    `h123 run quick` becomes `./h123 run quick`. `commands` are the words that can follow h123."""
     global _called
     command = re.compile(rf"(?<![\w./-])h123(?=[ \u00a0](?:{'|'.join(map(re.escape, commands))})\b)")
     _called = str if name == "h123" else lambda text: command.sub(lambda _: name, text)
@@ -44,8 +44,8 @@ def _width(stream_is_terminal: bool) -> int | None:
 
 
 class VisibleConsole(Console):
-    """A console whose output is always `visible`, so that names, questions and messages of others cannot control the
-    terminal."""
+    """A console whose output is always `visible`, so that names, questions and messages from other people cannot
+    control the terminal."""
 
     def render_str(self, text: str, **style: Any) -> Text:
         """Make text visible before the layout, so that columns are as wide as their content."""
@@ -99,7 +99,7 @@ def write(console: Console, text: str, lead: str = "", style: str = "", lead_sty
 
 
 def with_commands(text: str, style: str = "") -> Text:
-    """Return the text with its marked commands in bold and without the marks."""
+    """Return the text with its commands in bold, and without the backticks that mark them."""
     line = Text(style=style)
     end = 0
     for found in _COMMAND.finditer(text):
@@ -113,14 +113,14 @@ _quiet = False
 
 
 def say(text: str) -> None:
-    """Print something about the progress of a command, unless it should be quiet."""
+    """Print a message about a command's progress, unless the command runs quietly."""
     if not _quiet:
         write(err_console, text)
 
 
 @contextmanager
 def quietly(*, is_quiet: bool) -> Iterator[None]:
-    """Print no progress within this context if `is_quiet`."""
+    """Suppress messages about progress within this context if `is_quiet`."""
     global _quiet
     before, _quiet = _quiet, is_quiet
     try:

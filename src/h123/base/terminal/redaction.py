@@ -1,7 +1,7 @@
 """Hides what other people must not read: values of headers and variables, passwords and tokens in addresses.
 
-Repeating a campaign needs these values, so the campaign's files contain them, readable only for their owner. Anything
-that h123 prints, or makes for others, contains the names without the values.
+Repeating a campaign needs these values, so the campaign's files contain them, and only their owner can read them.
+Anything that h123 prints or publishes contains the names without the values.
 """
 
 import re

@@ -14,7 +14,7 @@ QUIET_S = 30.0
 
 
 class Steps:
-    """A context manager around all steps."""
+    """A context manager that prints the steps of a task, and shows the progress of the current one."""
 
     def __init__(self, console: Console) -> None:
         self._console = console

@@ -1,5 +1,4 @@
-"""Makes the standard streams usable: it replaces closed ones, and writes simpler characters if the encoding lacks
-some."""
+"""Makes the standard streams usable: replaces closed ones, and writes simpler characters if the encoding lacks some."""
 
 import codecs
 import io

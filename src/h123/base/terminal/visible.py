@@ -21,16 +21,16 @@ anywhere."""
 
 
 def visible(text: str) -> str:
-    """Return the text with an escape (`\\x1b`, `\\u202e`) for each character that has no shape, and without lines that
-    a build service treats as commands."""
+    """Return the text with an escape (`\\x1b`, `\\u202e`) for each invisible character, and with a space that disables
+    each command of a build service."""
     if not text.isprintable():
         text = _HIDDEN.sub(_escaped, text)
     return _COMMAND.sub(r"\1\2 ", text) if "::" in text or "##[" in text else text
 
 
 def in_one_line(text: str) -> str:
-    """Return visible text in one line, for places where a line break would start something new: a name in a message, a
-    cell, a heading."""
+    """Return visible text in one line, for places where a line break would start something new, such as a name in a
+    message, a cell or a heading."""
     return visible(" ".join(text.split("\n")) if "\n" in text else text)
 
 

@@ -13,10 +13,10 @@ _NS = 1_000_000_000
 
 @dataclass(frozen=True)
 class Wire:
-    """When each packet of a direction was put on the wire, in the order of arrival at the link, ns.
+    """The times, in ns, at which each packet of a direction was on the wire, in the order of arrival at the link.
 
-    A packet that was blocked or found the queue full took no time on the wire: both of its times are its arrival. Lost
-    packets were lost behind the bottleneck, so they took as long as any other.
+    A packet that was blocked or found the queue full took no time on the wire: it begins and ends at its arrival. Lost
+    packets were lost behind the bottleneck, so they took as long as any other packet.
     """
 
     begins: Times
@@ -36,8 +36,8 @@ def wire(packets: Packets, way: Direction, *, shared: bool = False) -> Wire:
 
 
 def _in_turn(arrivals: Times, takes: Times) -> Wire:
-    """Compute the times of packets sent one after another: each ends at the later of the previous end and its own
-    arrival, plus the time it takes."""
+    """Compute the times of packets sent one after another. A packet begins when it has arrived and the previous one has
+    ended, and ends after the time it takes."""
     before = np.concatenate([[0], np.cumsum(takes)[:-1]]) if len(takes) else takes
     begins = np.maximum.accumulate(arrivals - before) + before
     dropped = takes == 0
@@ -46,9 +46,9 @@ def _in_turn(arrivals: Times, takes: Times) -> Wire:
 
 
 def _behind_others(packets: Packets, bps: float, way: Direction) -> Wire:
-    """Compute the times with cross traffic, whose packets are not recorded. A packet left the wire when it left the
-    link, less the delay, and was on the wire for as long as its size takes; before that, it waited for other traffic. A
-    lost packet is assumed to have followed the previous one."""
+    """Compute the times if there is cross traffic, whose packets are not recorded. A packet's last bit was on the wire
+    when the packet left the link, less the delay, and its first bit as much earlier as its size takes. Before that, it
+    waited for other traffic. A lost packet is assumed to have followed the previous one."""
     arrivals, departures = packets["at_ns"].astype(np.int64), packets["left_ns"].astype(np.int64)
     delivered = (packets["fate"] == DELIVERED) & (departures > 0)
     enqueued = (packets["fate"] != QUEUE_FULL) & (packets["fate"] != BLOCKED)
@@ -63,8 +63,8 @@ def _behind_others(packets: Packets, bps: float, way: Direction) -> Wire:
 
 
 def _by_departure(packets: Packets, way: Direction) -> Wire:
-    """Compute the times for a rate that is not constant. A packet was on the wire from when the previous one had gone
-    until it left, less the delay. Jitter counts as time on the wire."""
+    """Compute the times for a rate that is not constant. A packet was on the wire from the end of the previous packet
+    until it left the link, less the delay. Jitter counts as time on the wire."""
     arrivals, departures = packets["at_ns"].astype(np.int64), packets["left_ns"].astype(np.int64)
     delivered = (packets["fate"] == DELIVERED) & (departures > 0)
     if way.rate is None:

@@ -1,4 +1,4 @@
-"""A connection as the link saw it: what each end sent, and when it was on the wire and arrived."""
+"""A connection as the link saw it: what each end sent, and when each packet was on the wire and arrived."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -32,12 +32,12 @@ class Sending:
 
     @cached_property
     def at(self) -> Times:
-        """When each packet reached the link."""
+        """The time at which each packet reached the link."""
         return self.packets["at_ns"].astype(np.int64)
 
     @cached_property
     def delivered_at(self) -> Times:
-        """When each packet was delivered; 0 if it never was."""
+        """The time at which each packet was delivered, or 0 if it never was."""
         return self.packets["left_ns"].astype(np.int64)
 
     @cached_property
@@ -66,37 +66,37 @@ class Sending:
 
     @cached_property
     def full(self) -> NDArray[np.bool_]:
-        """Whether each packet is full."""
+        """Whether each packet has the size of a full packet."""
         full: NDArray[np.bool_] = self.packets["payload"] >= FULL
         return full
 
     @cached_property
     def offsets(self) -> Times:
-        """The bytes from the start of the first TCP packet's data to the start of each packet's. TCP counts modulo
-        2^32."""
+        """The position of each packet's data in the TCP stream, in bytes after the first packet's data. TCP's sequence
+        numbers count modulo 2^32; these positions do not."""
         steps = np.diff(self.packets["seq"]).astype(np.int32)
         return np.concatenate([[0], np.cumsum(steps, dtype=np.int64)])
 
     @cached_property
     def occupied(self) -> Spans:
-        """When packets of this sender waited for the wire or were on it."""
+        """The times during which packets of this sender waited for the wire or were on it."""
         return Spans.union(self.at, self.wire.ends)
 
     @cached_property
     def on_wire(self) -> Spans:
-        """When packets of this sender were on the wire."""
+        """The times during which packets of this sender were on the wire."""
         return Spans.union(self.wire.begins, self.wire.ends)
 
     def wire_ns(self, size: int) -> float:
-        """Return how long a body of `size` bytes is on the wire in packets like these, ns."""
+        """Return how many ns a body of `size` bytes would be on the wire in packets like these."""
         if not self.speaks.any():
             return 0.0
         durations = (self.wire.ends - self.wire.begins)[self.speaks]
         return size * float(durations.sum()) / float(self.packets["payload"][self.speaks].sum(dtype=np.int64))
 
     def receipts(self, times: Times) -> Times:
-        """Return, for each time, when the other end first received something that this end sent at or after it. NEVER
-        if nothing was received."""
+        """Return, for each time, when the other end first received a packet that this end sent at that time or later.
+        NEVER if it received none."""
         arrived = np.flatnonzero(self.arrived)
         place = np.searchsorted(self.at[arrived], times)
         return np.append(self.delivered_at[arrived], NEVER)[place]
@@ -142,19 +142,19 @@ class Connection:
 
     @property
     def begin(self) -> int:
-        """When the first packet reached the link, ns."""
+        """The time at which the first packet reached the link, in ns."""
         return int(self.up.at[0])
 
     @property
     def continues(self) -> bool:
-        """Whether this connection continues an earlier one after the client moved: TCP without a SYN, QUIC with a short
-        header (RFC 9000, 17.3)."""
+        """Whether this connection continues an earlier one after the client moved. It does if it begins without a SYN
+        (TCP) or with a short header (QUIC: RFC 9000, 17.3)."""
         first = int(self.up.packets["flags"][0])
         return not first & (_LONG if self.quic else _SYN)
 
     @cached_property
     def retry(self) -> int | None:
-        """When the server's Retry was delivered, ns, or None without one."""
+        """The time at which the server's Retry was delivered, in ns. None if there was no Retry."""
         down = self.down.packets
         is_retry = self.quic & ((down["flags"] & RETRY) == RETRY) & self.down.arrived
         return int(self.down.delivered_at[np.argmax(is_retry)]) if is_retry.any() else None
@@ -183,7 +183,7 @@ _PORTS = ("source", "destination")
 
 
 def _sendings(packets: Packets, on: Wire, port: str) -> Iterator[tuple[tuple[int, int], Sending]]:
-    """Yield the packets by protocol and the client's port."""
+    """Yield the packets of each connection, identified by its protocol and the client's port."""
     key = packets["protocol"].astype(np.int64) << 16 | packets[port]
     order = np.argsort(key, kind="stable")
     for places in np.split(order, np.flatnonzero(np.diff(key[order])) + 1):

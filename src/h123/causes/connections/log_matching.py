@@ -20,8 +20,8 @@ _UNLIKELY = 1e12
 
 
 def match_logs(logs: Sequence[StackLog], connections: Sequence[Connection]) -> list[StackLog | None]:
-    """Return for each connection the server's log of it, in the trial's time, or None: the log whose sending times
-    match the times at which the link saw the server's packets."""
+    """Return, for each connection, the server's log whose sending times match the times at which the link saw the
+    server's packets. Its times are converted to the trial's clock. None if no log matches."""
     log_of: list[StackLog | None] = [None] * len(connections)
     quic = [
         place for place, connection in enumerate(connections) if connection.quic and len(_sending_times(connection))
@@ -37,13 +37,15 @@ def match_logs(logs: Sequence[StackLog], connections: Sequence[Connection]) -> l
 
 
 def _sending_times(connection: Connection) -> Times:
-    """Return when the server's packets reached the link, without a Retry, which precedes the logged connection."""
+    """Return the times at which the server's packets reached the link. A Retry is left out, because it precedes the
+    logged connection."""
     times: Times = connection.down.at[(connection.down.packets["flags"] & RETRY) != RETRY]
     return times
 
 
 def _mismatch_ns(log: StackLog, times: Times) -> float:
-    """Return the difference in ns between the two courses, as far as the link's record reaches."""
+    """Return the mean difference in ns between the log's sending times and `times`, both counted from the first packet,
+    up to the end of the link's record."""
     length = int(times[-1] - times[0])
     logged = log.sendings - log.sendings[0]
     off = float(np.abs(_course(logged[logged <= length + _NEAR_NS]) - _course(times - times[0])).mean())

@@ -1,5 +1,5 @@
-"""When a sender noticed its lost packets and sent them again, and the cost of datagrams that the link delivered but a
-full buffer dropped."""
+"""Finds when a sender noticed its lost packets and sent them again. Also estimates the cost of datagrams that the link
+delivered but a full buffer dropped."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,8 @@ def mending(sending: Sending, answers: Sending, round_trip_ns: int) -> Spans:
 
 
 def resent(sending: Sending, answers: Sending, round_trip_ns: int) -> Times:
-    """Return when the replacement of each lost packet was sent, or the packet's own time if there is none."""
+    """Return the time at which the replacement of each lost packet was sent. If there is none, return the time of the
+    lost packet."""
     places = lost_packets(sending)
     if not len(places):
         return places
@@ -37,8 +38,8 @@ def resent(sending: Sending, answers: Sending, round_trip_ns: int) -> Times:
 
 
 def _same_again(sending: Sending, places: Times) -> Times:
-    """Return when TCP sent the same bytes again, in the next segment that begins where the lost one began. If there is
-    none, the bytes were sent together with others, or never."""
+    """Return the time at which TCP sent each lost packet's bytes again, in the next segment that begins at the same
+    byte. If there is no such segment, look for a larger one that contains the first of these bytes."""
     at, seq = sending.at, sending.packets["seq"].astype(np.int64)
     spoken = np.flatnonzero(sending.speaks)
     order = spoken[np.lexsort((spoken, seq[spoken]))]
@@ -54,7 +55,8 @@ def _same_again(sending: Sending, places: Times) -> Times:
 
 
 def _covering(sending: Sending, place: int) -> int:
-    """Return when a later segment contained the lost one's first byte, or that packet's time if none did."""
+    """Return when a later segment contained the first byte of the lost one. If none did, return the time of the lost
+    one."""
     later = sending.packets[place + 1 :]
     offset = (int(sending.packets["seq"][place]) - later["seq"].astype(np.int64)) % 2**32
     covers = np.flatnonzero((offset < later["payload"]) & (later["payload"] > 0))
@@ -62,8 +64,9 @@ def _covering(sending: Sending, place: int) -> int:
 
 
 def _after_notice(sending: Sending, answers: Sending, places: Times, round_trip_ns: int) -> Times:
-    """Return when QUIC's sender sent the first packet after it could know of the loss. It knows when an answer arrives
-    from an end that has received three later packets; otherwise a probe at least a round trip later counts."""
+    """Return, for each lost packet, when QUIC's sender sent its first packet after it could know of the loss. It can
+    know when it receives an answer from an end that has received three later packets. If that does not happen, a probe
+    at least a round trip after the lost packet counts."""
     arrived = np.flatnonzero(sending.arrived)
     third = np.searchsorted(arrived, places) + _REORDERED - 1
     noticeable = third < len(arrived)
@@ -81,16 +84,17 @@ def _next_at(sending: Sending, times: Times) -> Times:
 
 
 def receive_drops(report: Report) -> int:
-    """Return the number of drops on all hosts while the main role ran."""
+    """Return the number of datagrams that full buffers dropped on all hosts while the main role ran."""
     return sum(host.counters.grown(_NO_ROOM) for host in report.hosts)
 
 
 def attribute_drops(seconds: NDArray[np.float64], drops: int, connection: Connection) -> NDArray[np.float64]:
-    """Attribute the time that a window cost a connection's requests, of the shape (requests, causes), to drops.
+    """Move time that a congestion window cost the requests of a connection to the cause `drops`, and return the new
+    seconds, of the shape (requests, causes).
 
-    The link cannot explain such a window, because it saw the dropped packets arrive. If losses on the link had cut the
-    window too, only the drops' share of all losses counts. TCP has no drops, because it never sends more than its
-    receiver has room for.
+    The link cannot explain such a window, because it saw the dropped packets arrive. If packets were also lost on the
+    link, the time of a window cut by losses is moved only in proportion to the drops' share of all losses. TCP has no
+    drops, because it never sends more than its receiver has room for.
     """
     if not drops or not connection.quic:
         return seconds

@@ -1,7 +1,7 @@
 """Explains a connection whose client moves (RFC 9000, 9), from packets.
 
-Until the server receives something from the new address, its packets do not reach the client. Then it validates the
-path: it sends a challenge, and sends data before or after the answer to the challenge.
+Until the server receives something from the new address, its packets do not reach the client. Then the server validates
+the path: it sends a challenge. It may send data before the client answers the challenge, or only after that.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _DATA = FULL // 2
 
 
 def elsewhere(of: Connection, moves: Sequence[int]) -> Limits:
-    """Return the times after each move in which the server's data did not reach the client, ns."""
+    """Return the times, in ns, after each move during which the server's data did not reach the client."""
     changes = [change for at in moves if of.begin < at and (change := _after(of, at)) is not None]
     if not changes:
         return []
@@ -26,8 +26,8 @@ def elsewhere(of: Connection, moves: Sequence[int]) -> Limits:
 
 
 def _after(of: Connection, at: int) -> tuple[int, int, int] | None:
-    """Return when data stopped arriving, when the server received something from the new address, and when it sent data
-    there. None if it never received anything."""
+    """Return three times: when data stopped arriving after a move, when the server received something from the new
+    address, and when it sent data there. None if it never received anything from there."""
     up, down = of.up, of.down
     before = np.unique(up.packets["source"][up.at < at])
     spoke = np.flatnonzero(up.arrived & ~np.isin(up.packets["source"], before))
@@ -42,9 +42,9 @@ def _after(of: Connection, at: int) -> tuple[int, int, int] | None:
 
 
 def _flows(of: Connection, to_new: Times, spoke: Times) -> int:
-    """Return when data was first sent to the new address: before the client answered the challenge, if more than one
-    large packet was sent by then, otherwise after that. `to_new`, `spoke`: indices of packets to and from that
-    address."""
+    """Return when data was first sent to the new address. If more than one large packet was sent before the client
+    answered the challenge, this is the first of these packets; otherwise it is the first data after the answer.
+    `to_new` and `spoke` are the indices of packets to and from that address."""
     up, down = of.up, of.down
     first_delivery = down.delivered_at[to_new[down.arrived[to_new]]].min(initial=np.iinfo(np.int64).max)
     answers = up.delivered_at[spoke[up.at[spoke] >= first_delivery]]

@@ -1,7 +1,7 @@
 """Computes a sender's round trips from packets alone, and whether its window grew from one to the next.
 
-A round trip ends with the first packet that the other end sent after it had received the round trip's first packet,
-because nothing sent earlier can answer it.
+A round trip ends when the sender receives the first packet that the other end sent after it had received the round
+trip's first packet, because no earlier packet can answer that one.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Rounds:
     """Payload bytes sent in each round trip."""
 
     def of(self, places: Times) -> Times:
-        """Return the round trip of each packet."""
+        """Return the index of the round trip in which each packet was sent."""
         return np.searchsorted(self.firsts, places, side="right") - 1
 
     begins: NDArray[np.bool_]
@@ -40,10 +40,11 @@ class Rounds:
 
     @property
     def growth(self) -> NDArray[np.float64]:
-        """The growth in each round trip: the larger of two ratios, the window to the largest earlier one in its burst,
-        and the next window to the largest up to this one. Two are needed because the body's end cuts the last window of
-        a burst short, and the windows of a limited sender vary slightly. The first window of a burst is also compared
-        with the largest of all earlier ones, and the connection's first flight only with the next window."""
+        """The growth in each round trip: the larger of two ratios. The first is the window divided by the largest
+        earlier one in its burst; the second is the next window divided by the largest one up to this round trip. Both
+        are needed, because a body's end cuts the last window of a burst short, and the windows of a limited sender vary
+        slightly. The first window of a burst is also compared with the largest of all earlier ones. The connection's
+        first flight is compared only with the next window."""
         windows = np.maximum(self.windows, 1).astype(float)
         largest = _largest_so_far(windows, self.begins)
         arrivals, led = np.empty(len(windows)), np.zeros(len(windows))
@@ -55,14 +56,14 @@ class Rounds:
 
 
 def _largest_so_far(windows: NDArray[np.float64], begins: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return the largest window so far within each one's burst."""
+    """Return, for each window, the largest one so far in the same burst."""
     bursts = np.split(windows, np.flatnonzero(begins[1:]) + 1)
     return np.concatenate([np.maximum.accumulate(burst) for burst in bursts])
 
 
 def rounds(sending: Sending, answers: Sending, round_trip_ns: int, rested: NDArray[np.bool_]) -> Rounds:
-    """Return all round trips of a connection. `rested`: whether all earlier packets were known to have arrived before
-    each packet."""
+    """Return all round trips of one sender. `rested`: whether, before each packet was sent, all earlier ones were known
+    to have arrived."""
     firsts, first, count = [], 0, len(sending)
     answered = np.flatnonzero(answers.arrived)
     sent_at, received_at = answers.at[answered], answers.delivered_at[answered]

@@ -1,7 +1,7 @@
 """Explains the time before a connection's first request.
 
 While packets are in flight, the time is round trips. Otherwise the end that last received a packet is working, unless a
-packet was lost: then that packet's sender waits.
+packet was lost: then its sender waits to send it again.
 """
 
 import numpy as np
@@ -89,7 +89,7 @@ def _joined(spans: list[tuple[Times, Times]], sides: list[Sending]) -> tuple[Tim
 
 
 def _loss_spans(sides: list[Sending]) -> tuple[Times, Times]:
-    """Return the spans from the sending of each packet that did not arrive until its sender's next one."""
+    """Return, for each packet that did not arrive, the span from its sending until its sender's next packet."""
     begins, ends = [], []
     for side in sides:
         places = np.flatnonzero(~side.arrived[:-1])
@@ -99,5 +99,5 @@ def _loss_spans(sides: list[Sending]) -> tuple[Times, Times]:
 
 
 def _latest(times: Times, moments: Times) -> Times:
-    """Return the last of the times before each moment, or 0 if there is none."""
+    """Return, for each moment, the last of `times` before it, or 0 if there is none."""
     return np.concatenate([[0], times])[np.searchsorted(times, moments, side="right")]

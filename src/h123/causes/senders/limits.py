@@ -1,4 +1,4 @@
-"""Limits of a sender other than its congestion window, as far as they can be read: TCP's receive window, flow control
+"""Finds the limits of a sender, other than its congestion window, that can be read: TCP's receive window, flow control
 in the frames of HTTP/2 and QUIC, and the log of a QUIC stack."""
 
 import numpy as np
@@ -13,8 +13,8 @@ from h123.packets.stack_log import StackLog
 
 
 def limits(connection: Connection, way: int, log: StackLog | None, streams: Streams | None = None) -> Limits:
-    """Return the limits of the sender in a direction. `log`: the server's log. `streams`: the streams in the
-    connection's frames."""
+    """Return the limits of the sender in a direction, with the times at which they held. `log`: the server's log.
+    `streams`: the streams in the connection's frames."""
     stream_limits = streams.limits(way) if streams else []
     if not connection.quic:
         sides = (connection.up, connection.down)[:: -1 if way == DOWN else 1]
@@ -30,9 +30,9 @@ def limits(connection: Connection, way: int, log: StackLog | None, streams: Stre
 
 
 def _flow_control_spans(connection: Connection, way: int, log: StackLog, stream: bool) -> Spans:
-    """Return when flow control limited the sender. What the server receives left the client half a round trip earlier,
-    and what it grants arrives half a round trip later. A blocked stream does not count while the congestion window is
-    full as well."""
+    """Return when flow control limited the sender, by the server's log. If the client is the sender, the times are
+    corrected by half a round trip. If the server is, it does not count as limited while its congestion window is also
+    full."""
     own, trip = way == DOWN, 0 if way == DOWN else connection.round_trip_ns // 2
     stalls = [stall for stall in log.stalls if stall.own == own and stall.stream == stream]
     spans = Spans.union([stall.begin - trip for stall in stalls], [stall.end + trip for stall in stalls])
@@ -40,6 +40,6 @@ def _flow_control_spans(connection: Connection, way: int, log: StackLog, stream:
 
 
 def _full(log: StackLog) -> Spans:
-    """Return when the congestion window had no room for a packet, by the sender's own log."""
+    """Return when the congestion window had no room for a packet, according to the sender's own log."""
     full = np.flatnonzero(log.window[:-1] - log.in_flight[:-1] < FULL)  # unknown values count as 0
     return Spans.union(log.at[full], log.at[full + 1])

@@ -1,4 +1,4 @@
-"""Determines when a sender's congestion window had room: it sent less than it had in flight earlier.
+"""Determines when a sender's congestion window had room, because less was in flight than earlier.
 
 A window shrinks only after a loss or a long silence, so it is at least the most that was ever in flight (RFC 9002, 7;
 RFC 5681, 3.1). TCP counts packets, whatever their size, and Linux begins with ten of them (RFC 6928).
@@ -24,7 +24,7 @@ _SILENCE_NS = 200_000_000
 
 @dataclass(frozen=True)
 class Room:
-    """The room in one sender's window."""
+    """The room in one sender's congestion window."""
 
     sending: Sending
     answers: Sending
@@ -33,8 +33,8 @@ class Room:
     """The number of packets that TCP may send at first."""
 
     def since(self, share: float = _ROOM) -> Times:
-        """Return, for each packet, the first time after it at which in-flight data fell to `share` of the window. NEVER
-        if it never did."""
+        """Return, for each packet, when the data in flight first fell to `share` of the window after it. NEVER if this
+        did not happen."""
         enough = self._sent_bytes - share * self._window
         place = np.searchsorted(self._releases[1], enough)
         since: Times = np.maximum(np.append(self._releases[0], NEVER)[place], self.sending.at)
@@ -42,13 +42,13 @@ class Room:
 
     @cached_property
     def full(self) -> NDArray[np.bool_]:
-        """Whether each packet filled the largest window that is known up to that time."""
+        """Whether, with each packet, the data in flight reached the largest window known at that time."""
         full: NDArray[np.bool_] = self._under_way >= self._window
         return full
 
     @cached_property
     def _sizes(self) -> Times:
-        """The size of each packet as the window counts it; 0 if it only acknowledges."""
+        """The size of each packet as the window counts it, or 0 if the packet only acknowledges."""
         tcp = len(self.sending) and self.sending.packets["protocol"][0] == TCP
         sizes = np.ones(len(self.sending), np.int64) if tcp else self.sending.packets["payload"].astype(np.int64)
         return np.where(self.sending.speaks, sizes, 0)
@@ -60,28 +60,28 @@ class Room:
 
     @cached_property
     def _knowledge_times(self) -> Times:
-        """When the sender knew the fate of each packet."""
+        """The time at which the sender knew whether each packet had arrived."""
         knowledge_times = np.where(self.sending.arrived, self.answers.receipts(self.sending.delivered_at), NEVER)
         knowledge_times[lost_packets(self.sending)] = resent(self.sending, self.answers, self.round_trip_ns)
         return knowledge_times
 
     @cached_property
     def _releases(self) -> tuple[Times, Times]:
-        """Ascending times, and the total size that was no longer in flight from each time on."""
+        """Times in ascending order, and the total size of the packets that were no longer in flight at each of them."""
         order = np.argsort(self._knowledge_times, kind="stable")
         return self._knowledge_times[order], np.cumsum(self._sizes[order])
 
     @cached_property
     def _under_way(self) -> Times:
-        """The data in flight after each packet was sent."""
+        """The amount of data in flight after each packet was sent."""
         times, sums = self._releases
         bytes_under_way: Times = np.concatenate([[0], sums])[np.searchsorted(times, self.sending.at, side="right")]
         return self._sent_bytes - bytes_under_way
 
     @cached_property
     def _window(self) -> Times:
-        """The lower bound of the window at each packet: the most that was in flight since the last long silence, and
-        since a round trip after the last loss was noticed; 0 until then."""
+        """A lower bound of the window at each packet: the most that was in flight since the last long silence and the
+        last loss. The bound is 0 from a loss until a round trip after the lost packet was sent again."""
         count, at = len(self.sending), self.sending.at
         lost_places = lost_packets(self.sending)
         again = np.searchsorted(at, resent(self.sending, self.answers, self.round_trip_ns) + self.round_trip_ns)

@@ -1,12 +1,12 @@
-"""What a sender waited for, moment by moment.
+"""Divides a sender's time into what the sender waited for.
 
 While a packet of the connection is on the wire, the time belongs to the link's rate. While its packets wait behind
-other packets, it belongs to the queue. In every other moment the link would have carried more, so there is a reason why
+other packets, it belongs to the queue. At every other moment the link would have carried more, so there is a reason why
 the sender did not send:
 
 - Lost packets have not been sent again yet: mending.
 - A known limit holds (limits.py): TCP's receive window, flow control of HTTP/2 and QUIC.
-- It has no body to send: every request on the connection still waits for its answer, or already has it.
+- The sender has no body to send: every request on the connection still waits for its answer, or already has it.
 - Its congestion window had room (room.py), so it did not wait for the window. If it continued without an answer from
   the other end, it had nothing to send until then. If it sent a small TCP segment as soon as the previous one was
   acknowledged, the cause is Nagle's algorithm. If it continued when an answer came, the other end's flow control
@@ -76,7 +76,7 @@ class Sender:
 
     @cached_property
     def course(self) -> Course:
-        """What limited the sender at each time, from its first packet to its last."""
+        """The cause that limited the sender at each time, from its first packet to its last."""
         occupied, on_wire, mended = self.sending.occupied, self.sending.on_wire, self.mending
         limit_edges = [spans.edges for _, spans in (*self.limits, *self.unheard)]
         own = [self.sending.at, self._roomy[self._roomy < NEVER], self._full_until[self._full_until < NEVER]]
@@ -102,12 +102,13 @@ class Sender:
         return Course.cut(edges, tell)
 
     def duration_on(self, cause: Cause) -> int:
-        """Return the ns spent on a cause."""
+        """Return how many ns the sender spent on a cause."""
         course = self.course
         return int(np.diff(course.edges)[course.numbers == NUMBER[cause]].sum()) if len(course.numbers) else 0
 
     def windows(self) -> dict[str, float]:
-        """Return for each limiting cause the median of the bytes sent per round trip while it limited."""
+        """Return, for each cause that is a limit, the median number of bytes sent per round trip while it limited the
+        sender."""
         sizes = {}
         for cause in (LIMIT, RECEIVER):
             begins = self.course.edges[:-1][self.course.numbers == NUMBER[cause]]
@@ -128,12 +129,12 @@ class Sender:
 
     @cached_property
     def _content(self) -> Sending:
-        """The packets that it sent, without pure acknowledgements."""
+        """The packets that the sender sent, without pure acknowledgements."""
         return self.sending.some(self.sending.speaks)
 
     @cached_property
     def _places(self) -> Times:
-        """The indices of these packets among all that it sent."""
+        """The indices of the packets in `_content` among all that the sender sent."""
         return np.flatnonzero(self.sending.speaks)
 
     @cached_property
@@ -143,7 +144,7 @@ class Sender:
 
     @cached_property
     def _gaps(self) -> Numbers:
-        """Why nothing was sent before each packet, and after the last, if the window was full."""
+        """The cause of the gap before each packet, and after the last one, if the window was full."""
         count = len(self._content)
         causes = numbers(WINDOW, count + 1)
         growth = self.rounds.growth[self.rounds.of(np.maximum(self._places - 1, 0))]
@@ -159,7 +160,7 @@ class Sender:
 
     @cached_property
     def _free(self) -> Numbers:
-        """Why nothing was sent before each packet, and after the last, if the window had room."""
+        """The cause of the gap before each packet, and after the last one, if the window had room."""
         count, chance = len(self._content), self._chance
         causes = numbers(IDLE, count + 1)
         news = self._prompt[:count]
@@ -170,8 +171,8 @@ class Sender:
 
     @cached_property
     def _roomy(self) -> Times:
-        """For each packet, when the window got room for more before it. NEVER if it did not, or if a sender that spaces
-        its packets may not have used it yet."""
+        """For each packet, the time from which the window had room before it was sent. NEVER if it had none, or if a
+        sender that spaces its packets may not have used the room yet."""
         at, since, rests = self._content.at, self.room.since(), self.room.since(0.0)
         patience = max(self.conditions.soon_ns, self.round_trip_ns // 4)
         roomy = np.full(len(at) + 1, NEVER)
@@ -182,7 +183,8 @@ class Sender:
 
     @cached_property
     def _full_until(self) -> Times:
-        """For each packet, the time before it until which the whole window was in flight, by packets of any size."""
+        """For each packet, the time until which the whole window was in flight before it was sent. Packets of any size
+        count."""
         until = np.zeros(len(self._content) + 1, np.int64)
         until[1:] = self.room.since(_FULL)
         return until
@@ -196,8 +198,8 @@ class Sender:
 
     @cached_property
     def _unprompted(self) -> NDArray[np.bool_]:
-        """Whether each packet was sent although nothing had just arrived and no pacing timer can be the reason. So it
-        did not wait for a window. Paced packets are full."""
+        """Whether each packet was sent although nothing had just arrived and no pacing timer can be the reason. Such a
+        packet did not wait for a window. Pacing timers delay only full packets."""
         gaps = np.diff(self._content.at, prepend=self._content.at[:1])
         tcp = len(self._content) and self._content.packets["protocol"][0] == TCP
         spaced = np.where((tcp and not self.conditions.paced) | self._small, 0, self.round_trip_ns // 4)
@@ -206,8 +208,8 @@ class Sender:
 
     @cached_property
     def _unready(self) -> NDArray[np.bool_]:
-        """Whether each packet was sent unprompted and is no retransmission, so that there was nothing to send before
-        it, with or without losses."""
+        """Whether each packet was sent unprompted and is not a retransmission. There was nothing to send before such a
+        packet, with or without losses."""
         again = resent(self._content, self.answers, self.round_trip_ns)
         return np.append(
             (self._unprompted | self._dry) & ~np.isin(self._content.at, again) & self._content.speaks, False
@@ -215,15 +217,15 @@ class Sender:
 
     @cached_property
     def _dry(self) -> NDArray[np.bool_]:
-        """Whether each packet was sent after the sender had run out of data, because neither it nor the previous one
-        was full. Data that had waited for a window would have filled it, even if something from the other end had just
-        arrived, as happens if a program writes a piece every half a round trip."""
+        """Whether each packet was sent after the sender had run out of data. This is assumed if neither the packet nor
+        the previous one was full, because data that had waited for a window would have filled it. It holds even if
+        something had just arrived, as happens if a program writes a piece every half a round trip."""
         dry: NDArray[np.bool_] = self._small & self.fills
         return dry
 
     @cached_property
     def _small(self) -> NDArray[np.bool_]:
-        """Whether each packet and the previous one were both not full."""
+        """Whether neither each packet nor the one before it was full."""
         part = self._content.speaks & ~self._content.full
         small: NDArray[np.bool_] = part & np.roll(part, 1)
         return small
@@ -241,13 +243,13 @@ class Sender:
 
     @cached_property
     def _arrivals(self) -> Times:
-        """When packets from the other end arrived, ascending."""
+        """The times at which packets from the other end arrived, in ascending order."""
         return np.sort(self.answers.delivered_at[self.answers.arrived])
 
     @cached_property
     def _waits_for_acknowledgement(self) -> NDArray[np.bool_]:
-        """Whether each packet is a small TCP segment, sent as soon as the previous one was known to have arrived, which
-        was also small and alone in flight (RFC 9293, 3.7.4)."""
+        """Whether each packet is a small TCP segment that was sent as soon as the previous segment was known to have
+        arrived, if that one was also small and alone in flight (RFC 9293, 3.7.4)."""
         sending, small, last = self._content, self._small_segments, self._last_small
         waits, knowledge_times = np.zeros(len(sending), bool), self._knowledge_times
         if not len(knowledge_times):
@@ -260,15 +262,15 @@ class Sender:
     def _waits_behind_full_ones(self) -> NDArray[np.bool_]:
         """Whether each packet is a small TCP segment that waited for an earlier small one with full segments in
         between. Linux holds a small segment, such as the end of a body, until the last small one is acknowledged
-        (tcp_output.c, tcp_minshall_check). A window that the same acknowledgement opens looks the same, so this only
-        names a limit that stays constant."""
+        (tcp_output.c, tcp_minshall_check). A window that the same acknowledgement opens looks the same, so this is used
+        only where the window does not grow."""
         last = self._last_small
         behind: NDArray[np.bool_] = self._acknowledged & (last >= 0) & (last < np.arange(len(last)) - 1)
         return behind
 
     @cached_property
     def _acknowledged(self) -> NDArray[np.bool_]:
-        """Whether each packet is small, and was sent after a silence as soon as the last small one was known to have
+        """Whether each packet is small, and was sent after a silence as soon as the last small packet was known to have
         arrived."""
         sending, knowledge_times, last = self._content, self._knowledge_times, self._last_small
         if not len(knowledge_times):
@@ -282,7 +284,8 @@ class Sender:
 
     @cached_property
     def _small_segments(self) -> NDArray[np.bool_]:
-        """Whether each packet was not full, and arrived. A packet that lacks only a few bytes may have options."""
+        """Whether each packet arrived and was not full. A packet that lacks only a few bytes may carry options, and
+        counts as full."""
         payload = self._content.packets["payload"]
         part = payload < _SEGMENT * payload.max(initial=0)
         small: NDArray[np.bool_] = self._content.speaks & part & self._content.arrived
@@ -290,14 +293,15 @@ class Sender:
 
     @cached_property
     def _last_small(self) -> Times:
-        """The index of the last small packet before each packet; -1 if there was none."""
+        """The index of the last small packet before each packet, or -1 if there was none."""
         places = np.where(self._small_segments, np.arange(len(self._content)), -1)
         before: Times = np.concatenate([[-1], np.maximum.accumulate(places)[:-1]]) if len(places) else places
         return before
 
     @cached_property
     def _knowledge_times(self) -> Times:
-        """When the sender knew that each packet had arrived. Empty for fewer than two packets, and for QUIC."""
+        """The time at which the sender knew that each packet had arrived. Empty for fewer than two packets, and for
+        QUIC."""
         sending = self._content
         if len(sending) < 2 or sending.packets["protocol"][0] != TCP:
             return np.zeros(0, np.int64)
@@ -305,7 +309,7 @@ class Sender:
 
     @cached_property
     def _rested(self) -> NDArray[np.bool_]:
-        """Whether all packets before each one had been known to have arrived for a while."""
+        """Whether, when each packet was sent, all earlier packets had been known to have arrived for a while."""
         at, departures = self.sending.at, np.where(self.sending.arrived, self.sending.delivered_at, 0)
         latest_departures = np.maximum.accumulate(departures)
         knowledge_times = self.answers.receipts(latest_departures)

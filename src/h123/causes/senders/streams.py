@@ -1,7 +1,7 @@
 """A connection's requests and answers as its frames show them: streams of HTTP/2 and QUIC, and their flow control.
 
-A frame is sent when its first packet reaches the link, and read when its last one was delivered. A window counts from
-when its sender could read the frame that grants it (RFC 9113, 5.2; RFC 9000, 4).
+A frame is sent when its first packet reaches the link, and read when its last one was delivered. A window takes effect
+when the sender of the data could read the frame that grants it (RFC 9113, 5.2; RFC 9000, 4).
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,7 +34,7 @@ _BODY = (FrameKind.DATA, FrameKind.STREAM)
 
 @dataclass(frozen=True)
 class Stream:
-    """A request and its answer; all times in ns."""
+    """A request and its answer. All times are in ns."""
 
     request_begin: int
     """When its first frame was sent."""
@@ -77,12 +77,12 @@ class Streams:
         return self._setting(DOWN, kind)
 
     def windows(self, way: int) -> tuple[int, int]:
-        """Return the initial flow control windows in bytes, of a stream and of the connection, for data in this
+        """Return the initial flow control windows of a stream and of the connection, in bytes, for data in this
         direction."""
         return self._windows(way).first
 
     def limits(self, way: int) -> Limits:
-        """Return when flow control allowed the sender no data, although a body was not complete."""
+        """Return when flow control did not allow the sender any data, although a body was not complete."""
         stream, whole = self._windows(way).blocked_spans
         return [(STREAM_LIMIT, stream), (CONNECTION_LIMIT, whole)]
 
@@ -97,8 +97,8 @@ class Streams:
         return Spans.union([begin for begin, _ in spans], [end for _, end in spans])
 
     def of(self, requests: Sequence[tuple[int, int]]) -> list[Stream | None]:
-        """Return for each request, given by when its client sent and ended it, the stream that was read when it ended,
-        or None."""
+        """Return, for each request, the stream that the client finished reading when it ended the request, or None.
+        `requests` contains the times at which the client sent and ended each request."""
         if not requests or not self.complete:
             return [None] * len(requests)
         request_times, ends = np.array(requests, np.int64).T
@@ -128,7 +128,8 @@ class Streams:
 
 
 def _stream(frames: Frames) -> Stream | None:
-    """Return the stream of its frames with content, in sending order, or None."""
+    """Return the stream that consists of the given frames with content, in sending order. None if it is not
+    complete."""
     up, down = frames[frames["way"] == UP], frames[frames["way"] == DOWN]
     if not up["fin"].any() or not down["fin"].any() or not up["left_ns"].all():
         return None
@@ -147,7 +148,7 @@ def _stream(frames: Frames) -> Stream | None:
 
 @dataclass
 class _Windows:
-    """The data that one end may send, updated with the frames of both ends."""
+    """The amount of data that one end may send, updated with the frames of both ends."""
 
     quic: bool
     stream: int = _DEFAULT
@@ -183,7 +184,7 @@ class _Windows:
         return windows
 
     def take(self, time: int, frame: np.void, *, own: bool) -> None:
-        """Process a frame. `own`: whether this end sent it; otherwise it has just read it."""
+        """Process a frame. `own`: whether this end sent the frame; otherwise it has just read the frame."""
         kind, stream = int(frame["kind"]), int(frame["stream"])
         if own:
             self._send(kind, stream, frame)
@@ -231,7 +232,8 @@ class _Windows:
 
     @property
     def blocked_spans(self) -> tuple[Spans, Spans]:
-        """Return when streams' windows were empty, and when the connection's window was empty."""
+        """The spans during which the streams' windows were empty, and those during which only the connection's window
+        was empty."""
         times = [time for time, _ in (*self.edges[1:], (NEVER, 0))]
         spans = [(begin, end, what) for (begin, what), end in zip(self.edges, times, strict=False)]
         of_streams, of_all = ([(begin, end) for begin, end, is_ in spans if is_ == what] for what in (1, 2))
@@ -243,7 +245,7 @@ def _columns(spans: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
 
 
 def _events(frames: Frames, way: int) -> Iterator[tuple[int, np.void]]:
-    """Yield this end's frames when they were sent, and the other end's frames when they could be read."""
+    """Yield the frames in order, with the times at which this end sent its own frames or could read the other end's."""
     own = frames["way"] == way
     counts = np.isin(frames["kind"], [*_CONTENT, FrameKind.RESET, FrameKind.CLOSE]) & own
     updates = ~np.isin(frames["kind"], _CONTENT) & ~own & (frames["left_ns"] > 0)
@@ -254,7 +256,8 @@ def _events(frames: Frames, way: int) -> Iterator[tuple[int, np.void]]:
 
 
 def _granted_at_first(frames: Frames, way: int) -> int:
-    """Return the bytes by which HTTP/2's receiver opens the connection's window before any of a body was sent to it."""
+    """Return by how many bytes HTTP/2's receiver enlarges the connection's window before the first byte of a body is
+    sent to it."""
     body = frames[(frames["way"] == way) & (frames["kind"] == FrameKind.DATA)]
     until = int(body["at_ns"][0]) if len(body) else NEVER
     updates = frames[(frames["way"] != way) & (frames["kind"] == FrameKind.WINDOW_UPDATE) & (frames["stream"] == 0)]
