@@ -1,8 +1,9 @@
-"""Whether two campaigns of the same study contradict each other.
+"""Checks whether two campaigns of the same study contradict each other.
 
     PYTHONPATH=src .venv/bin/python bench/agreement.py DIR DIR
 
-Two verdicts agree if they are the same or one of them is inconclusive. Ends with status 1 if any contradict.
+Two verdicts agree if they are the same or if one of them is inconclusive. The exit status is 1 if any contradict each
+other.
 """
 
 import json

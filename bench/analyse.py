@@ -1,8 +1,9 @@
-"""Time and peak memory of `h123 analyse` on 5 and on 20 million samples. The bars: at most 6 and 20 s, and 1 GiB.
+"""Measures the time and the peak memory of `h123 analyse`.
 
     PYTHONPATH=src .venv/bin/python bench/analyse.py [--blocks 90]
 
-Writes synthetic campaigns (tests/synthetic.py) into a temporary folder and analyses each in a process of its own.
+The bars are 6 s for 5 million samples, 20 s for 20 million samples, and 1 GiB for both. Writes synthetic campaigns
+(tests/synthetic.py) into a temporary folder and analyses each in a separate process.
 """
 
 import argparse
@@ -32,7 +33,7 @@ analyse(CampaignFolder.open(Path(sys.argv[1])))
 
 
 def main() -> int:
-    """Make, measure, print; exit status 1 if a bar is missed."""
+    """Make the campaigns, measure and print. Return exit status 1 if a bar is missed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--blocks", type=int, default=90, help="12 trials each")
     parser.add_argument("--seed", type=int, default=1)
@@ -42,7 +43,7 @@ def main() -> int:
 
 
 def _analysed(wanted: int, blocks: int, seed: int) -> bool:
-    """Whether a campaign of so many samples met its bars."""
+    """Return whether a campaign of about `wanted` samples met its bars."""
     trials = blocks * TRIALS_A_BLOCK
     requests = math.ceil(wanted / (trials * USERS))
     scenario = Scenario(seed=seed, blocks=blocks, settings={"users": USERS, "requests": requests, "size": 10_000})
@@ -61,7 +62,7 @@ def _analysed(wanted: int, blocks: int, seed: int) -> bool:
 
 
 def _measure(campaign: Path) -> tuple[float, float, int]:
-    """Wall and processor time in seconds and peak resident bytes of the analysis in a new process."""
+    """Analyse a campaign in a new process. Return wall time and processor time in seconds, and peak resident bytes."""
     # Compiled modules are kept, as `make bench` and h123 itself have it.
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": ""}
     began = time.monotonic()

@@ -1,21 +1,23 @@
-"""Does a cold request take what round trips and serialization add up to? About 3 minutes for five servers.
+"""Checks whether a cold request takes as long as its round trips and serialization. Takes about 3 minutes for five
+servers.
 
     PYTHONPATH=src .venv/bin/python bench/arithmetic.py [SERVER,SERVER] [FOLDER]
 
 Runs cold downloads of 1 kB, 100 kB and 1 MB over HTTP/2 and HTTP/3 under the virtual clock, where processing takes no
-time, with `transport: matched` (both begin with 10 packets, payloads have up to 1448 bytes, and nobody paces who can be
-told not to), over a link of 15 ms each way and 20 Mbit/s that loses nothing. Beside each stands what this says:
+time. The link has a delay of 15 ms in each direction and 20 Mbit/s, and loses nothing. With `transport: matched`, both
+protocols begin with 10 packets, payloads have up to 1448 bytes, and pacing is off wherever a server can turn it off.
 
-- a TCP and a TLS handshake take a round trip each, QUIC's takes one, the request another;
-- a packet leaves the link when the one before it has left and its bits have passed;
-- each packet acknowledged lets two follow (slow start), as long as the body lasts; a server that does not take an
-  initial window begins with as many as `h123 verify` has counted (docs/verified), and one that is known to keep no more
-  than a buffer under way keeps to that.
+The table compares the measured times with this arithmetic:
 
-How many packets a body takes, and of which size, is counted on the link. The arithmetic knows no pacing, no delayed
-acknowledgements and no end of slow start: where a stack has them, it takes longer than this, and the table says by how
-much. Ends with status 1 where that is more than 2 %. The campaign stays in FOLDER (a
-temporary one by default).
+- a TCP handshake and a TLS handshake take a round trip each, a QUIC handshake takes one, and the request takes one;
+- a packet leaves the link once the previous packet has left and its own bits have passed;
+- each acknowledged packet lets two follow (slow start), as long as the body lasts; a server whose initial window
+  cannot be set begins with as many packets as `h123 verify` counted (docs/verified); a server that is known to send
+  no more than a buffer at a time keeps to that.
+
+The number and size of a body's packets are counted on the link. The arithmetic leaves out pacing, delayed
+acknowledgements and the end of slow start. A stack that has them takes longer, and the table shows by how much. The
+exit status is 1 if a difference exceeds 2 %. The campaign stays in FOLDER (by default a temporary one).
 """
 
 import json
@@ -95,17 +97,17 @@ def main(arguments: list[str]) -> int:
 
 @dataclass(frozen=True)
 class Body:
-    """What a body is over the link."""
+    """The packets of a body on the link."""
 
     packets: int
     bytes: float
-    """Of a packet, on average, with all headers."""
+    """The mean bytes of a packet, with all headers."""
     content: float
-    """Of them, of the body."""
+    """The mean bytes of the body in a packet."""
 
 
 def first_window(server: str, protocol: str) -> int:
-    """Packets that the server begins with."""
+    """Return the number of packets that the server begins with."""
     if protocol == "h2" or protocol in catalogue()[server].features.initial_window:
         return WINDOW
     counted = public_records()[server].record.constants or []
@@ -115,7 +117,7 @@ def first_window(server: str, protocol: str) -> int:
 
 
 def cold_seconds(server: str, protocol: str, body: Body) -> float:
-    """From before the dial to the last byte of the body."""
+    """Return the seconds from before the dial to the last byte of the body, according to the arithmetic."""
     greeting = handshake_round_trips(protocol) * LINK.round_trip_s + LINK.bits_s(GREETING[protocol])
     most = math.floor(min(BUFFER.get((server, protocol), math.inf) / body.content, body.packets))
     download = download_s(body.packets, body.bytes, first_window(server, protocol), LINK, most)
@@ -124,7 +126,7 @@ def cold_seconds(server: str, protocol: str, body: Body) -> float:
 
 
 def _trials(campaign: Path) -> Iterator[tuple[Place, Path]]:
-    """Each valid attempt by its place, and its folder."""
+    """Yield the place and the folder of each valid attempt."""
     for line in (campaign / "journal.jsonl").read_text().splitlines():
         event = json.loads(line)
         if event["event"] == "trial" and event["valid"]:
@@ -136,7 +138,7 @@ def _trials(campaign: Path) -> Iterator[tuple[Place, Path]]:
 
 
 def _measured(campaign: Path) -> dict[Place, float]:
-    """Median time of the cold request."""
+    """Return the median time of the cold request in each place."""
     found = defaultdict(list)
     for value in json.loads((campaign / "verdicts.json").read_text())["values"]:
         cell, seconds = value["cell"], value["metrics"]["cold_latency"]
@@ -145,7 +147,8 @@ def _measured(campaign: Path) -> dict[Place, float]:
 
 
 def _bodies(campaign: Path) -> dict[Place, Body]:
-    """Of each trial's two downloads, a cold and a warm one; the rest of its packets are those of a trial of 1 kB."""
+    """Return the packets of one download in each place. Each trial has two downloads, a cold and a warm one. Its other
+    packets are as many as those of a trial of 1 kB."""
     down = {
         place: json.loads((folder / "report.json").read_text())["links"][0]["directions"]["down"]
         for place, folder in _trials(campaign)

@@ -1,11 +1,16 @@
-"""How often the verdicts err, and how often they decide: false differences, coverage, false equivalences, power.
+"""Measures how often verdicts are wrong and how often they decide: false differences, coverage, false equivalences,
+power.
 
     PYTHONPATH=src .venv/bin/python bench/calibration.py [--campaigns 2000] [--seed 1]
 
-Campaigns of which the truth is known go through the analysis that real ones go through. Bars: no more errors than 5 %
-plus two standard errors, intervals that hold the truth in at least 95 % less two standard errors where the differences
-are symmetric, as the interval assumes, and families that find what `h123 plan` foresees, give or take three standard
-errors of both. Exit status 1 if one is missed.
+Simulates campaigns with a known truth, and analyses them as real ones are analysed. The bars are:
+
+- errors occur in at most 5 % of campaigns, plus two standard errors;
+- intervals contain the truth in at least 95 %, less two standard errors, where the differences are symmetric, as the
+  interval assumes;
+- families find what `h123 plan` predicts, within three standard errors of both.
+
+The exit status is 1 if a bar is missed.
 """
 
 import argparse
@@ -35,34 +40,36 @@ from h123.study import Plan, list_studies, load_study, make_plan  # noqa: E402
 ALPHA, MARGIN, BLOCKS = 0.05, 0.05, (6, 8, 13, 20, 30)
 WIDTHS, MOST = (0.03, 0.05), 60
 SPREAD, EFFECT, FEWER = 0.1, 0.1, 10
-"""Of the shipped studies' families: standard deviation between blocks, true difference; a tenth of the campaigns."""
+"""The shipped studies' families are tested with this standard deviation between blocks and this true difference, and
+with a tenth of the campaigns."""
 Draw = Callable[[np.random.Generator, tuple[int, ...]], Any]
 """Differences of two levels that do not differ, of a shape (..., blocks)."""
 
 
 def clean(random: np.random.Generator, shape: tuple[int, ...]) -> Any:
-    """Normal, 5 %."""
+    """Draw normal differences of 5 %."""
     return random.normal(0, 0.05, shape)
 
 
 def outliers(random: np.random.Generator, shape: tuple[int, ...]) -> Any:
-    """3 %, and a twentieth of the blocks 30 times as far off, to either side."""
+    """Draw normal differences of 3 %. In a twentieth of the blocks they are 30 times as large."""
     return random.normal(0, 0.03, shape) * np.where(random.random(shape) < 0.05, 30, 1)
 
 
 def unequal_tails(random: np.random.Generator, shape: tuple[int, ...]) -> Any:
-    """Median 0, but far to one side: a standard log-normal, less its median, in tenths."""
+    """Draw differences with median 0 and a long tail on one side: a tenth of a standard log-normal, less its median."""
     return 0.1 * (np.exp(random.normal(0, 1, shape)) - 1)
 
 
 def failing(random: np.random.Generator, shape: tuple[int, ...]) -> Any:
-    """A tenth of the blocks lost to a failure of either side."""
+    """Draw normal differences, with a tenth of the blocks lost because one of the sides failed."""
     lost = np.where(random.random(shape) < 0.5, math.inf, -math.inf)
     return np.where(random.random(shape) < 0.1, lost, random.normal(0, 0.05, shape))
 
 
 def drifting(random: np.random.Generator, shape: tuple[int, ...]) -> Any:
-    """The machine slows down by a tenth from each trial to the next; the order is random."""
+    """Draw differences on a machine that slows down by a tenth from each trial to the next, with trials in random
+    order."""
     return random.normal(0, 0.05, shape) + 0.1 * random.choice([-2, -1, 1, 2], shape)
 
 
@@ -77,19 +84,19 @@ SYMMETRIC = {"clean", "outliers", "failing", "drifting"}
 
 
 class Bench:
-    """Counts, and what missed its bar."""
+    """The number of campaigns, the seed, and the bars that were missed."""
 
     def __init__(self, campaigns: int, seed: int) -> None:
         self.campaigns, self.seed = campaigns, seed
         self.missed: list[str] = []
 
     def at_most(self, what: str, share: float) -> str:
-        """The share as text, marked where it is more than 5 % and two standard errors."""
+        """Format the share, with a mark if it exceeds 5 % by more than two standard errors."""
         bar = ALPHA + 2 * math.sqrt(ALPHA * (1 - ALPHA) / self.campaigns)
         return self._shown(what, share, share <= bar)
 
     def at_least(self, what: str, share: float) -> str:
-        """The same of 95 % less two standard errors."""
+        """Format the share, with a mark if it is more than two standard errors below 95 %."""
         bar = 1 - ALPHA - 2 * math.sqrt(ALPHA * (1 - ALPHA) / self.campaigns)
         return self._shown(what, share, share >= bar)
 
@@ -99,7 +106,7 @@ class Bench:
 
 
 def main() -> int:
-    """Draw, judge, print; exit status 1 if a bar is missed."""
+    """Draw campaigns, judge them and print the results. Return exit status 1 if a bar is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--campaigns", type=int, default=2000, help="of each kind")
     parser.add_argument("--seed", type=int, default=1)
@@ -133,7 +140,7 @@ def _verdicts(bench: Bench) -> None:
 
 
 def _looks(bench: Bench) -> None:
-    """Five planned looks, and looks taken as somebody pleases."""
+    """Test five planned looks, and a look after every second block."""
     random = np.random.default_rng([bench.seed, 99])
     noise = random.normal(0, 0.05, (bench.campaigns, PLANNED[-1]))
     planned = [Looks([blocks], PLANNED) for blocks in PLANNED]
@@ -149,7 +156,7 @@ def _looks(bench: Bench) -> None:
 
 
 def _first(differences: Any, looks: list[Looks]) -> int | None:
-    """The number of blocks with which a difference is found; None where it never is."""
+    """Return the number of blocks at the first look that finds a difference, or None if no look does."""
     for look in looks:
         blocks = look.blocks[-1]
         if SignedRank(differences[:blocks]).p() <= look.level(ALPHA):
@@ -158,7 +165,7 @@ def _first(differences: Any, looks: list[Looks]) -> int | None:
 
 
 def _widths(bench: Bench) -> None:
-    """Campaigns that end when their interval is narrow enough, or at MOST blocks."""
+    """Test campaigns that end when their interval is narrow enough, or after MOST blocks."""
     print("\nsetting         width  false diff.  coverage  blocks on average  narrow enough")
     for (name, draw), wanted in ((setting, width) for setting in SETTINGS.items() for width in WIDTHS):
         random = np.random.default_rng([bench.seed, round(100 * wanted), *name.encode()])
@@ -173,7 +180,7 @@ def _widths(bench: Bench) -> None:
 
 
 def _narrowed(differences: Any, wanted: float) -> tuple[dict[str, Any], bool]:
-    """The comparison where the campaign ends, and whether its interval is as narrow as wanted."""
+    """Return the comparison at the campaign's end, and whether its interval is as narrow as `wanted`."""
     blocks = FIRST
     while True:
         rule = Rule(MARGIN, ALPHA, Looks([blocks], by_width=True))
@@ -186,7 +193,7 @@ def _narrowed(differences: Any, wanted: float) -> tuple[dict[str, Any], bool]:
 
 
 def _families(bench: Bench) -> None:
-    """What the families of the shipped studies find at their blocks, through the analysis and as a plan foresees it."""
+    """Compare what the families of the shipped studies find at their planned blocks with what `h123 plan` predicts."""
     print(f"\nfamilies, ratios that vary by {SPREAD:.0%} and differ by {EFFECT:.0%}: found (foreseen) where differ")
     print("study              family              blocks  size            one           half            all")
     for path in list_studies():
@@ -218,7 +225,7 @@ def _family(bench: Bench, plan: Plan, foreseen: FamilyPower, members: list[Paire
 
 
 def _found(random: np.random.Generator, members: list[PairedComparison], blocks: int, true: int, rule: Rule) -> float:
-    """Of one campaign the share of its true differences that are found."""
+    """Simulate one campaign, and return the share of its true differences that the analysis finds."""
     differ = random.permutation(len(members)) < true
     noise = random.normal(0, SPREAD, (len(members), blocks)) + np.where(differ, math.log1p(EFFECT), 0)[:, None]
     filled = [
@@ -239,14 +246,14 @@ def _judged(differences: Any, rule: Rule | None = None) -> list[dict[str, Any]]:
 
 
 def _pair(block: int, difference: float) -> Pair:
-    """A failed side has the worst value."""
+    """Return the pair of a block. A side that failed has the worst value."""
     if math.isinf(difference):
         return Pair(block, math.inf if difference > 0 else 1.0, math.inf if difference < 0 else 1.0)
     return Pair(block, math.exp(difference), 1.0)
 
 
 def _holds(found: dict[str, Any]) -> bool:
-    """Whether the interval holds 1; one without an end has no bound there."""
+    """Return whether the interval contains 1. An end of None means that the interval has no bound there."""
     return (found["low"] or 0.0) <= 1 <= (found["high"] or math.inf)
 
 

@@ -1,9 +1,9 @@
-"""What it costs the embedded client to hold every byte of its downloads against the block.
+"""Measures what the embedded client spends on comparing every downloaded byte with the expected content.
 
     PYTHONPATH=src python bench/comparing.py [PAIRS]
 
-Downloads of 10 MB over loopback, with and without, one after the other: a path with a query behind it is answered the
-same and not compared. The ratio of the client's processor time is taken within each pair.
+Downloads 10 MB over loopback with and without the comparison, in turn. A path with a query gets the same answer, but
+the client does not compare it. The ratio of the client's processor time is taken within each pair.
 """
 
 import json
@@ -24,7 +24,7 @@ SETTINGS = [part for name in ("initial-window", "pacing", "max-datagram") for pa
 
 
 def cpu_seconds(go: str, workload: Path) -> float:
-    """Of the client, for all its requests; none may fail."""
+    """Return the client's processor time for all requests, in seconds. End the program if a request fails."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     files = ["--workload", str(workload), "--samples", os.devnull, "--facts", os.devnull]
     done = subprocess.run([go, "drive", *files, *SETTINGS], capture_output=True, text=True, check=True)

@@ -1,11 +1,11 @@
-"""What of a run of the program curl is no transfer: its start and end, beside an empty run under `time`.
+"""Measures how long a run of the program curl takes beyond its transfers, compared with an empty run of curl.
 
     PYTHONPATH=src .venv/bin/python bench/curl_process.py [--blocks 10] [BACKEND...]
 
-Runs the load serial-10KiB of studies/curl-tool.yaml with the curl-tool-* subjects (all three, or of the BACKENDs), and
-each curl by itself with nothing to do, after a pause, as a trial's run has one before it: where one follows the other
-at once, each finds the processor's caches as the last one left them. The bar: a run is longer than its transfers by
-what an empty run takes, within a quarter. On a busy machine that is chance.
+Runs the load serial-10KiB of studies/curl-tool.yaml with the subjects curl-tool-BACKEND (all three by default). Then it
+runs each curl alone with nothing to do. A pause before each of these runs makes them start with cold processor caches,
+as a trial's run does. The bar: starting and ending a run takes as long as an empty run, within a quarter. Results from
+a busy machine mean nothing.
 """
 
 import argparse
@@ -28,7 +28,7 @@ NOTHING = ["--disable", "--silent", "--output", "/dev/null", "file:///dev/null"]
 
 
 def empty_run(backend: str) -> float:
-    """Seconds, the mean of so many runs, as the shell times them."""
+    """Return the mean duration of the empty runs in seconds, as the shell measures it."""
     subject = catalogue()[f"curl-tool-{backend}"]
     assert subject.client
     words = [word.replace("{prefix}", str(prefix(subject))) for word in subject.client.command]
@@ -39,7 +39,8 @@ def empty_run(backend: str) -> float:
 
 
 def serial_runs(backends: list[str], blocks: int, folder: Path) -> dict[str, list[tuple[float, float, float, float]]]:
-    """Of each level: start, transfers, end in seconds, and the rate of the warm requests, a run each."""
+    """Return, for each level and run, the seconds of the start, the transfers and the end, and the rate of the warm
+    requests."""
     # A program alone would have nothing to be compared with.
     levels = [*backends, *(f"tool-{backend}" for backend in backends)]
     only = ["--filter", "load=serial-10KiB", "--filter", f"curl={','.join(levels)}"]

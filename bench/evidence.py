@@ -1,21 +1,22 @@
-"""What it costs to keep the evidence of every trial: `make bench`.
+"""Measures what it costs to keep the evidence of every trial: `make bench`.
 
     PYTHONPATH=src python bench/evidence.py [MOST [SEED]]
 
-Downloads by the embedded pair over 100 Mbit/s, in rounds. A round has three trials of a protocol, in an order drawn
-anew: with all evidence, and twice without any. Ratios are taken within rounds, to the mean of the two without: of the
-lab's processor time a packet, user and system (bar: 3 % more), and of the study's metrics (bar: 1 % either way).
-Those of one without to the other show what the machine does by itself (A/A). Each stands with the interval of the
-signed rank: a bar is kept where the whole interval lies within it, broken where it lies beyond, and otherwise open.
+Downloads with the embedded client and server over 100 Mbit/s, in rounds. A round has three trials of a protocol in
+random order: one with all evidence, and two without any. Each value of the first trial is divided by the mean of the
+other two. The bars are 3 % more for the lab's processor time per packet, and 1 % either way for latency and goodput.
+The ratio of the two trials without evidence shows what the machine adds (A/A). Each ratio has the interval of the
+signed rank. A bar is met if the whole interval is within it, missed if the whole interval is beyond it, and otherwise
+open.
 
-Meanwhile programs that run when nobody else wants to (SCHED_IDLE) keep the processors from sleeping: what waking them
-up takes differs from trial to trial, and is the machine's.
+Meanwhile, programs that run only on idle processors (SCHED_IDLE) keep the processors awake, because the time to wake
+them up varies from trial to trial.
 
-After 8 rounds of a protocol, 16, 32 and 64 this is looked at, and no more are done once no bar is open; never more than
-MOST. Each look is at an interval so wide that all of them together are wrong in at most 5 of 100 runs. Then what a
-packet takes on the disk (bar: 20 bytes).
+The program looks at the results of a protocol after 8, 16, 32 and 64 rounds, but at most MOST. It stops once no bar is
+open. The intervals are wide enough that all looks together are wrong in at most 5 of 100 runs. Finally, it prints the
+bytes that a packet takes on the disk (bar: 20).
 
-Status 0: all bars are kept; 1: one is broken; 2: one is open.
+The exit status is 0 if all bars are met, 1 if one is missed, and 2 if one is open.
 """
 
 import json
@@ -57,7 +58,8 @@ KEPT, BROKEN, OPEN = 0, 1, 2
 LOOKS = (8, 16, 32, 64)
 """Rounds after which a bar may be decided."""
 CONFIDENCE = 1 - 0.05 / len(LOOKS)
-"""Of each interval, so that all looks together are wrong no more often than one at 95 % is (Bonferroni)."""
+"""The confidence of each interval. With it, all looks together are wrong no more often than one look at 95 %
+(Bonferroni)."""
 
 Arm = Literal["all", "none", "none again"]
 ARMS: tuple[Arm, ...] = ("all", "none", "none again")
@@ -65,20 +67,20 @@ ARMS: tuple[Arm, ...] = ("all", "none", "none again")
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of a trial."""
+    """The results of a trial."""
 
     values: dict[str, float]
-    """The lab's processor time a packet, s, and the metrics."""
+    """The lab's processor time per packet, in seconds, and the metrics."""
     packets: int
-    """That were recorded."""
+    """The number of recorded packets."""
     disk_bytes: int
     tabulate_s: float
-    """Of the processor, to turn the evidence into tables."""
+    """The processor time to convert the evidence to tables."""
 
 
 @dataclass(frozen=True)
 class Bench:
-    """Where the trials are."""
+    """The folder, subjects, certificate and engine of all trials."""
 
     folder: Path
     subjects: Mapping[str, Subject]
@@ -122,7 +124,7 @@ Round = Mapping[Arm, Outcome]
 
 
 def compare(rounds: Sequence[Round], protocol: str) -> Iterator[tuple[str, int]]:
-    """Lines about a protocol, each with what it makes of its bar."""
+    """Yield lines about a protocol, each with whether its bar is met, missed or open."""
     for name, bar in BARS.items():
         of = [{arm: outcome.values[name] for arm, outcome in one.items()} for one in rounds]
         without = [mean([one["none"], one["none again"]]) for one in of]
@@ -139,7 +141,7 @@ def compare(rounds: Sequence[Round], protocol: str) -> Iterator[tuple[str, int]]
 
 
 def _between(these: Sequence[float], others: Sequence[float]) -> IntervalEstimate:
-    """The logarithm of their ratio."""
+    """Return the estimate of the logarithm of the ratio, with its interval."""
     return SignedRank([log(a / b) for a, b in zip(these, others, strict=True)]).estimate(CONFIDENCE)
 
 
@@ -149,7 +151,7 @@ def _ratio(these: Sequence[float], others: Sequence[float]) -> str:
 
 
 def _verdict(these: Sequence[float], others: Sequence[float], bar: tuple[float, float]) -> int:
-    """Of fewer rounds than the first look's no interval reaches what it should, and the bar is open."""
+    """Return whether a bar is met, missed or open. It stays open if there are too few rounds for the confidence."""
     found = _between(these, others)
     low, high = exp(found.low), exp(found.high)
     if found.confidence < CONFIDENCE:
@@ -160,12 +162,12 @@ def _verdict(these: Sequence[float], others: Sequence[float], bar: tuple[float, 
 
 
 _SPIN = "import os; mine = os.getppid()\nwhile os.getppid() == mine: sum(range(10_000))"
-"""Until the program that began it has gone."""
+"""Runs until the program that started it has ended."""
 
 
 @contextmanager
 def awake() -> Iterator[None]:
-    """With processors that do not sleep, and have time for whoever asks."""
+    """Keep all processors awake while the context is open, without taking time from other programs."""
     spinning = []
     for cpu in os.sched_getaffinity(0):
         one = subprocess.Popen([sys.executable, "-c", _SPIN])
@@ -181,7 +183,7 @@ def awake() -> Iterator[None]:
 
 
 def decide(bench: Bench, protocol: str, most: int, draws: random.Random) -> list[tuple[str, int]]:
-    """The lines about a protocol, after as many rounds as it took to decide its bars, or the most."""
+    """Run rounds of a protocol until its bars are decided, or until there are `most`, and return the lines about it."""
     rounds: list[Round] = []
     for look in (*(look for look in LOOKS if look < most), most):
         while len(rounds) < look:

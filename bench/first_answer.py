@@ -1,10 +1,10 @@
-"""How long a new user waits for the first verdict. The bar: 90 s besides the study's own time.
+"""Measures how long a new user waits for the first verdict. The bar: 90 s, not counting the study's own time.
 
     python3 bench/first_answer.py [--wheels dist] [run's options, such as --clock virtual]
 
-Installs the wheels of `make wheel` with pip into a new environment, twice: the first time fills pip's cache. The time
-counts from the second installation to the end of `h123 run quick`, without the time from the first trial to the last.
-There are no compilers in PATH.
+Installs the wheels of `make wheel` with pip into a new environment, twice: the first time only fills pip's cache. The
+time counts from the second installation to the end of `h123 run quick`, without the time from the first trial to the
+last. There are no compilers in PATH.
 """
 
 import argparse
@@ -23,7 +23,7 @@ COMPILERS = ("cargo", "cc", "gcc", "go", "rustc")
 
 
 def main() -> int:
-    """Print the times; exit status 1 if the bar is missed."""
+    """Measure and print the times. Return exit status 1 if the bar is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--wheels", type=Path, default=Path("dist"))
     options, run_options = parser.parse_known_args()
@@ -46,7 +46,7 @@ def main() -> int:
 
 
 def install(folder: Path, wheels: Path, environment: dict[str, str]) -> Path:
-    """The program `h123` of a new environment."""
+    """Install h123 into a new environment and return the path of its program."""
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     pip = [str(folder / "bin/pip"), "install", "--quiet", "--find-links", str(wheels), f"h123[{EXTRAS}]"]
     subprocess.run(pip, env=environment, check=True)
@@ -54,7 +54,7 @@ def install(folder: Path, wheels: Path, environment: dict[str, str]) -> Path:
 
 
 def study_seconds(journal: Path) -> float:
-    """From the start of a campaign's first trial to the end of its last."""
+    """Return the seconds from the start of a campaign's first trial to the end of its last."""
     events = [json.loads(line) for line in journal.read_text().splitlines()]
     trials = [event for event in events if event["event"] == "trial"]
     ends = [datetime.fromisoformat(trial["time"]).timestamp() for trial in trials]
@@ -62,7 +62,7 @@ def study_seconds(journal: Path) -> float:
 
 
 def _programs(folder: Path) -> Path:
-    """A folder with links to this machine's programs, without compilers."""
+    """Create a folder with links to this machine's programs, without compilers, and return it."""
     programs = folder / "programs"
     programs.mkdir()
     for place in ("/usr/bin", "/bin", "/usr/sbin", "/sbin"):

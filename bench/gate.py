@@ -1,12 +1,14 @@
-"""How often a gate says what is so: two builds, held against a condition again and again, each time with another seed.
+"""Measures how often a gate gives the right result, for pairs of builds with known differences and many seeds.
 
     PYTHONPATH=src .venv/bin/python bench/gate.py [--runs 20] [--cases window,same,...] [--keep DIR [--slice 5]]
 
-Under the virtual clock: a build that begins with 10 packets where the old one begins with 32 (bar: failed, 99, in all
-runs), and the same build twice (bar: passed, 0, in 19 of 20). Under the wall clock: a build whose requests take 5 %
-more processor time (bar: failed in 19 of 20), and the same build twice (bar: passed in 19 of 20). What else the machine
-did meanwhile is told as its load: figures of a busy machine are those of a busy machine. Runs that DIR has count and
-are not made again, so that a bench can be gone on with; --slice ends it when so many more are there.
+Under the virtual clock, one new build begins with 10 packets instead of 32 (bar: failed, status 99, in all runs), and
+one is the same as the old build (bar: passed, status 0, in 19 of 20). Under the wall clock, one new build takes 5 %
+more processor time per request (bar: failed in 19 of 20), and one is the same as the old build (bar: passed in 19 of
+20). The output includes the machine's load, because a busy machine affects the results.
+
+With --keep, runs that are already in DIR count and are not repeated, so you can continue an interrupted bench. With
+--slice N, the bench ends after N new runs.
 """
 
 import argparse
@@ -36,7 +38,7 @@ URL = "https://localhost:8443"
 
 @dataclass(frozen=True)
 class Case:
-    """Two builds, what they are asked, and what the gate is to say."""
+    """Two builds, the options of `h123 compare`, and the status that it should end with."""
 
     base: str
     new: str
@@ -48,7 +50,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One run."""
+    """The result of one run."""
 
     status: int
     seconds: float
@@ -58,7 +60,7 @@ class Outcome:
 
 
 def cases(folder: Path) -> dict[str, Case]:
-    """By name; their programs need the certificate in the folder."""
+    """Return the cases by name. Their programs use the certificate in `folder`."""
     tls = campaign_certificate(folder, ["127.0.0.1"])
     go = catalogue()["go"]
     install(go, print)
@@ -80,7 +82,7 @@ def cases(folder: Path) -> dict[str, Case]:
 
 
 def run(case: Case, out: Path, seed: int) -> Outcome:
-    """As a person would."""
+    """Run `h123 compare` as a user would."""
     servers = ("--server", f"base={case.base}", "--server", f"new={case.new}")
     command = [sys.executable, "-m", "h123", "compare", *servers, *case.options, "--fail-if", case.condition]
     began = time.monotonic()
@@ -94,7 +96,8 @@ def run(case: Case, out: Path, seed: int) -> Outcome:
 
 
 def kept(case: Case, out: Path, seed: int) -> Outcome:
-    """The run, made where it is not there yet. One that was broken off is made again; an error ends the bench."""
+    """Return the result of a run, and make the run if it does not exist or was interrupted. End the program if the run
+    ends with an error."""
     file = out.with_suffix(".json")
     if not file.exists():
         shutil.rmtree(out, ignore_errors=True)
@@ -106,7 +109,7 @@ def kept(case: Case, out: Path, seed: int) -> Outcome:
 
 
 def told(name: str, case: Case, outcomes: list[Outcome]) -> bool:
-    """Prints what came of a case; whether the bar is met."""
+    """Print the results of a case, and return whether its bar is met."""
     right = sum(one.status == case.status for one in outcomes)
     statuses = Counter(one.status for one in outcomes)
     ratios = sorted(ratio for one in outcomes for ratio in one.ratios)

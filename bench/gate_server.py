@@ -2,7 +2,7 @@
 
     python gate_server.py CERTIFICATE KEY WORK
 
-WORK: kilobytes that are hashed for each request.
+WORK is the number of kilobytes that the server hashes for each request.
 """
 
 import hashlib

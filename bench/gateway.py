@@ -1,12 +1,14 @@
-"""What the gateway to a server that runs elsewhere adds, and whether it loses anything.
+"""Measures how much delay the gateway to a server that runs elsewhere adds, and whether it loses anything.
 
     PYTHONPATH=src .venv/bin/python bench/gateway.py [--runs 21] [--datagrams 200000]
 
-What it adds to a round trip it measures itself, each time that it starts (docs/contracts/gateway.md): here are the
-medians over the runs (bar: 0.1 ms over TCP and over UDP). Then datagrams of 1200 bytes, numbered, go through it to an
-echo in batches that the kernel takes apart (GSO), as QUIC stacks send them, no more under way than sockets hold: each
-that does not come back is lost (bar: none). That HTTP/3 passes, and that nothing is left of it after `kill -9`, is for
-tests/cli/test_elsewhere.py.
+The gateway itself measures what it adds to a round trip whenever it starts (docs/contracts/gateway.md). This program
+prints the medians over the runs (bar: 0.1 ms over TCP and over UDP).
+
+Then it sends numbered datagrams of 1200 bytes through the gateway to an echo server, in batches that the kernel splits
+(GSO), as QUIC stacks do. No more are under way than sockets can hold. Each datagram that does not come back is lost
+(bar: none). tests/cli/test_elsewhere.py checks that HTTP/3 works, and that nothing is left of the gateway after `kill
+-9`.
 """
 
 import argparse
@@ -32,7 +34,7 @@ PATIENCE_S = 5.0
 
 
 def udp() -> socket.socket:
-    """On the machine's loopback, with room for what is under way."""
+    """Return a socket on the machine's loopback, with enough buffer for all datagrams under way."""
     made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     made.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 8 << 20)
     made.bind(("127.0.0.1", 0))
@@ -40,7 +42,7 @@ def udp() -> socket.socket:
 
 
 def echo(on: socket.socket, batches: list[int]) -> None:
-    """Sends all back as it came; notes how many datagrams came together."""
+    """Send every datagram back to its sender, and note how many arrived together."""
     on.setsockopt(socket.IPPROTO_UDP, UDP_GRO, 1)
     while True:
         data, control, _, sender = on.recvmsg(1 << 16, socket.CMSG_SPACE(4))
@@ -52,7 +54,7 @@ def echo(on: socket.socket, batches: list[int]) -> None:
 
 @contextmanager
 def gateway(to: tuple[str, int], folder: Path) -> Iterator[tuple[tuple[str, int], dict[str, dict[str, int]]]]:
-    """Where it listens, and what it says of itself."""
+    """Run the gateway while the context is open. Yield its address and what it measured about itself."""
     with udp() as free:
         at = free.getsockname()
     namespace = os.open("/proc/self/ns/net", os.O_RDONLY)
@@ -76,7 +78,7 @@ def gateway(to: tuple[str, int], folder: Path) -> Iterator[tuple[tuple[str, int]
 
 
 def lost(at: tuple[str, int], datagrams: int) -> int:
-    """Of so many."""
+    """Send datagrams through the gateway and return how many were lost."""
     back: set[int] = set()
     with udp() as client:
         client.connect(at)
@@ -93,7 +95,7 @@ def lost(at: tuple[str, int], datagrams: int) -> int:
 
 
 def receive(client: socket.socket, back: set[int]) -> bool:
-    """Whether anything came in time."""
+    """Receive a datagram and note its number. Return whether one arrived in time."""
     try:
         data = client.recv(1 << 16)
     except TimeoutError:

@@ -1,4 +1,7 @@
-"""When TCP handed on what a server sent, counted from a trial's packets: a byte when it and all before it have come."""
+"""Finds when TCP could deliver each byte of a server's stream to the client, from a trial's packets.
+
+TCP delivers a byte once it and all earlier bytes have arrived.
+"""
 
 import heapq
 from collections.abc import Iterator, Sequence
@@ -21,7 +24,7 @@ FRAMES = 100
 
 @dataclass(frozen=True)
 class Stream:
-    """What a server sent over the one connection of TCP of a trial: its packets with data."""
+    """The packets with data that a server sent over the only TCP connection of a trial."""
 
     begins: Integers
     """The place of each one's first byte in the stream."""
@@ -32,24 +35,24 @@ class Stream:
 
     @classmethod
     def of(cls, trial: Path, began: int) -> "Stream":
-        """Of the trial in this folder, whose client began at this time of the record's clock."""
+        """Read the stream of the trial in this folder. `began`: when its client began, on the clock of the packets."""
         packets = read_packets(trial)
         down = packets[(packets["way"] == DOWN) & (packets["protocol"] == TCP) & (packets["payload"] > 0)]
         begins = np.concatenate([[0], np.cumsum(np.diff(down["seq"]).astype(np.int32), dtype=np.int64)])
         return cls(begins, begins + down["payload"], down["left_ns"] - began, down["fate"].astype(np.int64))
 
     def arrived(self, place: int) -> int:
-        """When the byte before a place first came."""
+        """Return when the byte before `place` first arrived."""
         covers = (self.begins < place) & (self.ends >= place) & (self.fate == DELIVERED)
         return int(self.left[covers].min())
 
     def handed_on(self, place: int) -> int:
-        """When it and all before it had come."""
+        """Return when the byte before `place` and all earlier bytes had arrived."""
         times, places = self._course
         return int(times[np.searchsorted(places, place)])
 
     def until(self, time: int) -> int:
-        """How far that had come at a time."""
+        """Return up to which place all bytes had arrived at `time`."""
         times, places = self._course
         return int(places[np.searchsorted(times, time, side="right") - 1])
 
@@ -59,7 +62,7 @@ class Stream:
         return np.array(times, np.int64), np.array(places, np.int64)
 
     def _steps(self) -> Iterator[tuple[int, int]]:
-        """Each time at which all came as far as a new place."""
+        """Yield each time at which all bytes up to a new place had arrived, and the place."""
         waiting: list[tuple[int, int]] = []
         place = 0
         for number in np.argsort(self.left, kind="stable").tolist():
@@ -74,16 +77,18 @@ class Stream:
 
 
 class Count(NamedTuple):
-    """By how much answers came later than in the trial that lost nothing, but for the one that it cost most; ns."""
+    """How much later answers ended than in the trial without the loss, in ns, without the answer that the loss delayed
+    most."""
 
     others: int
     held: int
-    """Of that, having arrived."""
+    """The part of that time in which the answer's last byte had arrived but waited for earlier ones."""
 
 
 def counted(lost: Stream, delivered: Stream, ends: Sequence[int]) -> Count:
-    """By the packets of two trials, and by when answers ended in the one that lost nothing: that says where in the
-    stream each has its last byte, which is the same place in both, but for FRAMES."""
+    """Compare the packets of two trials. `ends` are the times at which answers ended in the trial without the loss.
+    They show where in the stream each answer's last byte is. It is at the same place in both trials, except for
+    FRAMES."""
     found = []
     for place in (max(delivered.until(end + CLOCK) - FRAMES, 1) for end in ends):
         later = lost.handed_on(place) - delivered.handed_on(place)

@@ -1,10 +1,11 @@
-"""The tables of docs/results/head-of-line.md, of campaigns of the studies `head-of-line` and `head-of-line-pages`.
+"""Prints the tables of docs/results/head-of-line.md from campaigns of the studies `head-of-line` and
+`head-of-line-pages`.
 
     PYTHONPATH=src .venv/bin/python bench/head_of_line_saved.py CAMPAIGN [PAGES]
 
-Over HTTP/2 the cost to others is also counted from packets (handed_on.py), which tells what had arrived and was held
-back from what was sent later. Ends with status 1 where count and metric differ by more than 1 %, or where trials that
-lost nothing differ from their twins.
+Over HTTP/2, the delay of other requests is also computed from packets (handed_on.py). These distinguish data that had
+arrived and was held back from data that was sent later. The exit status is 1 if the two results differ by more than 1
+%, or if trials without a loss differ from their twins.
 """
 
 import statistics
@@ -27,7 +28,7 @@ Groups = Mapping[tuple[str, ...], list[Attempt]]
 
 
 class Campaign:
-    """Its trials, and of each that lost a packet the one beside it that did not."""
+    """A campaign's trials, and for each trial with a lost packet the same trial without the loss."""
 
     def __init__(self, path: Path) -> None:
         self.folder = CampaignFolder.open(path)
@@ -42,7 +43,7 @@ class Campaign:
         return self.folder.path / "trials" / one.name
 
     def grouped(self, losses: str) -> Groups:
-        """By what varies along the study and the protocol, twins left out."""
+        """Return the trials with these losses, by load or site and by protocol, without twins."""
         groups: dict[tuple[str, ...], list[Attempt]] = defaultdict(list)
         for one in self.attempts:
             if one.cell["losses"] == losses and not one.twin:
@@ -50,19 +51,20 @@ class Campaign:
         return groups
 
     def blocking(self, one: Attempt) -> Blocking | None:
-        """Of a trial that lost a packet."""
+        """Return the cost of a trial's lost packet, or None if the campaign has no such trial without the loss."""
         beside = self.without.get(self._place(one))
         return blocking_of(self.path(one), self.path(beside), one.workload.statuses()) if beside else None
 
     def count(self, one: Attempt) -> Count:
-        """The same of a trial over HTTP/2, by packets."""
+        """Return the cost of the lost packet of a trial over HTTP/2, computed from packets."""
         beside = self.without[self._place(one)]
         streams = [Stream.of(self.path(each), each.report.main_began_ns) for each in (one, beside)]
         ended = Rows.read(self.path(beside) / "samples.parquet")["end_ns"]
         return counted(*streams, [end - beside.report.main_began_ns for end in ended.values.tolist()])
 
     def unlike_twins(self) -> dict[str, float]:
-        """Of trials that lost nothing, by how much all requests together took longer than in their twins; s."""
+        """Return, for each trial without a loss, how many seconds longer its requests took in total than in its
+        twin."""
         twins = [(one, self.without.get((*self._place(one)[:3], True))) for one in self.without.values()]
         return {
             one.name: sum(later_by(self.path(one), self.path(twin), one.workload.statuses()) or [0]) / 1e9
@@ -72,7 +74,7 @@ class Campaign:
 
 
 def main(campaign: Path, pages: Path | None = None) -> int:
-    """Print the tables."""
+    """Print the tables, and return exit status 1 if a result is beyond what the page states."""
     wrong = []
     for path in filter(None, (campaign, pages)):
         found = Campaign(path)
@@ -92,7 +94,7 @@ def main(campaign: Path, pages: Path | None = None) -> int:
 
 
 def _costs(campaign: Campaign) -> Iterator[dict[str, str]]:
-    """Of each load and protocol, a line."""
+    """Yield a row for each load or site and protocol, with the cost of a lost packet."""
     for (along, protocol), trials in campaign.grouped("one").items():
         found = [blocking for one in trials if (blocking := campaign.blocking(one))]
         others = sorted(one.others / 1e9 for one in found)
@@ -112,7 +114,7 @@ def _median(values: Sequence[float]) -> str:
 
 
 def _spread(values: Sequence[float]) -> str:
-    """`median (quartiles; most)`."""
+    """Format values as `median (quartiles; most)`."""
     if len(values) < 2:
         return _median(values)
     low, middle, high = (format_seconds(one) for one in statistics.quantiles(values, n=4, method="inclusive"))
@@ -120,7 +122,7 @@ def _spread(values: Sequence[float]) -> str:
 
 
 def _complete(campaign: Campaign) -> Iterator[dict[str, str]]:
-    """Of each site and protocol, how soon a page is complete, with each kind of losses."""
+    """Yield a row for each site and protocol: when a page was complete, under each kind of losses."""
     by_losses = {losses: campaign.grouped(losses) for losses in ("none", "one", "own")}
     for site, protocol in by_losses["none"]:
         times = {
@@ -142,8 +144,8 @@ def _complete(campaign: Campaign) -> Iterator[dict[str, str]]:
 
 
 def _counted(campaign: Campaign) -> Iterator[tuple[dict[str, str], float]]:
-    """Over HTTP/2 with its one connection, what the metric says beside what the packets do; and by how much they
-    differ, as a share."""
+    """Yield a row for each load over HTTP/2 that compares the metric with the packets, and by what share they
+    differ."""
     for (along, protocol), trials in campaign.grouped("one").items():
         if protocol != "h2":
             continue

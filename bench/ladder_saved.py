@@ -1,9 +1,10 @@
-"""The table of docs/results/ladder.md, of campaigns of `studies/ladder.yaml`.
+"""Prints the table of docs/results/ladder.md from campaigns of `studies/ladder.yaml`.
 
     PYTHONPATH=src .venv/bin/python bench/ladder_saved.py CAMPAIGN...
 
-A Markdown table: a row for each size and network, the whole's factor and those of the steps, with their intervals.
-Bold: a verdict of a difference. Below it the furthest that a product of factors is off its whole.
+The table is in Markdown. It has a row for each size and network, with the factor of the whole and those of the steps,
+and their intervals. A factor is bold if its verdict is a difference. A line below the table gives the largest deviation
+of the product of the factors from the whole.
 """
 
 import json

@@ -1,12 +1,13 @@
-"""What lanes save and what they do to results; about 7 minutes.
+"""Measures how much time lanes save, and whether they change results. Takes about 7 minutes.
 
     PYTHONPATH=src .venv/bin/python bench/lanes.py [N] [FOLDER]
 
-Runs each block of bench/lanes.yaml twice in turn, one trial after the other and N (10 by default) at once, with the
-same link seeds. Prints the time both took, and the ratio of latencies with lanes / without, by block over the
-treatments of each network and of both, with its exact interval: equivalent if that lies within the margin of 5 %. Ends
-with status 1 if the last does not. Both campaigns stay in FOLDER (a temporary one by default); named again, what is
-missing there is run.
+Runs each block of bench/lanes.yaml twice with the same link seeds: with one trial at a time, and with N trials (by
+default 10) at the same time. Prints the time of both, and the ratio of the latencies with and without lanes for each
+network and for both networks together. The ratios are paired by block. They are equivalent if the exact interval is
+within the margin of 5 %. The exit status is 1 if the ratio for both networks is not equivalent.
+
+The campaigns stay in FOLDER (by default a temporary one). If you name the folder again, only what is missing runs.
 """
 
 import datetime as dt
@@ -56,7 +57,7 @@ def _events(out: Path) -> list[dict[str, Any]]:
 
 
 def _seconds(out: Path) -> float:
-    """From the start to the end of each run, without analysis and report."""
+    """Return the seconds from the start to the end of all runs, without analysis and report."""
     total, began = 0.0, dt.datetime.min
     for event in _events(out):
         now = dt.datetime.fromisoformat(event["time"])
@@ -75,7 +76,7 @@ def _print_attempts(out: Path) -> None:
 
 
 def _latencies(out: Path) -> dict[tuple[int, str, str], float]:
-    """Median latency by block, network and treatment; what has no value is left out."""
+    """Return the median latency by block, network and treatment. Trials without a value are left out."""
     values = json.loads((out / "verdicts.json").read_text())["values"]
     named = [((v["block"], v["cell"]["network"], f"{v['cell']}{v['twin']}"), v["metrics"]["latency"]) for v in values]
     return {name: latency for name, latency in named if latency is not None}

@@ -1,10 +1,11 @@
-"""What lanes saved a campaign, and what its trials felt of one another.
+"""Shows how much time lanes saved in a campaign, and how trials affected each other.
 
     PYTHONPATH=src .venv/bin/python bench/lanes_saved.py CAMPAIGN
 
-Over all attempts on emulated links: the sum of their times, and the real time during which at least one of them ran;
-of the link's lateness (99th percentile) and of a ready service thread's mean wait for a processor, the median and the
-greatest over those that ran beside others.
+For all attempts on emulated links, it prints the sum of their durations and the real time during which at least one of
+them ran. For attempts that ran at the same time as others, it prints two figures, each with its median and maximum: how
+late the link sent packets (99th percentile), and how long a ready thread of a service waited for a processor on
+average.
 """
 
 import datetime as dt
@@ -48,7 +49,7 @@ def _span(event: dict[str, Any]) -> tuple[float, float]:
 
 
 def _covered(spans: list[tuple[float, float]]) -> float:
-    """Length of the union."""
+    """Return the length of the union of the spans."""
     covered, until = 0.0, float("-inf")
     for begin, end in sorted(spans):
         covered += max(0.0, end - max(begin, until))

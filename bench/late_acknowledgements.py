@@ -1,10 +1,11 @@
-"""How late clients acknowledge: the table of docs/results/page-browsers.md, of campaigns with a record of packets.
+"""Measures how late clients acknowledge packets: the table of docs/results/page-browsers.md.
 
     PYTHONPATH=src .venv/bin/python bench/late_acknowledgements.py CAMPAIGN...
 
-Of each packet with data that reaches the client: how long it is until the client sends anything, from which the server
-can first know. TCP is acknowledged by the kernel, QUIC by the client's own program, when that has the time. A Markdown
-table: a row for each kind of trial, of its valid trials the median of their 50th, 90th and 99th percentiles, in ms.
+For each packet with data that reaches the client, it measures the time until the client next sends anything, because
+that is when the server can first learn of the arrival. The kernel acknowledges TCP; over QUIC, the client's own program
+does so when it has time. The Markdown table has a row for each kind of trial, with the medians of the 50th, 90th and
+99th percentiles of its valid trials, in ms. The campaigns need a record of packets.
 """
 
 import json
@@ -23,7 +24,7 @@ PERCENTILES = (50, 90, 99)
 
 
 def main(arguments: list[str]) -> int:
-    """Print the table."""
+    """Print the table and return the exit status."""
     rows: dict[tuple[Any, ...], list[list[float]]] = defaultdict(list)
     for folder in map(Path, arguments):
         for cell, trial in _valid(folder):
@@ -38,7 +39,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _valid(campaign: Path) -> Iterator[tuple[dict[str, Any], Path]]:
-    """The cell and the folder of each attempt that counts."""
+    """Yield the cell and the folder of each attempt that counts."""
     for line in (campaign / "journal.jsonl").read_text(encoding="utf-8").splitlines():
         event = json.loads(line)
         if event["event"] == "trial" and event["valid"]:
@@ -46,7 +47,7 @@ def _valid(campaign: Path) -> Iterator[tuple[dict[str, Any], Path]]:
 
 
 def late_ms(trial: Path) -> list[float]:
-    """The percentiles, ms."""
+    """Return the percentiles of the delays in a trial, in ms."""
     packets = read_packets(trial, columns=COLUMNS)
     data = (packets["way"] == DOWN) & (packets["fate"] == DELIVERED) & (packets["payload"] > 0)
     came, sent = np.sort(packets["left_ns"][data]), np.sort(packets["at_ns"][packets["way"] == UP])

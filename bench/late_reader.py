@@ -1,13 +1,15 @@
-"""What it does to a page that its client has no time for packets: a table of docs/results/page-browsers.md.
+"""Measures how a page suffers if its client has no time to read packets: a table of docs/results/page-browsers.md.
 
     PYTHONPATH=src .venv/bin/python bench/late_reader.py [--blocks 6] [--held 15ms] [--of 30ms] [OUT]
 
-The large page of page-browsers over 105 ms through Envoy, by `go`, which has time enough, over CUBIC and over BBR: one
-campaign as it is, and one in which the client's process is stopped for `--held` of every `--of`, as a browser that is
-parsing is busy elsewhere. TCP's packets are acknowledged meanwhile, by the kernel; QUIC's are not. What differs between
-the campaigns is the stops' doing: for HTTP/2 what it costs to read late, for HTTP/3 what late acknowledgements cost,
-too. A controller that takes them for a full queue would be slower over HTTP/3. On the wall clock, so it wants a quiet
-machine. Campaigns stay in the folder OUT, if one is named.
+Loads the large page of page-browsers through Envoy with a round trip of 105 ms, over CUBIC and over BBR, with the fast
+client `go`. One campaign runs as it is. In the other, the client's process is stopped for `--held` of every `--of`,
+like a browser that is busy parsing. Meanwhile the kernel acknowledges TCP's packets, but nothing acknowledges QUIC's.
+
+The difference between the campaigns comes from these stops. Over HTTP/2 it is the cost of reading late; over HTTP/3 it
+also includes the cost of late acknowledgements. A controller that mistakes late acknowledgements for a full queue would
+be slower over HTTP/3. The campaigns run in real time, so use a quiet machine. They stay in the folder OUT, if you name
+one.
 """
 
 import argparse
@@ -55,7 +57,7 @@ def main(arguments: list[str]) -> int:
 
 
 def report(campaigns: dict[str, Path]) -> None:
-    """Print what both found."""
+    """Print the results of both campaigns."""
     table({name: completions(campaign) for name, campaign in campaigns.items()})
     for name, campaign in campaigns.items():
         share = f"{limited(campaign):.0%} of the time in which it has something to send"
@@ -63,7 +65,7 @@ def report(campaigns: dict[str, Path]) -> None:
 
 
 def run(campaign: Path, blocks: int, held: float, of: float) -> None:
-    """One campaign; the clients are held, in seconds, until it is over."""
+    """Run one campaign. Until it is over, stop its clients for `held` of every `of` seconds."""
     only = [part for factor, levels in SLICE.items() for part in ("--filter", f"{factor}={levels}")]
     command = [str(ROOT / "h123"), "run", "page-browsers", *only, "--blocks", str(blocks), "--out", str(campaign)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
@@ -86,7 +88,7 @@ def _hold(clients: list[int], seconds: float) -> None:
 
 
 def _clients(root: int) -> Iterator[int]:
-    """The clients among what a process has started."""
+    """Yield the process IDs of the clients among the descendants of a process."""
     for pid in _children(root):
         with suppress(OSError):
             words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
@@ -104,7 +106,7 @@ def _children(pid: int) -> list[int]:
 
 
 def completions(campaign: Path) -> dict[tuple[str, str], list[float]]:
-    """Seconds until the page was complete, by controller and protocol."""
+    """Return the seconds until the page was complete, by controller and protocol."""
     values: list[dict[str, Any]] = json.loads((campaign / "verdicts.json").read_text(encoding="utf-8"))["values"]
     found: dict[tuple[str, str], list[float]] = defaultdict(list)
     for value in values:
@@ -113,8 +115,8 @@ def completions(campaign: Path) -> dict[tuple[str, str], list[float]]:
 
 
 def limited(campaign: Path) -> float:
-    """Of the trials over CUBIC and HTTP/2, the median: for what share of the time in which it had something to send the
-    server waited for the client's receive window, on the connection that carried most."""
+    """Return the share of its sending time in which the server waited for the client's receive window, on the
+    connection that carried most: the median over the trials with CUBIC and HTTP/2."""
     told = []
     for trial in sorted(campaign.glob("trials/*-cubic-h2*")):
         looks = duckdb.read_parquet(str(trial / "tcp.parquet")).filter("host = 'server'")
@@ -124,7 +126,7 @@ def limited(campaign: Path) -> float:
 
 
 def table(found: dict[str, dict[tuple[str, str], list[float]]]) -> None:
-    """Markdown: a row for each controller and protocol, the median and, in brackets, the range."""
+    """Print a Markdown table with a row for each controller and protocol: the median, and the range in brackets."""
     print(f"| controller, protocol | trials | client {AS_IS} | client {STOPPED} |\n|---|---|---|---|")
     for arm in sorted(found[AS_IS]):
         told = [found[name][arm] for name in (AS_IS, STOPPED)]

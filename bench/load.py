@@ -1,15 +1,18 @@
-"""What the client load costs beside others, for the same requests of the same server.
+"""Compares the cost of the client load with that of other clients, for the same requests to the same server.
 
     PYTHONPATH=src .venv/bin/python bench/load.py [--blocks 6] [--seed N] [--protocol h2]... [--server go] [LOAD...]
 
-Over loopback, against the server go or quinn (go refuses some of 1000 connections that come at once over HTTP/3). In
-each block every client makes the requests once, in random order; the ratios are taken within the block, so that a
-busy machine matters little. A row has load's processor time for a request, and its ratio to each other client's: the
-median over the blocks, and in brackets the least and the most, which hold the median of all blocks with 97 %
-confidence where there are 6; below it the same of the most memory that it had. A client that fails requests is left
-out of the row, and named. h2load-sid takes part if it is installed, and otherwise h2load, which has no HTTP/3;
-quinn's client has nothing else, and takes part if it is installed. Bars: processor time and memory as much as
-h2load's at most, processor time 0.4 of go's; one is missed where the whole interval is beyond it.
+Requests go over loopback to the server go or quinn. (go refuses some of 1000 simultaneous connections over HTTP/3.) In
+each block, every client makes the requests once, in random order. Ratios are taken within a block, so that a busy
+machine matters little.
+
+A row shows load's processor time per request, and its ratio to that of each other client: the median over the blocks,
+with the smallest and largest in brackets. With 6 blocks, this range contains the true median with 97 % confidence. The
+line below shows the same for peak memory. A client whose requests fail is named and left out of the row.
+
+The other clients are h2load-sid if it is installed, otherwise h2load, which has no HTTP/3; go; and quinn, which has
+only HTTP/3, if it is installed. The bars are at most h2load's processor time and memory, and 0.4 times go's processor
+time. A bar is missed if the whole interval is beyond it.
 """
 
 import argparse
@@ -55,7 +58,7 @@ LOADS = {
     "1MB-64": (64, 3, 1_000_000),
     "1MB-1000": (1000, 1, 1_000_000),
 }
-"""Users, each with a connection of its own; requests of each; bytes of an answer."""
+"""The users, each with a separate connection; the requests of each user; and the bytes of an answer."""
 BARS = {
     **{(name, what): 1.0 for name in ("h2load", "h2load-sid") for what in ("time", "memory")},
     ("go", "time"): 0.4,
@@ -91,17 +94,17 @@ def main(arguments: list[str]) -> int:
 
 @dataclass(frozen=True)
 class Cost:
-    """Of a client."""
+    """The cost of running a client."""
 
     time: float
-    """Seconds of processor time, of all its processes."""
+    """The processor time of all its processes, in seconds."""
     memory: float
-    """Bytes: the most that a process had which started no other, as those do that only drive a program."""
+    """The peak memory in bytes of its largest process. Processes that only start others do not count."""
 
 
 def _watch(running: "subprocess.Popen[bytes]") -> Cost:
-    """Waits for a program's end. (The most memory that wait4 tells is, of a small program, that of this process, whose
-    memory its child shared before it became the program.)"""
+    """Wait for a program to end, and return its cost. The peak memory from wait4 is not used: for a small program it is
+    that of this process, whose memory its child shared before it became the program."""
     most: dict[int, int] = {}
     while not (ended := os.wait4(running.pid, os.WNOHANG))[0]:
         most |= _most_memory(running.pid)
@@ -111,7 +114,8 @@ def _watch(running: "subprocess.Popen[bytes]") -> Cost:
 
 
 def _most_memory(pid: int) -> dict[int, int]:
-    """In bytes so far, by process: of it and all below it, without those that have started others."""
+    """Return the peak memory in bytes so far of a process and its descendants, by process. It is 0 for a process that
+    has started others."""
     try:
         below = (Path("/proc") / f"{pid}/task/{pid}/children").read_text().split()
         found = re.search(r"VmHWM:\s*(\d+) kB", Path(f"/proc/{pid}/status").read_text())
@@ -127,13 +131,13 @@ def _spread(found: list[float]) -> str:
 
 
 def _free_port() -> int:
-    """On loopback, of TCP and, as nothing else runs there, of UDP."""
+    """Return a TCP port on loopback that is free. The UDP port is free too, because nothing else runs there."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         return int(taken.getsockname()[1])
 
 
 class Place:
-    """A server, and a folder for what its clients read and write."""
+    """A running server, and a folder for the files of its clients."""
 
     def __init__(self, protocol: str, server: Subject) -> None:
         self._protocol, self._subject, self._scratch = protocol, server, tempfile.TemporaryDirectory()
@@ -164,7 +168,7 @@ class Place:
         return self
 
     def _wait(self) -> None:
-        """Until the server listens."""
+        """Wait until the server listens."""
         table = Path("/proc/net/udp" if self._protocol == "h3" else "/proc/net/tcp")
         until = time.monotonic() + 10
         while f":{self._port:04X} " not in table.read_text():
@@ -178,15 +182,15 @@ class Place:
 
     @staticmethod
     def _here(command: list[str], subject: Subject) -> list[str]:
-        """Outside of a lab the subjects are where the cache has them."""
+        """Return the command with the paths that subjects have outside a lab, in the cache."""
         return [word.replace(mounted("subjects"), str(prefix(subject).parent)) for word in command]
 
     def signal(self, number: signal.Signals) -> None:
-        """To the server."""
+        """Send a signal to the server."""
         self._server.send_signal(number)
 
     def leave(self, processors: set[int]) -> None:
-        """Keeps the server off these, if there are others."""
+        """Keep the server off these processors, if there are others."""
         for thread in Path(f"/proc/{self._server.pid}/task").iterdir():
             os.sched_setaffinity(int(thread.name), (os.sched_getaffinity(0) - processors) or processors)
 
@@ -196,7 +200,7 @@ class Place:
         self._scratch.cleanup()
 
     def row(self, load: str, clients: list[Subject], blocks: int, chance: random.Random) -> list[str]:
-        """Prints what the load costs; returns the bars that are missed."""
+        """Print the row of a load, and return the bars that it misses."""
         users, requests, size = LOADS[load]
         (self._folder / "workload.json").write_text(json.dumps(self.workload(users, requests, size)))
         made = [{one.name: self._cost(one) for one in chance.sample(clients, len(clients))} for _ in range(blocks)]
@@ -226,7 +230,7 @@ class Place:
         ]
 
     def _cost(self, client: Subject) -> "Cost | str":
-        """Of a run; why there is none, where a request failed."""
+        """Run a client and return its cost, or the reason if a request failed."""
         assert client.client
         p = self._parameters(client.name)
         places = {"workload": "workload.json", "samples": os.devnull, "facts": os.devnull}
@@ -240,7 +244,7 @@ class Place:
         return words.strip()[-200:] if running.returncode or "failed" in words else cost
 
     def workload(self, users: int, requests: int, size: int) -> dict[str, object]:
-        """What so many users ask for, as clients read it."""
+        """Return the workload of these users in the form that clients read."""
         return {
             "h123": "workload/2",
             "kind": "requests",

@@ -1,11 +1,15 @@
-"""How often campaigns of four machines err, and how often a machine that is another than the others is named.
+"""Measures how often campaigns on four machines give wrong results, and how often they name the machine that differs.
 
     PYTHONPATH=src:tests .venv/bin/python bench/machines.py [--campaigns 1000] [--seed 1]
 
-The machine is slow, or its ratios are off by so much that it matters, little or not at all. False differences are those
-of two levels that do not differ on the other three machines. Bars: at most 5 % of them, and where the ratios of all
-machines are alike one is named in at most 1 %, plus two standard errors; a machine whose ratios are off by half is left
-out in at least 95 % of campaigns of 24 blocks and more. Exit status 1 if one is missed.
+One machine is slow, or its ratios are off by an amount that matters a lot, a little or not at all. A false difference
+is one between two levels that do not differ on the other three machines. The bars, each with two standard errors, are:
+
+- false differences occur in at most 5 % of campaigns;
+- if the ratios of all machines are alike, a machine is named in at most 1 % of campaigns;
+- a machine whose ratios are off by half is left out in at least 95 % of campaigns with 24 blocks or more.
+
+The exit status is 1 if a bar is missed.
 """
 
 import argparse
@@ -34,7 +38,7 @@ FOUND = 0.95
 
 
 def main() -> int:
-    """Draw, judge, print; exit status 1 if a bar is missed."""
+    """Draw campaigns, judge them and print the results. Return exit status 1 if a bar is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--campaigns", type=int, default=1000, help="of each kind")
     parser.add_argument("--seed", type=int, default=1)
@@ -48,7 +52,7 @@ def main() -> int:
 
 
 def _row(kind: str, blocks: int, campaigns: int, seed: int) -> list[str]:
-    """Print a row; the bars that it misses."""
+    """Print the row of a kind and a number of blocks, and return the bars that it misses."""
     truth, random = replace(KINDS[kind], blocks=blocks), np.random.default_rng([seed, blocks, *kind.encode()])
     same = [analysed(truth, random) for _ in range(campaigns)]
     other = [analysed(truth, random, ratio=1.1) for _ in range(campaigns)]

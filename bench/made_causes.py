@@ -1,16 +1,15 @@
-"""How often made causes are named, and whether the parts sum up to the latency.
+"""Measures how often `h123 why` names a cause that a test created, and how well the parts add up to the latency.
 
     PYTHONPATH=src:tests .venv/bin/python bench/made_causes.py [--seed N] [--cases 300] [--kinds WORD ...] [--jobs 2]
                                                                [--clock wall] [--only-case K] [--keep DIR]
 
-Cases of tests/causes/made.py, drawn by the seed: kinds of causes, protocols, clients and loads. Each is a trial with
-the cause and one without it; the largest part of the difference must be the cause that was made. Under the virtual
-clock, but for those that are about processing, unless the wall clock is asked for. Some servers are on Node.js, which
-must be installed.
+The seed selects cases of tests/causes/made.py: kinds of causes, protocols, clients and loads. Each case has a trial
+with the cause and one without it. The largest part of the difference between them must be that cause. Cases run under
+the virtual clock, except those about processing, unless you choose the wall clock. Some servers need Node.js.
 
-Prints a line for each case that is not right, in ms of the difference, then the matrix of what was made and what was
-said, in Markdown, then the shares. Status 1 where more than 2 % are wrong, less than 85 % right, or the parts miss the
-latency by more than 2 % in the median of a clock.
+Prints a line for each case that is not right, with the difference in ms, a Markdown matrix of true and named causes,
+and the shares. The exit status is 1 if more than 2 % of the cases are wrong, if less than 85 % are right, or if the
+parts miss the latency by more than 2 % in the median under one of the clocks.
 """
 
 import argparse
@@ -38,13 +37,13 @@ from h123.execution import SERVER_ADDRESS, LocalPool, campaign_certificate
 
 MOST_WRONG, LEAST_RIGHT = 0.02, 0.85
 SHOWN_S = 20
-"""Between two lines of progress."""
+"""The seconds between two lines of progress."""
 _bench: Bench
 _kept: bool
 
 
 def main() -> int:
-    """The exit status."""
+    """Run the cases, print the results and return the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
     parser.add_argument("--cases", type=int, default=300, metavar="N")
@@ -84,7 +83,7 @@ def _numbers(seed: int, cases: int, kinds: Sequence[str]) -> list[int]:
 
 
 def _found(numbers: Sequence[int], asked: argparse.Namespace, place: Path) -> Iterator[Judged]:
-    """What is said of each, as they end."""
+    """Yield the judgement of each case as it ends."""
     begun = shown = time.monotonic()
     with ProcessPoolExecutor(asked.jobs, initializer=_begin, initargs=(place, asked.clock, bool(asked.keep))) as pool:
         running = {pool.submit(_one, asked.seed, number): number for number in numbers}
@@ -104,7 +103,7 @@ def _found(numbers: Sequence[int], asked: argparse.Namespace, place: Path) -> It
 
 
 def _begin(place: Path, clock: str, kept: bool) -> None:
-    """One process' bench; each has a folder of its own for its subjects."""
+    """Create the bench of this process, with its own folder for subjects."""
     own = place / f"bench-{os.getpid()}"
     own.mkdir(parents=True)
     global _bench, _kept
@@ -146,7 +145,7 @@ def _tell(found: Sequence[Judged], asked: int) -> int:
 
 
 def _groups(found: Sequence[Judged]) -> str:
-    """A row for what is true, a column for what was said."""
+    """Return a Markdown table with a row for each true cause and a column for each named one."""
     tally = Counter((" or ".join(sorted(one.truth)), one.said) for one in found)
     rows, columns = (sorted({key[place] for key in tally}) for place in (0, 1))
     lines = [f"| true | {' | '.join(columns)} |", "| --- " * (len(columns) + 1) + "|"]
@@ -155,7 +154,8 @@ def _groups(found: Sequence[Judged]) -> str:
 
 
 def _kinds(found: Sequence[Judged]) -> str:
-    """A row a kind: what was said, how often, and how often that was right."""
+    """Return a Markdown table with a row for each kind: the named causes, how often each was named, and how often that
+    was right."""
     of = defaultdict[str, list[Judged]](list)
     for one in found:
         of[one.case.kind.name].append(one)

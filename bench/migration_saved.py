@@ -1,10 +1,11 @@
-"""The tables of docs/results/migration.md, of campaigns of the studies `migration` and `migration-servers`.
+"""Prints the tables of docs/results/migration.md from campaigns of the studies `migration` and `migration-servers`.
 
     PYTHONPATH=src .venv/bin/python bench/migration_saved.py CAMPAIGN [SERVERS]
 
-From the link's packets: when the server first sent to the new place, after it had first heard from there, and when a
-full packet had come to the client there, from the move. Ends with status 1 where a connection over QUIC that went on
-took longer than the bounds that the page states, in round trips of the network after its move.
+Two times come from the link's packets: from the first packet that the server received from the client's new address to
+the first that it sent there, and from the move to the first full packet that the client received there. The exit status
+is 1 if a QUIC connection that survived the move took longer than the bounds on the page, in round trips of the network
+after the move.
 """
 
 import statistics
@@ -23,15 +24,15 @@ from h123.store import CampaignFolder
 from h123.verification.migration import after_move
 
 HEARD = 1.0
-"""Round trips at most, from the first packet from the new place to the first one to there."""
+"""The maximum in round trips, from the first packet from the new address to the first packet sent there."""
 FLOWS = 5.0
-"""Round trips at most, from the move to the first full packet at the new place: until the client's probe timeout some
-three (RFC 9002, section 6.2), one there and back, and one in queues."""
+"""The maximum in round trips, from the move to the first full packet at the new address: about three until the client's
+probe timeout (RFC 9002, section 6.2), one for the path there and back, and one in queues."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """One trial."""
+    """One trial with the times after its move, in seconds."""
 
     attempt: Attempt
     round_trip: float
@@ -40,17 +41,17 @@ class Seen:
 
     @property
     def went_on(self) -> bool:
-        """No request failed, and no connection was made but the first."""
+        """Whether no request failed and the first connection was the only one."""
         return not self.attempt.summary.errors and self.attempt.summary.handshakes == self.attempt.summary.cold
 
     def bounded(self) -> bool:
-        """Whether what went on did so within the bounds."""
+        """Return whether both times are within the bounds."""
         times = ((self.heard, HEARD), (self.flows, FLOWS))
         return all(time is not None and time <= most * self.round_trip for time, most in times)
 
 
 def main(campaign: Path, servers: Path | None = None) -> int:
-    """Print the tables."""
+    """Print the tables, and return exit status 1 if a connection took longer than the bounds."""
     found = [one for path in (campaign, servers) if path for one in _seen(CampaignFolder.open(path))]
     mine, others = ([one for one in found if ("server" in one.attempt.cell) is there] for there in (False, True))
     print("\n".join([*table(list(_protocols(mine))), "", *table(list(_servers(others)))]))
@@ -71,7 +72,7 @@ def _seen(folder: CampaignFolder) -> Iterator[Seen]:
 
 
 def _round_trip(link: Link) -> float:
-    """After the move, without any queue."""
+    """Return the round trip after the move without queueing, in seconds."""
     ways = [way for way in (link.up, link.down) if way]
     return (
         sum([way.delay_ns, *(each.delay_ns for each in way.changes or [] if each.delay_ns)][-1] for way in ways) / 1e9
@@ -79,7 +80,7 @@ def _round_trip(link: Link) -> float:
 
 
 def _protocols(found: Sequence[Seen]) -> Iterator[dict[str, str]]:
-    """Of each network and protocol, a line."""
+    """Yield a row for each network and protocol."""
     for (network, protocol), group in _grouped(found, "network", "protocol"):
         recovered = [one.attempt.metrics["recovery"] for one in group]
         requests = sum(one.attempt.summary.rows for one in group)
@@ -96,7 +97,7 @@ def _protocols(found: Sequence[Seen]) -> Iterator[dict[str, str]]:
 
 
 def _servers(found: Sequence[Seen]) -> Iterator[dict[str, str]]:
-    """Of each server a line, of each client a column."""
+    """Yield a row for each server, with a column for each client."""
     clients = list(dict.fromkeys(one.attempt.cell["client"] for one in found))
     for (server,), group in _grouped(found, "server"):
         cells = {client: [one for one in group if one.attempt.cell["client"] == client] for client in clients}
@@ -122,7 +123,7 @@ def _anew(attempt: Attempt) -> int:
 
 
 def _times(seconds: Sequence[float | None]) -> str:
-    """Median and range."""
+    """Format the median and the range."""
     told = sorted(one for one in seconds if one is not None)
     if not told:
         return "–"

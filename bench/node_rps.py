@@ -1,10 +1,10 @@
-"""What docs/results/node-rps.md has in absolute figures, of a campaign of `studies/node-rps.yaml`.
+"""Prints the absolute figures of docs/results/node-rps.md from a campaign of `studies/node-rps.yaml`.
 
     PYTHONPATH=src .venv/bin/python bench/node_rps.py CAMPAIGN
 
-Requests a second of every stack, medians over the blocks; and what crossing into JavaScript costs: the server's
-processor time a request of quiche behind Node-API less that of quiche by itself, paired within blocks, and of large
-bodies by the MB and by the packet.
+For every stack, it prints requests per second as the median over the blocks. It also prints the cost of crossing into
+JavaScript: the server's processor time per request of quiche behind Node-API minus that of quiche alone, paired within
+blocks. For large bodies, it prints this cost per MB and per packet too.
 """
 
 import json
@@ -18,9 +18,9 @@ from typing import Any
 RATE, COST = "rps", "cpu_server"
 BEHIND, ALONE = "node-quiche", "quiche"
 LOADS = {"small": 1e3, "large": 1e7}
-"""Bytes of a body of each load."""
+"""The bytes of a body in each load."""
 PACKET = 1350
-"""Bytes of a packet of QUIC, as the article has them."""
+"""The bytes of a QUIC packet, according to the article."""
 Cell = tuple[str, str, str]
 
 
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _by_block(values: Sequence[Mapping[str, Any]], metric: str) -> Mapping[Cell, dict[int, float]]:
-    """Of each load, network and stack, twins apart."""
+    """Return the values by load, network and stack, without twins, and by block."""
     found: defaultdict[Cell, dict[int, float]] = defaultdict(dict)
     for one in values:
         if not one["twin"] and one["metrics"][metric] is not None:

@@ -1,10 +1,10 @@
-"""Makes this machine noisy on purpose while a command runs: a real-time thread takes each processor away in bursts.
+"""Makes this machine noisy while a command runs: a real-time thread takes each processor away in bursts.
 
     PYTHONPATH=src .venv/bin/python bench/noise.py --share 0.02 --bursts 1-8 -- ./h123 run quick
 
-A burst's length is drawn evenly from the given milliseconds, the pause after it from an exponential distribution such
-that the bursts take the given share of the time; processors are independent of one another. The same seed makes the
-same bursts.
+The length of a burst is drawn uniformly from the given range in milliseconds. The pause after it is drawn from an
+exponential distribution, so that bursts take the given share of the time. Processors are independent of each other. The
+same seed gives the same bursts.
 """
 
 import argparse
@@ -19,16 +19,17 @@ from contextlib import contextmanager
 from multiprocessing.synchronize import Event
 
 PRIORITY = 99
-"""Above the link's thread, as a host that takes the processor away is above everything."""
+"""The priority is above that of the link's thread, as a host that takes the processor away is above everything."""
 LONGEST_S = 3600.0
-"""It stops by itself then, whatever becomes of the command."""
+"""The time after which the noise stops by itself, whatever happens to the command."""
 
 
 @contextmanager
 def noise(share: float, shortest_s: float, longest_s: float, seed: int = 1) -> Iterator[None]:
-    """Noise on every processor meanwhile. `share`: of each processor's time, from 0 (none) to 0.9.
+    """Make noise on every processor while the context is open. `share` is the share of each processor's time, from 0
+    (no noise) to 0.9.
 
-    Raises PermissionError where the machine refuses real-time priority.
+    Raises PermissionError if the machine refuses real-time priority.
     """
     if share == 0:
         yield

@@ -1,11 +1,16 @@
-"""What a noisy machine does to a short campaign (bench/noisy.yaml): `make bench`.
+"""Measures what a noisy machine does to a short campaign (bench/noisy.yaml): `make bench`.
 
     PYTHONPATH=src .venv/bin/python bench/noisy.py [--campaigns 10] [--study studies/quick.yaml] [--keep DIR]
 
-Runs the study quiet and under made noise (bench/noise.py) of 2 % (bursts of 1 to 8 ms), 5 % and 20 % (2 to 20 ms) on
-each processor, in turn, each campaign with a seed of its own. Prints for each level: time beside the quiet one's (bar:
-at most twice), trials counted (bar: all), verdicts that contradict the quiet ones (bar: none), and how many comparisons
-of the twin differ (bar: within the 99 % binomial band of what chance allows). Of 20 % only the end is asked: status 0.
+Runs the study in turn on a quiet machine and under artificial noise (bench/noise.py) of 2 % (bursts of 1 to 8 ms), 5 %
+and 20 % (bursts of 2 to 20 ms) on each processor. Each campaign has a different seed. For each level it prints:
+
+- the time compared with the quiet campaigns (bar: at most twice as long);
+- how many trials counted (bar: all);
+- how many verdicts contradict those of quiet campaigns (bar: none);
+- how many A/A comparisons differ (bar: within the 99 % binomial interval of what chance allows).
+
+At 20 %, the only bar is that campaigns end with status 0.
 """
 
 import argparse
@@ -35,7 +40,7 @@ BAND = 0.99
 
 @dataclass(frozen=True)
 class Outcome:
-    """One campaign."""
+    """The result of one campaign."""
 
     seconds: float
     status: int
@@ -43,13 +48,13 @@ class Outcome:
 
     @property
     def decided(self) -> dict[str, str]:
-        """Verdicts by comparison, without those that could not be decided."""
+        """The verdicts by comparison, without inconclusive ones."""
         rows = [c for c in self.verdicts["comparisons"] if not c["twin"] and c["verdict"] != "inconclusive"]
         return {json.dumps([c[key] for key in ("cell", "metric", "a", "b")]): c["verdict"] for c in rows}
 
 
 def run(study: Path, out: Path, seed: int, level: str) -> Outcome:
-    """One campaign under the noise of a level."""
+    """Run one campaign under the noise of a level."""
     with noise(*LEVELS[level], seed=1000 * seed):
         began = time.monotonic()
         command = [str(ROOT / "h123"), "run", str(study), "--seed", str(seed), "--out", str(out)]
@@ -60,7 +65,7 @@ def run(study: Path, out: Path, seed: int, level: str) -> Outcome:
 
 
 def tell(level: str, outcomes: list[Outcome], quiet: list[Outcome]) -> bool:
-    """Print a level's figures; whether all its bars are met."""
+    """Print a level's figures, and return whether all its bars are met."""
     whole = [o for o in outcomes if o.verdicts and o.status == 0]
     ratio = sum(o.seconds for o in outcomes) / sum(o.seconds for o in quiet)
     counted, planned = (sum(o.verdicts["trials"][name] for o in whole) for name in ("valid", "planned"))

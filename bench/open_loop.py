@@ -1,15 +1,17 @@
-"""How punctual the client load is in an open loop, and whether it counts what a server that stands still does to it.
+"""Measures how punctual the client load is in an open loop, and whether its times include a pause of the server.
 
     PYTHONPATH=src .venv/bin/python bench/open_loop.py [--rate 20000] [--seconds 5] [--stall 0.2] [--protocol h2]
                                                        [--server go] [--seed N]
 
-Over loopback, 1 kB; load has the last processor to itself, and the server the others. First row: how late load took
-requests up, by their intended start. Bar: 0.2 ms at the 99th percentile. Second row, over HTTP/1.1: the server is
-stopped for a while (SIGSTOP). Those that were due meanwhile wait in one line for the next connection that is free
-(HTTP/2 and HTTP/3 would leave the order to the server), of which the server, once it goes on, answers so many a second:
-so the k-th of them takes what was left of the stall when it was due, and k times what the server needs for one. That
-time is the one thing taken from the run (when the last of them was answered); bar: no decile of the latencies is
-further from this than a tenth of the stall, and no request took less than what was left of it.
+Requests for 1 kB go over loopback. The client has the last processor to itself, and the server has the others. The
+first row shows how much later than intended the client started requests (bar: 0.2 ms at the 99th percentile).
+
+In the second row, over HTTP/1.1, SIGSTOP stops the server for a while. Requests that are due meanwhile wait in one
+queue for the next free connection. (HTTP/2 and HTTP/3 would leave the order to the server.) Afterwards the server
+answers them at a constant rate. So the k-th request takes the rest of the stall after it was due, plus k times the
+server's time for one request. This time per request is the only value taken from the run (when the last of them was
+answered). The bar: no decile of the latencies differs from this by more than a tenth of the stall, and no request took
+less than the rest of the stall.
 """
 
 import argparse
@@ -35,7 +37,7 @@ CONNECTIONS = 8
 
 
 def run(folder: Path, asked: argparse.Namespace, protocol: str, stall: float) -> bool:
-    """Prints a row; whether its bar is met."""
+    """Print a row, and return whether its bar is met."""
     with Place(protocol, catalogue()[asked.server]) as place:
         place.leave({max(PROCESSORS)})
         print(end=f"{protocol}: ", flush=True)
@@ -76,7 +78,8 @@ def _row(place: Place, folder: Path, asked: argparse.Namespace, stall: float) ->
 
 
 def _queued(waited: list[tuple[int, int]], stopped: int, resumed: int) -> bool:
-    """Prints what became of the requests that were due in a stall, by start and end; whether it is as it must be."""
+    """Print how long the requests that were due in a stall took, and return whether that is as it must be. `waited` has
+    their starts and ends."""
     each = (max(end for _, end in waited) - resumed) / len(waited)
     found = quantiles(((end - start) / 1e6 for start, end in waited), n=10)
     told = quantiles(((resumed - start + k * each) / 1e6 for k, (start, _) in enumerate(waited, 1)), n=10)

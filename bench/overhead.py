@@ -1,7 +1,7 @@
-"""What a campaign costs beyond what its clients measure: `make bench`.
+"""Measures what a campaign costs beyond what its clients measure: `make bench`.
 
-Runs a study whose trials take 2 s and more, and prints wall time / sum of the clients' run times (bar: at most 1.15),
-and set-up plus tear-down of a trial (bar: at most 0.5 s).
+Runs a study whose trials take 2 s or more. Prints the wall time divided by the sum of the clients' run times (bar: at
+most 1.15), and the time to set up and tear down a trial (bar: at most 0.5 s).
 """
 
 import json

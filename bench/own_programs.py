@@ -1,13 +1,14 @@
-"""What one `h123 compare` says of programs as people configure them, beside a study of the same stack as a subject.
+"""Compares the results of `h123 compare` for real programs with a study of the same stack as a subject.
 
     PYTHONPATH=src:tests .venv/bin/python bench/own_programs.py [--programs nginx,caddy] [--networks cellular]
                                                                 [--clock virtual] [--keep DIR]
 
-The programs are in tests/cli/programs: nginx with a static site, Caddy as a reverse proxy before an application, a Go
-service, one of Node without HTTP/3, an ASGI application. For each: how long the command took, and for each network and
-pair the ratio of the latencies, of the program and of the subject. Ends with status 1 where a command took longer than
-three minutes, or the two contradict each other: where even the nearest of what their intervals hold is further apart
-than the margin.
+The programs are in tests/cli/programs: nginx with a static site, Caddy as a reverse proxy in front of an application, a
+Go service, a Node service without HTTP/3, and an ASGI application. For each program, it prints how long the command
+took, and for each network and pair the ratio of latencies of the program and of the subject.
+
+The exit status is 1 if a command took longer than three minutes, or if two results contradict each other. They do if
+the nearest ends of their intervals are further apart than the margin.
 """
 
 import argparse
@@ -36,7 +37,7 @@ def ratio(latency: Latency) -> str:
 
 
 def hold(name: str, folder: Path, networks: str, clock: str) -> bool:
-    """Prints what came of one program; whether all is well."""
+    """Measure one program, print the results, and return whether all is well."""
     lay_out(name, folder)
     began = time.monotonic()
     asked_once(name, folder, h123, networks, clock)

@@ -1,10 +1,10 @@
-"""The table of docs/results/servers-protocols.md, of a campaign of `studies/servers-protocols.yaml`.
+"""Prints the table of docs/results/servers-protocols.md from a campaign of `studies/servers-protocols.yaml`.
 
     PYTHONPATH=src .venv/bin/python bench/protocols_saved.py CAMPAIGN
 
-A Markdown table for each network: of every server the ratio HTTP/3 / HTTP/2 of latency and of the server's processor
-time per request, each with its interval and, where there is no verdict, so said; the least with the first client at
-the top.
+There is a Markdown table for each network. A row has a server's ratios HTTP/3 / HTTP/2 of latency and of processor time
+per request, each with its interval, and `not known` if there is no verdict. The server with the smallest ratio of
+latency for the first client is at the top.
 """
 
 import json
@@ -14,7 +14,7 @@ from typing import Any
 
 METRICS = {"latency": "latency", "cpu_server": "CPU"}
 Ratios = dict[tuple[str, str, str], dict[str, Any]]
-"""Of one network, by server, client and metric."""
+"""The comparisons in one network, by server, client and metric."""
 
 
 def main(arguments: list[str]) -> int:

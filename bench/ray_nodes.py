@@ -1,10 +1,11 @@
-"""How much faster a campaign under the virtual clock is with two Ray nodes of one processor each than with one.
+"""Measures how much faster a virtual campaign runs on two Ray nodes of one processor each than on one node.
 
     PYTHONPATH=src:tests .venv/bin/python bench/ray_nodes.py [--rounds 3] [--nodes 2]
 
-The nodes are on this machine, in network and mount namespaces of their own (needs root). One node and several take
-turns; what counts is the ratio of the medians of the campaign's time, by its journal. Several nodes also run one trial
-each a second time, to compare their bytes: a fixed cost, which more blocks make smaller.
+The nodes are on this machine, each in its own network and mount namespaces (needs root). One node and several nodes
+take turns. The result is the ratio of the median durations of the campaigns, according to their journals. If there are
+several nodes, each of them also runs one trial a second time, to compare the bytes. This is a fixed cost, which matters
+less with more blocks.
 """
 
 import argparse
@@ -33,7 +34,7 @@ seed: 7
 
 
 def main() -> int:
-    """Measure, print; exit status 1 if the bar is missed."""
+    """Measure and print the durations. Return exit status 1 if the bar is missed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--nodes", type=int, default=2)
@@ -49,7 +50,7 @@ def main() -> int:
 
 
 def _seconds(library: Path, nodes: int) -> float:
-    """From the campaign's first event to its last."""
+    """Run a campaign, and return the seconds from its first event to its last."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "nodes.yaml").write_text(STUDY)

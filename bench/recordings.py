@@ -1,12 +1,16 @@
-"""Imports every HAR file below a folder and holds what becomes of it against the file itself.
+"""Imports every HAR file below a folder, and checks the result against the file's raw content.
 
     PYTHONPATH=src .venv/bin/python bench/recordings.py FOLDER [--each]
 
-For each program that wrote recordings it counts the files that import with the right sizes, page and hosts, those that
-are refused (with --each it prints why), and those that are wrong. What is right is computed here from the raw JSON, in
-another way than `h123 site import` does: a size is the content-length, or lies between what the file gives as least and
-most; the document is the first answer 2xx in HTML, or the one that most requests refer to; what began before the load
-event is there, and what began long after the last such request is not. Files with the same bytes count once.
+For each program that wrote recordings, it counts the files that import with the right sizes, page and hosts, the files
+that are refused (with --each it prints why), and the files that import wrongly. It computes what is right from the raw
+JSON, in a different way than `h123 site import`:
+
+- a size is the content-length, or is between the smallest and the largest size that the file gives;
+- the document is the first answer with status 2xx in HTML, or the one that most requests refer to;
+- requests that began before the load event are included, and requests that began long after the last of these are not.
+
+Files with the same bytes count once.
 """
 
 import argparse
@@ -25,9 +29,9 @@ from h123.study.sites.har import Recording, read_har
 from h123.study.sites.har_entry import HarEntry
 
 HEAD = 8192
-"""Bytes by which a size that a program counted may exceed the body's."""
+"""The bytes by which a size that a program counted may exceed the body's size."""
 LONG_S = 30.0
-"""After the load event no page waits so long in silence."""
+"""The longest silence of a page after its load event, in seconds."""
 Raw = Mapping[str, Any]
 
 
@@ -79,7 +83,8 @@ def _outcome(path: Path, raw: Raw) -> tuple[str, str]:
 
 
 def _wrongly_refused(raw: Raw) -> str:
-    """Whether the first page's first request for a document was answered."""
+    """Return why it is wrong to refuse the file: its first request for a document was answered. Empty if it is
+    right."""
     entries = [one for one in (raw.get("log") or {}).get("entries") or [] if isinstance(one, dict)]
     answered = [one for one in entries if _document(one)]
     first = next((one for one in entries if str((one.get("request") or {}).get("url")).startswith("http")), None)
@@ -141,7 +146,8 @@ def _start(one: Raw) -> float | None:
 
 
 def _wrong_span(recording: Recording, log: Raw, page: list[Raw]) -> Iterator[str]:
-    """Hosts asked before the load event are there, and after it no long silence is."""
+    """Yield the faults of the recorded span: hosts left out although they were asked before the load event, and
+    requests after a long silence."""
     hosts = {entry.host for entry in recording.entries}
     starts = sorted(entry.start for entry in recording.entries if entry.start is not None)
     known = [one for one in log.get("pages") or [] if one.get("id") == log["entries"][0].get("pageref")]

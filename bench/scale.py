@@ -1,13 +1,14 @@
-"""What a campaign's controller spends on a block, and how many machines it can keep busy.
+"""Measures what a campaign's controller spends on a block, and computes how many machines it can keep busy.
 
     PYTHONPATH=src:tests .venv/bin/python bench/scale.py [--workers 1 4 16]    # needs root
     PYTHONPATH=src:tests .venv/bin/python bench/scale.py --model 0.4 0.001 300000
 
 The first command runs virtual campaigns through Ray on nodes of this machine that share nothing but a network. It
-measures the controller (h123 and Ray's head) and the bytes on that network, from the end of a campaign's first trial
-to that of its last, without what Ray's head spends while nothing runs. The second command takes the measured figures:
-processor seconds a trial, the same for each further machine, bytes a trial. Both end with a discrete-event model of
-up to 1000 machines.
+measures the processor time of the controller (h123 and Ray's head) and the bytes on that network, from the end of a
+campaign's first trial to the end of its last. What Ray's head spends while nothing runs is subtracted.
+
+The second command takes measured figures: processor seconds per trial, further seconds per trial for each machine, and
+bytes per trial. Both commands end with a discrete-event model of up to 1000 machines.
 """
 
 import argparse
@@ -37,18 +38,18 @@ blocks: {blocks}
 seed: 7
 """
 IDLE_S = 10.0
-"""How long the head is watched before the campaign."""
+"""The seconds for which the head is watched before the campaign."""
 MACHINES = (1, 10, 30, 100, 300, 1000)
 BLOCKS_EACH = 10
 LINK_BYTES_S = 125e6
-"""The controller's network: 1 Gbit/s."""
+"""The bytes per second of the controller's network (1 Gbit/s)."""
 KINDS = {
     "A block of `quick` under the virtual clock: 12 trials, 10 s": (12, 10.0),
     "A block of `rest-api`, `medium`, 2 MB, under the virtual clock: 12 trials, 59 min": (12, 3525.0),
 }
-"""Trials of a block, and seconds that a machine takes for it."""
+"""The trials of a block, and the seconds that a machine takes for it."""
 SPREAD = 0.1
-"""Of the machines' times: the standard deviation, as a share of the mean."""
+"""The standard deviation of the machines' times, as a share of the mean."""
 
 
 @dataclass(frozen=True)
@@ -59,15 +60,15 @@ class Cost:
     a_machine: float
     """Further seconds for each machine of the pool."""
     size: float
-    """Bytes over the network, both ways."""
+    """The bytes over the network in both directions."""
 
     def busy_s(self, trials: int, machines: int) -> float:
-        """How long a block keeps the controller from all others."""
+        """Return how long a block occupies the controller, in seconds."""
         return trials * max(self.seconds + machines * self.a_machine, self.size / LINK_BYTES_S)
 
 
 def main() -> int:
-    """Measure, or take the figures; print tables."""
+    """Measure the figures or take them from the command line, print tables and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 4, 16])
     parser.add_argument("--model", type=float, nargs=3, metavar=("SECONDS", "A_MACHINE", "BYTES"))
@@ -86,7 +87,7 @@ def main() -> int:
 
 
 def measure(workers: int) -> tuple[float, float]:
-    """Processor seconds and bytes that a trial costs the controller."""
+    """Return the processor seconds and the bytes that a trial costs the controller."""
     library = ray_library()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -109,7 +110,8 @@ def measure(workers: int) -> tuple[float, float]:
 
 
 def _campaign(cluster: Cluster, folder: Path) -> list[tuple[float, float, int]]:
-    """Times, the head's processor seconds and the bytes on the network until then."""
+    """Run a campaign. Return samples of the time, the head's processor seconds so far, and the bytes on the network so
+    far."""
     command = ["run", folder / "scale.yaml", "--engine", "ray", "--address", ADDRESS, "--out", folder / "out"]
     run = cluster.h123(command)
     lines = list[str]()
@@ -126,7 +128,7 @@ def _campaign(cluster: Cluster, folder: Path) -> list[tuple[float, float, int]]:
 
 
 def fit(found: Sequence[tuple[int, float, float]]) -> Cost:
-    """A line through processor seconds by workers, by least squares; no slope below zero."""
+    """Fit a line through processor seconds by workers, with least squares and a slope of at least zero."""
     n = len(found)
     mean_x = sum(x for x, _, _ in found) / n
     mean_y = sum(y for _, y, _ in found) / n
@@ -136,7 +138,7 @@ def fit(found: Sequence[tuple[int, float, float]]) -> Cost:
 
 
 def print_model(cost: Cost) -> None:
-    """Tables of what the machines of a campaign do, by their number."""
+    """Print a table for each kind of block: what different numbers of machines achieve."""
     print(
         f"\nController: {cost.seconds * 1e3:.0f} ms a trial, {cost.a_machine * 1e6:.0f} µs more for each machine, "
         f"{cost.size / 1e3:.0f} kB a trial"
@@ -149,9 +151,10 @@ def print_model(cost: Cost) -> None:
 
 
 def simulate(machines: int, blocks: int, block_s: float, busy_s: float, seed: int = 1) -> tuple[float, float, float]:
-    """How long a campaign takes, how long its machines work in all, and how long the controller does, in seconds.
+    """Return three times in seconds: how long a campaign takes, how long its machines work in total, and how long the
+    controller works.
 
-    The controller takes in one block at a time, in the order of arrival, and gives the machine its next one then.
+    The controller handles one block at a time, in the order of arrival, and then gives the machine its next block.
     """
     times = _times(block_s, seed)
     drawn = [next(times) for _ in range(blocks)]

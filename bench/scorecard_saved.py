@@ -1,10 +1,11 @@
-"""The tables of docs/results/scorecard.md, of a campaign of `studies/scorecard.yaml` or `studies/curl-tool.yaml`.
+"""Prints the tables of docs/results/scorecard.md from a campaign of `studies/scorecard.yaml` or
+`studies/curl-tool.yaml`.
 
     PYTHONPATH=src .venv/bin/python bench/scorecard_saved.py CAMPAIGN [--intervals]
 
-For each network and server a Markdown table of the goodput, medians over the blocks, a row for each load and a column
-for each curl; and one of the ratios of goodput that the study asks for, bold where there is a verdict, with their
-intervals if these are asked for.
+There are two Markdown tables for each network and server, each with a row for each load. One has the goodput of each
+curl as the median over the blocks. The other has the ratios of goodput that the study compares, in bold if there is a
+verdict, and with their intervals if you give --intervals.
 """
 
 import json
@@ -16,7 +17,7 @@ from typing import Any
 METRIC = "goodput"
 INTERVALS = "--intervals"
 MEGA = 1e6
-"""Of bits a second, in which verdicts.json has goodput."""
+"""verdicts.json has goodput in bits per second."""
 Row = Mapping[str, Any]
 
 
@@ -33,12 +34,12 @@ def main(arguments: list[str]) -> int:
 
 
 def _place(one: Row) -> str:
-    """Of the campaign that has more than one."""
+    """Return the server and the network of a comparison, as far as the campaign varies them."""
     return ", ".join(one["cell"][factor] for factor in ("server", "network") if factor in one["cell"])
 
 
 def _medians(here: Iterable[Row]) -> dict[str, dict[str, str]]:
-    """Mbit/s by load and curl."""
+    """Return the median goodputs in Mbit/s, by load and curl."""
     found = dict[str, dict[str, str]]()
     for one in here:
         row = found.setdefault(one["cell"]["load"], {})

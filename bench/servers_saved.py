@@ -1,10 +1,11 @@
-"""The tables of docs/results/servers.md, of a campaign of `studies/servers.yaml`.
+"""Prints the tables of docs/results/servers.md from a campaign of `studies/servers.yaml`.
 
     PYTHONPATH=src .venv/bin/python bench/servers_saved.py CAMPAIGN
 
-A Markdown table for each network: every server / the one that all stand beside, the soonest with the first client at
-the top. For each client latency with its interval and verdict, and processor time; then peak memory, with the first
-client. Below it how alike the two clients rank the servers (Kendall's tau-b of the latencies).
+There is a Markdown table for each network, with a row for each server. It compares the server with the study's
+reference server: for each client, latency with its interval and verdict, and processor time; then peak memory with the
+first client. The fastest server with the first client is at the top. The line below a table says how similarly the two
+clients rank the servers (Kendall's tau-b of the latencies).
 """
 
 import json
@@ -15,7 +16,7 @@ from typing import Any
 from scipy.stats import kendalltau
 
 Comparisons = dict[tuple[str, str, str], dict[str, Any]]
-"""Of one network, by server, client and metric."""
+"""The comparisons in one network, by server, client and metric."""
 
 _VERDICTS = {"faster": "sooner", "slower": "later", "equivalent": "equal", "inconclusive": "not known"}
 

@@ -1,10 +1,9 @@
-"""Processor time of commands that a person waits for. The bars: `--version` and `--help` 0.25 s, `list studies` 0.5 s,
-`claims` 1 s.
+"""Measures the processor time of commands that a user waits for: `--version`, `--help`, `list studies` and `claims`.
 
     PYTHONPATH=src .venv/bin/python bench/startup.py [--runs 7]
 
-Each command runs in a process of its own, once for nothing (Python compiles its modules) and then several times; what
-counts is the median.
+The bars are 0.25 s for `--version` and `--help`, 0.5 s for `list studies`, and 1 s for `claims`. Each run is a separate
+process. A first run, in which Python compiles its modules, does not count; the result is the median of the others.
 """
 
 import argparse
@@ -17,11 +16,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 BARS = {("--version",): 0.25, ("--help",): 0.25, ("list", "studies"): 0.5, ("claims",): 1.0}
-"""Seconds, by the command's words."""
+"""The bars in seconds, by the command's words."""
 
 
 def main() -> int:
-    """Measure, print; exit status 1 if a bar is missed."""
+    """Measure and print the times. Return exit status 1 if a bar is missed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
     parser.add_argument("--runs", type=int, default=7)
     runs = parser.parse_args().runs
@@ -31,7 +30,7 @@ def main() -> int:
 
 
 def _within(words: Sequence[str], bar: float, runs: int) -> bool:
-    """Whether a command met its bar."""
+    """Measure a command, and return whether it met its bar."""
     _seconds(words)
     taken = sorted(_seconds(words) for _ in range(runs))
     median = statistics.median(taken)

@@ -1,7 +1,9 @@
-"""How often intervals of two independent samples hold the truth: Welch's on logarithms, which `h123 diff` has, beside
-that of Mann-Whitney's test. Prints a line for each shape of the values, and each pair of sizes and spreads.
+"""Measures how often intervals of two independent samples contain the truth.
 
     PYTHONPATH=src python bench/unpaired.py
+
+Compares Welch's interval on logarithms, which `h123 diff` uses, with the interval of Mann-Whitney's test. Prints a line
+for each shape of the values and each pair of sizes and spreads.
 """
 
 import numpy as np
@@ -11,12 +13,12 @@ from h123.diff import CONFIDENCE, interval
 
 SEED, TIMES = 20261124, 2000
 SIZES = ((8, 1, 8, 1), (8, 1, 8, 3), (8, 3, 20, 1), (8, 1, 20, 3), (6, 3, 30, 1))
-"""Values before and their spread, values after and theirs."""
+"""The number of values before and their spread, and the number of values after and their spread."""
 SHAPES = ("normal", "skewed", "outliers")
 
 
 def sample(random: np.random.Generator, shape: str, spread: float, size: int) -> np.ndarray:
-    """Logarithms whose mean is 0."""
+    """Draw logarithms whose mean is 0."""
     match shape:
         case "skewed":
             return spread * (random.exponential(1, size) - 1)
@@ -28,7 +30,7 @@ def sample(random: np.random.Generator, shape: str, spread: float, size: int) ->
 
 
 def held(random: np.random.Generator, shape: str, sizes: tuple[int, float, int, float]) -> tuple[float, float]:
-    """Share of intervals that hold the true ratio, 1."""
+    """Return the shares of Welch's and of Mann-Whitney's intervals that contain the true ratio, 1."""
     welch = ranks = 0
     for _ in range(TIMES):
         before, after = sample(random, shape, 0.1 * sizes[1], sizes[0]), sample(random, shape, 0.1 * sizes[3], sizes[2])

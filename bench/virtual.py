@@ -1,11 +1,11 @@
-"""The virtual clock's speed and its noise; about 6 minutes on 2 processors.
+"""Measures the speed and the noise of the virtual clock. Takes about 6 minutes on 2 processors.
 
     PYTHONPATH=src .venv/bin/python bench/virtual.py
 
-1. Speed: one block of the study `quick`, one trial after the other: virtual seconds for each real one, by network. And
-   how long a trial takes that does almost nothing (bar: 3 s).
-2. Noise: ten A/A pairs under each clock while all processors are kept busy by others: the variance of the latencies'
-   log ratio within a pair (bar: virtual at most a twentieth of wall).
+1. Speed: one block of the study `quick`, one trial at a time. Prints the virtual seconds per real second for each
+   network, and how long a trial takes that does almost nothing (bar: 3 s).
+2. Noise: ten A/A pairs under each clock, while other processes keep all processors busy. Compares the variances of the
+   log ratio of latencies within a pair (bar: under the virtual clock at most a twentieth of the wall clock's).
 """
 
 import json
@@ -82,7 +82,7 @@ def _noise(folder: Path) -> bool:
 
 
 def _pair_variance(latency: dict[tuple[str, int, bool], float], clock: str) -> float:
-    """Mean square of the log ratios, whose expectation is zero."""
+    """Return the mean square of the log ratios, whose expected value is zero."""
     blocks = sorted({block for of, block, _ in latency if of == clock})
     logs = [math.log(latency[clock, block, True] / latency[clock, block, False]) for block in blocks]
     return statistics.fmean(log**2 for log in logs)

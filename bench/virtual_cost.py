@@ -1,11 +1,11 @@
-"""What a trial costs under the virtual clock: processor time and switches between processes, by packets of its link.
+"""Measures what a trial costs under the virtual clock: processor time and context switches per packet of its link.
 
     PYTHONPATH=src .venv/bin/python bench/virtual_cost.py [--beside LAB] [--beside-kernel KERNEL]
 
-Each trial (1 MB three times, on `medium`, `home` and `satellite`) is executed alone. With `--beside` an h123-lab of
-another version executes it next, so that a change's gain is a ratio of one run on one machine; `--beside-kernel` is for
-virtual kernels. Processor time grows with what else the machine does; switches hardly do. About 2 minutes, and 3 more
-beside an earlier lab.
+Each trial (1 MB three times, on `medium`, `home` and `satellite`) is executed alone. With `--beside`, an h123-lab of a
+different version executes it next, so that the ratio comes from one run on one machine. `--beside-kernel` does the same
+for virtual kernels. Other load on the machine increases the processor time, but has little effect on the switches.
+Takes about 2 minutes, and 3 more with an earlier lab.
 """
 
 import argparse
@@ -39,7 +39,7 @@ blocks: 1
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one execution."""
+    """The cost of one execution."""
 
     packets: int
     virtual_s: float
@@ -52,7 +52,7 @@ class Cost:
         return f"{link}: {self.cpu_s:5.2f} s; a packet {each_ms:5.2f} ms, {each:4.0f} switches"
 
     def of(self, other: "Cost") -> str:
-        """As a multiple of the other's."""
+        """Format the cost as a multiple of the other cost."""
         return f"{self.cpu_s / other.cpu_s:.1f} of the time, {self.switches / other.switches:.1f} of the switches"
 
 

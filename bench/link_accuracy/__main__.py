@@ -1,10 +1,11 @@
-"""Is the lab's link a faithful one? Five minutes or more; prints the table of docs/link-accuracy.md.
+"""Checks whether the lab's link is accurate, and prints the table of docs/link-accuracy.md. Takes five minutes or more.
 
     PYTHONPATH=src .venv/bin/python bench/link_accuracy
     PYTHONPATH=src .venv/bin/python bench/link_accuracy --users
 
-The lab's link and the kernel's own netem make the same paths, in the same virtual kernel, and the same programs use
-them. Ends with status 1 if a bar is missed. With --users: the link in real time, as root and in a user namespace.
+The lab's link and the kernel's netem emulate the same paths in the same virtual kernel, and the same programs use both.
+The exit status is 1 if a bar is missed. With --users, it measures the link in real time, as root and in a user
+namespace.
 """
 
 import sys
@@ -32,7 +33,7 @@ KINDS: tuple[Kind, Kind] = ("link", "netem")
 
 @dataclass(frozen=True)
 class Row:
-    """A figure of the table."""
+    """A row of the table."""
 
     what: str
     link: str
@@ -54,7 +55,7 @@ def main() -> int:
 
 
 def figures(folder: Path) -> Iterator[Row]:
-    """All figures, one after the other."""
+    """Yield all rows, one after the other."""
     yield from delays(folder)
     for number, loss in enumerate(LOSSES):
         yield losses(folder / f"loss{number}", replace(MEDIUM, loss=loss))
@@ -65,7 +66,7 @@ def figures(folder: Path) -> Iterator[Row]:
 
 
 def delays(folder: Path) -> Iterator[Row]:
-    """Of packets of all sizes, far enough apart not to wait for one another."""
+    """Yield the delays of packets of all sizes, sent far enough apart not to wait for each other."""
     for name, profile in (("medium", MEDIUM), ("poor", POOR)):
         plan = udp.sparse(5000, 5_000_000, SEED)
         errors = [udp.send(folder / f"{name}-{kind}", kind, profile, plan).delay_errors_ns(profile) for kind in KINDS]
@@ -81,7 +82,7 @@ def delays(folder: Path) -> Iterator[Row]:
 
 
 def losses(folder: Path, profile: Profile) -> Row:
-    """Counted, against what as many packets lose by chance."""
+    """Return the number of lost packets, next to the interval that the loss model allows."""
     plan = udp.sparse(20_000, 1_000_000, SEED)
     lost = [len(udp.send(folder / kind, kind, profile, plan).lost()) for kind in KINDS]
     return _loss_row(profile, len(plan), lost)
@@ -133,7 +134,7 @@ def burst(folder: Path, profile: Profile) -> Row:
 
 
 def drop_sets(folder: Path, profile: Profile) -> Row:
-    """Of one seed: two boots of the virtual kernel, and the wall clock."""
+    """Return whether one seed drops the same packets in two boots of the virtual kernel and under the wall clock."""
     plan = udp.sparse(5000, 500_000, SEED)
     boots = [udp.send(folder / f"boot{n}", "link", profile, plan) for n in (1, 2)]
     wall = udp.send(folder / "wall", "link", profile, plan, clock="wall")
@@ -150,7 +151,7 @@ def drop_sets(folder: Path, profile: Profile) -> Row:
 
 
 def goodputs(folder: Path) -> Iterator[Row]:
-    """Of downloads, with losses by chance and without."""
+    """Yield the goodputs of downloads with and without random losses."""
     transfers = Transfers(folder)
     for path, profile in (("clean", MEDIUM), ("lossy", replace(POOR, loss=0.02))):
         for protocol, stack in (("h2", "TCP"), ("h3", "quic-go")):

@@ -1,12 +1,12 @@
-"""How many packets a loss model loses: the exact distribution of the count."""
+"""The exact distribution of the number of packets that a loss model loses."""
 
 import numpy as np
 
 
 def loss_interval(loss: float | tuple[float, float], sent: int, confidence: float) -> tuple[int, int]:
-    """The equal-tailed interval of the number lost among `sent` packets: least and most.
+    """Return the equal-tailed interval of the number lost among `sent` packets, as (least, most).
 
-    `loss` as in Profile. Losing each packet by itself with chance p is Gilbert's chain with (p, 1 - p).
+    `loss` is the loss of a `Profile`. Independent losses with probability p are Gilbert's chain with (p, 1 - p).
     """
     p, r = loss if isinstance(loss, tuple) else (loss, 1 - loss)
     # Chances of (count so far, state), the count along the array; stationary at first.

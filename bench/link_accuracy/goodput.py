@@ -1,4 +1,4 @@
-"""How fast downloads are on a path: HTTP/2 over the kernel's TCP, HTTP/3 over quic-go, both under cubic."""
+"""Measures how fast downloads are on a path: HTTP/2 over the kernel's TCP and HTTP/3 over quic-go, both with CUBIC."""
 
 import csv
 import json
@@ -18,12 +18,13 @@ from h123.study import PlannedTrial, Study, load_study, make_plan
 
 MARGIN = 0.10
 CONFIDENCE = 0.90
-"""Two one-sided tests at 5 % each ask for a 90 % interval within the margin."""
+"""Two one-sided tests at 5 % each require that a 90 % interval is within the margin."""
 _STUDY = Path(__file__).with_name("transfers.yaml")
 
 
 class Transfers:
-    """The downloads of transfers.yaml, one a trial: as many of each protocol as it has blocks."""
+    """The downloads of transfers.yaml, one in each trial. The study's number of blocks is the number of downloads per
+    protocol."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -33,15 +34,16 @@ class Transfers:
         self._certificate: Certificate = campaign_certificate(folder / "tls", [SERVER_ADDRESS])
 
     def goodputs_bps(self, protocol: str, path: str, kind: Kind, profile: Profile) -> list[float]:
-        """Of each such download of the study, each with a link seed of its own. Virtual kernels do not disturb one
-        another, so as many run at once as there are processors."""
+        """Return the goodput of each of these downloads, each with a different link seed. Virtual kernels do not
+        disturb each other, so as many run at once as there are processors."""
         wanted = {"protocol": protocol, "path": path}
         trials = [trial for trial in make_plan(self._study).trials() if trial.cell == wanted and not trial.twin]
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             return list(pool.map(lambda trial: self._goodput_bps(trial, kind, profile), trials))
 
     def _goodput_bps(self, trial: PlannedTrial, kind: Kind, profile: Profile) -> float:
-        """Body bits a second, from the request to its last byte. Raises UserError if the download fails."""
+        """Return the bits per second of the body, from the request to its last byte. Raises RuntimeError if the
+        download fails."""
         folder = self._folder / f"{trial.id}-{kind}"
         folder.mkdir()
         networks = self._study.networks
@@ -57,11 +59,11 @@ class Transfers:
 
 
 def ratio(link: list[float], netem: list[float]) -> IntervalEstimate:
-    """Of the goodput over the link to that over netem, run by run."""
+    """Estimate the ratio of the goodput over the link to the goodput over netem, paired by download."""
     found = SignedRank([math.log(a / b) for a, b in zip(link, netem, strict=True)]).estimate(CONFIDENCE)
     return IntervalEstimate(*(math.exp(v) for v in (found.centre, found.low, found.high)), found.confidence)
 
 
 def equivalent(found: IntervalEstimate) -> bool:
-    """Whether the interval lies within the margin."""
+    """Return whether the interval is within the margin."""
     return found.low > 1 / (1 + MARGIN) and found.high < 1 + MARGIN

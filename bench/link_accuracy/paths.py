@@ -1,8 +1,8 @@
-"""Two ways to make the same path: the lab's own link, and the kernel's netem.
+"""Builds the same path in two ways: with the lab's own link, and with the kernel's netem.
 
-The reference is a chain client - near - far - server of plain veth pairs, where netem sits on the routers only: with
-the endpoints' offloads off it gets single packets, as a router does. In each direction the first router has the queue
-and the rate, the second one loses and delays: the order in which the lab's link works.
+The reference is a chain of plain veth pairs: client - near - far - server. netem runs only on the two routers in the
+middle. The endpoints' offloads are off, so netem gets single packets, as a router does. In each direction, the first
+router has the queue and the rate, and the second one loses and delays packets. The lab's link works in the same order.
 """
 
 import json
@@ -24,37 +24,38 @@ Trial = dict[str, Any]
 
 CLIENT, SERVER = "10.1.0.1", "10.1.0.2"
 _TOOLS = {"ip": "iproute2", "tc": "iproute2", "ethtool": "ethtool"}
-"""Commands of this machine that set the reference up, and the Debian packages that bring them."""
+"""Commands that build the reference on this machine, and the Debian packages that contain them."""
 _HOPS = (
     ("client", "10.2.0.1", "near", "10.2.0.2"),
     ("near", "10.2.0.5", "far", "10.2.0.6"),
     ("far", "10.2.0.9", "server", "10.2.0.10"),
 )
 _ETHERNET = 14
-"""Bytes of a frame's header. netem's rate would count them; that of a network's file is of IP packets."""
+"""The bytes of a frame's header. netem's rate would count them; the rate in a network's file counts IP packets."""
 _AMPLE = 1_000_000
-"""Packets that a delay line holds: more than are ever on it."""
+"""The number of packets that a delay line can hold, more than are ever on it."""
 _SETTLED_NS = 10_000_000_000
 
 
 @dataclass(frozen=True)
 class Profile:
-    """Of a path; both directions alike."""
+    """The properties of a path, which are the same in both directions."""
 
     delay_ns: int
     bps: int
     queue_packets: int
-    """With the one in service."""
+    """The length of the queue, including the packet that is being sent."""
     loss: float | tuple[float, float] = 0.0
-    """A share of the packets; or Gilbert's (p, r), the chances to fall into a state that loses all, and to leave it."""
+    """The share of lost packets, or Gilbert's (p, r): the probability to enter a state that loses every packet, and the
+    probability to leave it."""
 
     def arrival_ns(self, size: int) -> int:
-        """From sending to receiving a packet that meets no other, ns."""
+        """Return the time in ns from sending to receiving a packet that meets no other."""
         return self.delay_ns + -(-size * 8 * 10**9 // self.bps)
 
 
 def require_tools() -> None:
-    """Raises UserError if this machine cannot set the reference up."""
+    """Raise UserError if this machine lacks a tool for the reference."""
     missing = [command for command in _TOOLS if shutil.which(command) is None]
     if missing:
         packages = " ".join(sorted({_TOOLS[command] for command in missing}))
@@ -62,13 +63,13 @@ def require_tools() -> None:
 
 
 def lay(trial: Trial, kind: Kind, profile: Profile) -> Trial:
-    """The trial, of the hosts client and server, over such a path."""
+    """Return the trial of the hosts client and server with such a path between them."""
     return _over_link(trial, profile) if kind == "link" else _over_netem(trial, profile)
 
 
 def run(trial: Trial, folder: Path, roots: Mapping[str, Path] | None = None) -> dict[str, Any]:
-    """Runs a trial in `folder`, a new one or one with its files, which may name `roots`. Raises UserError if the
-    trial is invalid."""
+    """Run a trial in `folder`, which may already contain the trial's files. These may name `roots`. Raises UserError if
+    the trial is invalid."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "trial.json").write_text(json.dumps(trial), encoding="utf-8")
     kernel = ["--kernel", str(virtual_kernel())] if trial["clock"] == "virtual" else []
@@ -90,7 +91,7 @@ def run(trial: Trial, folder: Path, roots: Mapping[str, Path] | None = None) -> 
 
 
 def service(host: str, command: list[str], **ready_when: Any) -> dict[str, Any]:
-    """A role that runs throughout the trial."""
+    """Return a role that runs throughout the trial."""
     ready = {"tcp": [], "udp": [], "line": None, "timeout_ns": _SETTLED_NS, **ready_when}
     role = {"name": host, "host": host, "kind": "service", "command": command, "env": {}, "ready": ready}
     return {**role, "stop_timeout_ns": _SETTLED_NS}

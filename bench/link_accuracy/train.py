@@ -1,10 +1,10 @@
-"""A train of UDP packets and its receiver, run inside a trial by `paths.across`; standard library only.
+"""Sends or receives a train of UDP packets inside a trial. It uses only the standard library.
 
 train.py send ADDRESS PLAN       PLAN: JSON list of [offset in ns, bytes of the IP packet]
-train.py receive ARRIVALS        writes one line a packet: its index, and when it was sent and received, ns
+train.py receive ARRIVALS        writes a line for each packet: its index, and when it was sent and received, ns
 
-Sent is what the clock says before the packet is given to the kernel, received what it says as the other host's kernel
-takes it from the device.
+A packet's sending time is read before the packet is given to the kernel. Its arrival time is the one at which the other
+host's kernel takes it from the device.
 """
 
 import json
@@ -17,12 +17,12 @@ from pathlib import Path
 
 PORT = 9000
 HEADERS = 28
-"""Of IPv4 and UDP."""
+"""The bytes of the headers of IPv4 and UDP."""
 STAMP = struct.Struct("=qq")
 SO_TIMESTAMPNS = 35
-"""Of Linux; this Python's socket module does not name it."""
+"""Linux's value; this Python's socket module does not name it."""
 LEAD_NS, TAIL_S = 5_000_000, 3.0
-"""Before the first packet, and after the last one until all must have arrived."""
+"""The pause before the first packet, and the time after the last one in which all packets must arrive."""
 
 
 def send(address: str, plan: list[tuple[int, int]]) -> None:
@@ -39,7 +39,7 @@ def send(address: str, plan: list[tuple[int, int]]) -> None:
 
 
 def receive(arrivals: Path) -> None:
-    """Until it is told to stop."""
+    """Note arriving packets until SIGTERM ends the process."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with (
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiver,

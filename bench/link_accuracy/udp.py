@@ -1,4 +1,4 @@
-"""What UDP packets meet on a path: when each arrives, which are lost, what passes when more is offered."""
+"""Sends UDP packets over a path, and shows when each arrives and which are lost."""
 
 import json
 import random
@@ -11,7 +11,7 @@ from paths import SERVER, Kind, Profile, lay, run, service
 
 Clock = Literal["virtual", "wall"]
 Plan = list[tuple[int, int]]
-"""When each packet is sent, ns after the first, and its bytes with IP's and UDP's headers."""
+"""For each packet, when it is sent, in ns after the first, and its bytes including the headers of IP and UDP."""
 
 _TRAIN = Path(__file__).with_name("train.py")
 _PORT = 9000
@@ -28,47 +28,48 @@ class Arrival:
 
 @dataclass(frozen=True)
 class Passage:
-    """What became of a train."""
+    """The result of sending a train of packets."""
 
     plan: Plan
     arrivals: list[Arrival]
     report: dict[str, Any]
 
     def lost(self) -> set[int]:
-        """Indices of the packets that did not arrive."""
+        """Return the indices of the packets that did not arrive."""
         return set(range(len(self.plan))) - {arrival.index for arrival in self.arrivals}
 
     def delay_errors_ns(self, profile: Profile) -> list[int]:
-        """Of each packet that arrived: how much later than the path promises, ns, ascending."""
+        """Return how many ns later than configured each packet arrived, in ascending order. Lost packets are left
+        out."""
         return sorted(
             arrival.received_ns - arrival.sent_ns - profile.arrival_ns(self.plan[arrival.index][1])
             for arrival in self.arrivals
         )
 
     def drop_set(self) -> str:
-        """The lab's own digest of the indices that its link lost on the way up."""
+        """Return the lab's own digest of the indices that its link lost on the way up."""
         digest: str = self.report["links"][0]["directions"]["up"]["drop_set"]
         return digest
 
 
 def sparse(packets: int, interval_ns: int, seed: int) -> Plan:
-    """Packets of random sizes that never wait for one another."""
+    """Plan packets of random sizes that never wait for each other."""
     rng = random.Random(seed)
     return [(i * interval_ns, rng.randint(_SMALLEST, _MTU)) for i in range(packets)]
 
 
 def overload(profile: Profile, share: float, packets: int) -> Plan:
-    """Full packets at `share` of the rate."""
+    """Plan full packets at `share` of the link's rate."""
     return [(round(i * _MTU * 8e9 / (profile.bps * share)), _MTU) for i in range(packets)]
 
 
 def burst(packets: int) -> Plan:
-    """Full packets, all at once."""
+    """Plan a burst of full packets, all sent at once."""
     return [(0, _MTU)] * packets
 
 
 def send(folder: Path, kind: Kind, profile: Profile, plan: Plan, seed: int = 1, clock: Clock = "virtual") -> Passage:
-    """Sends the train from client to server over a path of its own. Raises UserError if the trial is invalid."""
+    """Send the packets from client to server over a new path. Raises UserError if the trial is invalid."""
     folder.mkdir(parents=True)
     (folder / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
     train = [sys.executable, str(_TRAIN)]

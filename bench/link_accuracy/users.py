@@ -1,4 +1,4 @@
-"""The wall clock's link as root and as a user in a user namespace: `h123-lab bench` both ways, in one run."""
+"""Measures the link in real time, as root and as a user in a user namespace, by running `h123-lab bench` both ways."""
 
 import json
 import os
@@ -13,11 +13,11 @@ from h123.base.paths import lab_binary
 
 _USER = 65_534
 _OPEN_TUN = 'mknod -m 666 "$1/tun" c 10 200 && mount --bind "$1/tun" /dev/net/tun && shift && exec "$@"'
-"""In mounts of its own, so that the machine's device keeps its mode."""
+"""Opens the TUN device in a private mount namespace, so that the machine's device keeps its mode."""
 
 
 def main() -> int:
-    """Prints a table; 1 where a bar is missed as root. As a user a missed bar is what is to be known."""
+    """Print a table. Return exit status 1 if a bar is missed as root. Bars that are missed as a user are only shown."""
     if os.geteuid() != 0:
         raise UserError("only root can measure both ways", remedy="use sudo", status=3)
     root = _figures([str(lab_binary()), "bench", "--json"])

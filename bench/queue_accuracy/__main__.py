@@ -1,13 +1,14 @@
-"""Do the link's queues decide as Linux's do? Half an hour for a million packets.
+"""Checks that the link's queues decide as Linux's do. Takes half an hour for a million packets.
 
     PYTHONPATH=src .venv/bin/python bench/queue_accuracy [--packets 50000] [--seed 1] [--only CoDel]
 
 Prints the table of docs/link-accuracy.md. Each scenario plays the same packets to `tc`, in a virtual kernel that has
-these disciplines, and to the link's core, at the times at which that kernel got them. What counts is which packets
-are dropped, which leave with Congestion Experienced, and in which order they leave. If a packet arrives in the tick of
-the kernel's clock in which another one leaves, either may be first: then both orders are tried. Ends with status 1 if
-more than 1 in 100 000 decisions differ. Needs Rust (cargo), iproute2, and for the first run what `h123 install
-virtual-kernel` needs.
+these disciplines, and to the link's core, at the times at which that kernel got them. It compares which packets are
+dropped, which leave with Congestion Experienced, and in which order they leave.
+
+If a packet arrives in the tick of the kernel's clock in which another one leaves, either of them may be first, so both
+orders are tried. The exit status is 1 if more than 1 in 100 000 decisions differ. Needs Rust (cargo) and iproute2, and
+for the first run what `h123 install virtual-kernel` needs.
 """
 
 import argparse
@@ -37,26 +38,27 @@ BAR = 1e-5
 PATIENCE_NS = 3600 * 10**9
 DRAIN_S = 60.0
 GUARD_NS, BETWEEN_NS = 6_000, 2_000
-"""Between an arrival and another packet's departure, and between two arrivals: the player needs 1.5 microseconds."""
+"""The minimum time between an arrival and another packet's departure, and between two arrivals. The player needs 1.5
+microseconds."""
 MOST_MOVES = 40
 CANDIDATES = 20
-"""Ties before a difference that are tried as its reason."""
+"""The number of ties before a difference that are tried as the reason for it."""
 WITNESS = Configuration("witness-kernel", HERE / "queues.config")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of the packets, each by its number."""
+    """The fate of each packet, by its number."""
 
     times: list[int]
-    """When the kernel got it; of the link, when it left (0: it was dropped). In ns."""
+    """For the kernel, when it got each packet; for the link, when each packet left (0: it was dropped). In ns."""
     places: list[int | None]
-    """Its place among the packets that left; None: it was dropped."""
+    """The place of each packet among those that left. None: it was dropped."""
     experienced: list[bool]
-    """Whether it left with Congestion Experienced."""
+    """Whether each packet left with Congestion Experienced."""
 
     def departures(self) -> list[tuple[int, bool]]:
-        """The packets that left, in order, and whether each had Congestion Experienced."""
+        """Return the packets that left, in order, and whether each had Congestion Experienced."""
         left = [(place, number) for number, place in enumerate(self.places) if place is not None]
         return [(number, self.experienced[number]) for _, number in sorted(left)]
 
@@ -102,7 +104,8 @@ def _build_replay() -> Path:
 
 
 def _apart(program: Path, scenario: Scenario, packets: list[Packet]) -> list[Packet]:
-    """Move packets that would arrive when another one leaves: the player's work may make the kernel's timers late."""
+    """Move packets that would arrive when another packet leaves, because the player's work may make the kernel's timers
+    late."""
     offsets, moved = [offset for offset, *_ in packets], True
     for _ in range(MOST_MOVES):
         for number in range(1, len(offsets)):
@@ -120,7 +123,7 @@ def _apart(program: Path, scenario: Scenario, packets: list[Packet]) -> list[Pac
 
 
 def _play(folder: Path, scenario: Scenario, packets: list[Packet]) -> Outcome:
-    """Play the packets to the kernel."""
+    """Play the packets to the kernel, and return their fate."""
     folder.mkdir(parents=True)
     handle = 0x20 if scenario.flows > 1 else 0
     script = {"setup": scenario.setup("w0"), "handle": handle, "packets": packets, "tail_s": DRAIN_S}
@@ -155,10 +158,11 @@ def _play(folder: Path, scenario: Scenario, packets: list[Packet]) -> Outcome:
 
 
 def _settle_ties(program: Path, scenario: Scenario, packets: list[Packet], kernel: Outcome) -> tuple[Outcome, int]:
-    """Play the packets to the link's core; return the outcome and how many came before what left in the same tick.
+    """Play the packets to the link's core. Return the outcome, and how many packets came before one that left in the
+    same tick.
 
-    The core lets a packet leave before another one arrives at the same time. Where that is why the two first differ,
-    the arrival is taken to have come first.
+    The core lets a packet leave before another packet arrives at the same time. If that explains the first difference
+    from the kernel, the arrival is taken to have come first.
     """
     came, ties = list(kernel.times), 0
     expected = kernel.departures()
@@ -181,7 +185,7 @@ def _settle_ties(program: Path, scenario: Scenario, packets: list[Packet], kerne
 
 
 def _agreement(one: list[tuple[int, bool]], other: list[tuple[int, bool]]) -> int | None:
-    """How many departures agree before the first that does not; None: all do."""
+    """Return how many departures agree before the first that does not, or None if all agree."""
     if one == other:
         return None
     pairs = enumerate(zip(one, other, strict=False))
@@ -189,7 +193,7 @@ def _agreement(one: list[tuple[int, bool]], other: list[tuple[int, bool]]) -> in
 
 
 def _replay(program: Path, scenario: Scenario, packets: list[Packet], arrivals: list[int]) -> Outcome:
-    """Play the packets to the link's core, at these times."""
+    """Play the packets to the link's core at these times, and return their fate."""
     lines = [json.dumps(scenario.direction())]
     for (_, size, flow, ecn), came in zip(packets, arrivals, strict=True):
         # The least hash that falls into this queue.

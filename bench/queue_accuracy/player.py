@@ -1,15 +1,15 @@
-"""Plays an arrival script to Linux's queue disciplines, inside the virtual kernel; standard library only.
+"""Plays an arrival script to Linux's queue disciplines, inside the virtual kernel. It uses only the standard library.
 
 player.py SCRIPT RESULT
 
-SCRIPT is JSON: `setup`, commands that give the device w0 its disciplines; `handle`, the discipline that has a queue
-for each flow, or 0; `packets`, a list of [offset in ns, bytes, flow, ECN field]; and `tail_s`, how long to wait for
-the last packets. RESULT gets a line for each packet: when it was given to the kernel (ns), its place among the
-packets that left the device, or `-`, and 1 if it left with Congestion Experienced, else 0.
+SCRIPT is JSON: `setup`, commands that give the device w0 its disciplines; `handle`, the discipline that has a queue for
+each flow, or 0; `packets`, a list of [offset in ns, bytes, flow, ECN field]; and `tail_s`, how long to wait for the
+last packets. RESULT gets a line for each packet: when it was given to the kernel (ns), its place among the packets that
+left the device, or `-`, and 1 if it left with Congestion Experienced, else 0.
 
-The packets go through a TUN device: its disciplines see IP packets without a link header, and the player can read
-what leaves them. There is one thread: in the virtual kernel a clock costs time when a program reads it, so a second
-thread could come between a packet's time and its arrival.
+The packets go through a TUN device: its disciplines see IP packets without a link header, and the player can read what
+leaves them. There is one thread: in the virtual kernel a clock costs time when a program reads it, so a second thread
+could come between a packet's time and its arrival.
 """
 
 import contextlib
@@ -31,17 +31,17 @@ STAMP_WHEN_SCHEDULED, STAMP_BY_SOFTWARE, STAMP_ALONE = 1 << 8, 1 << 4, 1 << 11
 """"Before the packet comes to its queue discipline" (the kernel's documentation of timestamping)."""
 TIMESPEC = struct.Struct("=qq")
 ROOM = 1 << 30
-"""Bytes that a socket may have in the queue."""
+"""The bytes that a socket may have in the queue."""
 INDEX = struct.Struct("!I")
 HEADER = 20
 LEAD_S = 2.0
-"""After the disciplines are there and before the first packet: buckets are full then."""
+"""The time from the setup of the disciplines to the first packet, in which token buckets fill."""
 NAP_NS = 1_000_000
-"""In which fewer packets leave than the device holds."""
+"""The time between two reads of the device. Fewer packets leave in it than the device holds."""
 
 
 class Player:
-    """A device, and what came out of it."""
+    """A device with its disciplines, and the packets that left it."""
 
     def __init__(self, setup: list[str], handle: int) -> None:
         self._handle = handle
@@ -53,7 +53,7 @@ class Player:
         self.left: dict[int, tuple[int, int]] = {}
 
     def play(self, packets: list[tuple[int, int, int, int]], tail_s: float) -> list[int]:
-        """When each packet was given to the kernel."""
+        """Play the packets, and return when each was given to the kernel, in ns."""
         # Stamps are of the real-time clock. To read a clock takes 256 ns here.
         ahead = time.time_ns() - time.monotonic_ns() + 256
         came, begin = [], time.monotonic_ns() + int(LEAD_S * 1e9)
@@ -78,7 +78,8 @@ class Player:
             self._read()
 
     def _sender(self, flow: int) -> socket.socket:
-        """A socket whose packets a discipline with a queue for each flow puts into the queue of that number."""
+        """Return the socket of a flow. A discipline with a queue for each flow puts its packets into the queue of that
+        number."""
         if flow not in self._sockets:
             opened = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
             opened.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, ROOM)
@@ -90,7 +91,7 @@ class Player:
         return self._sockets[flow]
 
     def _read(self) -> None:
-        """Note what has left."""
+        """Note the packets that have left."""
         with contextlib.suppress(BlockingIOError):
             while True:
                 packet = os.read(self._device, 4096)

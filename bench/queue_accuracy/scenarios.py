@@ -1,4 +1,4 @@
-"""What is played to Linux's queue disciplines and to the link: parameters, and packets drawn from a seed."""
+"""The scenarios for Linux's queue disciplines and the link: parameters, and packets drawn from a seed."""
 
 import random
 from dataclasses import dataclass
@@ -12,17 +12,17 @@ NOT_ECT, ECT_1, ECT_0, CE = range(4)
 
 @dataclass(frozen=True)
 class Scenario:
-    """One discipline behind a token bucket, and the packets that arrive."""
+    """A discipline behind a token bucket, and the packets that arrive."""
 
     name: str
     bps: int
     burst: int
     discipline: str
-    """In the words of `tc`."""
+    """The discipline in the words of `tc`."""
     queue: dict[str, Any]
-    """In the words of trial.json."""
+    """The queue in the words of trial.json."""
     load: float
-    """Bytes that arrive, as a multiple of what the rate can carry."""
+    """The arriving bytes, as a multiple of what the rate can carry."""
     flows: int = 1
     ecn: tuple[int, ...] = (NOT_ECT,)
     pause_s: float = 0.0
@@ -30,7 +30,7 @@ class Scenario:
     sizes: tuple[int, int] = (64, 1500)
 
     def packets(self, number: int, seed: int) -> list[Packet]:
-        """Bursts of a few packets at random times; the first flows send most."""
+        """Draw bursts of a few packets at random times. The first flows send most."""
         rng, now, packets = random.Random(f"{self.name} {seed}"), 0.0, []
         gap = sum(self.sizes) / 2 * 8e9 / (self.bps * self.load)
         while len(packets) < number:
@@ -44,7 +44,7 @@ class Scenario:
         return packets[:number]
 
     def setup(self, device: str) -> list[str]:
-        """The commands that give a device the discipline."""
+        """Return the commands that give a device the discipline."""
         shaper = f"tc qdisc add dev {device} root handle 1: tbf rate {self.bps}bit burst {self.burst}b"
         if not self.discipline.startswith("bfifo"):
             inner = f"tc qdisc add dev {device} parent 1:1 handle 20: {self.discipline}"
@@ -52,7 +52,7 @@ class Scenario:
         return [f"{shaper} {self.discipline.removeprefix('bfifo ')}"]
 
     def direction(self) -> dict[str, Any]:
-        """The same for the link."""
+        """Return the same discipline as a direction of the link."""
         return {"rate": {"bps": self.bps, "burst_bytes": self.burst}, "queue": self.queue}
 
 
