@@ -1,4 +1,5 @@
-"""Campaigns: when and where a study's trials run, which run again, and how an interrupted campaign resumes."""
+"""Runs campaigns: when and where a study's trials run, which of them run again, and how an interrupted campaign
+resumes."""
 
 from h123.campaign.campaign import Campaign
 from h123.campaign.determinism import find_trial, verify_trial

@@ -14,7 +14,7 @@ GONE = "this machine is gone"
 
 @dataclass(eq=False)
 class Assignee:
-    """A machine, and what the campaign knows about its present order."""
+    """A machine, and what the campaign knows about the machine's current order."""
 
     machine: Machine
     jobs: Jobs
@@ -28,17 +28,17 @@ class Assignee:
 
     @property
     def remaining(self) -> list[PlannedTrial]:
-        """Return the trials that are running or waiting."""
+        """The trials that are running or waiting."""
         return [*self.running.values(), *self.waiting]
 
     def begin(self, name: str, trial: PlannedTrial) -> None:
-        """Note that an attempt has started."""
+        """Record that an attempt has started."""
         self.waiting = [other for other in self.waiting if other.id != trial.id]
         self.running[name] = trial
         self.jobs.began(len(self.running))
 
     def rest(self) -> None:
-        """Note that the machine has finished its order, and is idle."""
+        """Record that the machine has finished its order and is idle."""
         self.order, self.second_run, self.waiting, self.running = None, False, [], {}
 
 
@@ -53,7 +53,8 @@ class BlockAssignment:
         *,
         grows: bool = False,
     ) -> None:
-        """`grows`: whether machines may join later; if so, each gets one block at a time."""
+        """Find the blocks that need a machine. `grows`: whether machines may join later; if so, each machine gets one
+        block at a time."""
         self._grows = grows
         self._blocks = {block[0].block: block for block in blocks}
         self._attempts = attempts
@@ -66,7 +67,7 @@ class BlockAssignment:
 
     @property
     def unassigned(self) -> list[PlannedTrial]:
-        """Return the trials that wait for a machine."""
+        """The trials that wait for a machine."""
         return [t for n in self._unassigned for t in self._blocks[n] if not settled(self._attempts[t.id])]
 
     @property
@@ -75,17 +76,17 @@ class BlockAssignment:
         return bool(self._unassigned)
 
     def home(self, block: int) -> Assignee | None:
-        """Return the machine that runs the block. None if that machine is gone. Journals of earlier versions name no
-        machine, because there was only one."""
+        """Return the machine that runs the block. None if that machine is gone. Attempts in journals of earlier
+        versions name no machine, because there was only one; their blocks belong to the first machine."""
         if block not in self._homes:
             return self.assignees[0] if self.assignees else None
         name = self._homes[block]
         return next((assignee for assignee in self.assignees if assignee.machine.name == name), None)
 
     def assign(self, assignee: Assignee) -> tuple[list[int], list[BlockMove]]:
-        """Return the next blocks for an idle machine, and which of them moved there; all trials of moved blocks run
-        again. A machine gets one block at a time, so that faster ones get more. If there will only ever be one machine,
-        it gets all blocks."""
+        """Assign the next blocks to an idle machine. Return their numbers, and which of the blocks have moved from a
+        lost machine; all trials of moved blocks run again. A machine gets one block at a time, so that faster machines
+        get more blocks. If there will only ever be one machine, it gets all blocks."""
         free = [n for n in self._unassigned if n not in self._homes or self.home(n) in (assignee, None)]
         assigned = free if len(self.assignees) == 1 and not self._grows else free[:1]
         self._unassigned = [number for number in self._unassigned if number not in assigned]
@@ -105,8 +106,8 @@ class BlockAssignment:
         self._unassigned = sorted({*self._unassigned, *homeless})
 
     def _needs_machine(self, block: int) -> bool:
-        """Return whether one of the block's trials must run or be repeated. If the block's machine is gone, only trials
-        without an attempt that counts must run."""
+        """Return whether one of the block's trials must run or be repeated. If the block's machine is gone, disturbed
+        trials are not repeated, and only trials without an attempt that counts must run."""
         histories = [self._attempts[trial.id] for trial in self._blocks[block]]
         if not all(map(settled, histories)):
             return True

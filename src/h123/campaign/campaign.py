@@ -1,4 +1,4 @@
-"""A campaign as the runner sees it."""
+"""Defines a campaign as the runner uses it."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from h123.study import Plan
 
 @dataclass(frozen=True)
 class Campaign:
-    """A plan with the folder that contains its results."""
+    """A plan, and the folder that contains its results."""
 
     plan: Plan
     subjects: dict[str, Subject]

@@ -1,4 +1,5 @@
-"""Verifies a virtual trial: two simultaneous executions must do the same as each other and as the campaign's own."""
+"""Verifies a virtual trial: two simultaneous executions must do exactly the same, and the same as the campaign's own
+execution."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -43,8 +44,8 @@ class Verification:
 
 
 def find_trial(where: Path, name: str | None = None) -> Verifiable:
-    """Return the trial whose folder is `where`, or the trial called `name` (without attempt) of the campaign in
-    `where`.
+    """Return the trial whose folder is `where`, or the trial `name` of the campaign in `where`. `name` does not include
+    the number of the attempt.
 
     Raises UserError if there is none, or if it does not use the virtual clock.
     """
@@ -72,7 +73,8 @@ def find_trial(where: Path, name: str | None = None) -> Verifiable:
 
 
 def _of_trial_folder(where: Path) -> tuple[Path, str]:
-    """Return the campaign's folder and the trial's name."""
+    """Return the campaign's folder and the name of the trial whose folder is `where`. Raises UserError if `where` is
+    something else."""
     campaign = real(where).parent.parent
     if (where / "campaign.json").is_file():
         raise UserError(
@@ -88,7 +90,7 @@ def _of_trial_folder(where: Path) -> tuple[Path, str]:
 
 def verify_trial(verifiable: Verifiable, pool: Pool, report: Callable[[str], None]) -> Verification:
     """Execute the trial twice at the same time, and compare the two executions with each other and with the stored one.
-    Nothing new is kept.
+    The new executions are deleted afterwards.
 
     Raises UserError if an execution fails, with the reason from the trial's report.
     """

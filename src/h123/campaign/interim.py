@@ -1,4 +1,4 @@
-"""Interim results, which the display shows as not final while a campaign runs. No decision uses them."""
+"""Computes interim results, which the display shows as not final while a campaign runs. No decision uses them."""
 
 import math
 import statistics
@@ -14,7 +14,8 @@ from h123.study import split_pair, timeless
 
 
 class Interim:
-    """The ratios of the study's first family, each the median over the blocks in which both trials have ended."""
+    """The ratios of the study's first family so far. Each is the median over the blocks in which both trials have
+    ended."""
 
     def __init__(self, campaign: Campaign) -> None:
         compared = campaign.plan.study.compare
@@ -27,7 +28,7 @@ class Interim:
         self._values: dict[tuple[str, ...], dict[tuple[str, int], float]] = defaultdict(dict)
 
     def learn(self, event: AttemptFacts, sealed: Path, report: Report) -> None:
-        """Include a finished attempt in the estimates. `sealed` is its folder."""
+        """Include a finished attempt in the estimates. `sealed` is the folder of the attempt."""
         if not event["valid"] or event["twin"] or event["trial"] in self._timeless:
             return
         metrics = trial_metrics(sealed, report, event["parameters"])
@@ -37,7 +38,7 @@ class Interim:
             self._values[cell][level, event["block"]] = value
 
     def estimates(self) -> list[InterimEstimate]:
-        """Return the estimate of each pair in each cell. Empty before the first complete block."""
+        """Return the estimate of each pair in each cell. Empty until a block has both trials of a pair."""
         estimates = []
         for a, b in self._pairs:
             for cell, values in self._values.items():

@@ -1,5 +1,5 @@
-"""Prepares what a plan needs before its first trial: subjects that can do what it requires and measure what it
-compares."""
+"""Prepares what a plan needs before its first trial: it installs the subjects, and checks that they can run the trials
+and measure what the study compares."""
 
 from collections.abc import Callable, Mapping
 from typing import get_args
@@ -32,7 +32,7 @@ def check_campaign(plan: Plan) -> dict[str, Subject]:
 
 
 def _check_required(plan: Plan) -> None:
-    """Refuse requirements of the study that its measurements cannot answer."""
+    """Raise UserError if the study requires a condition that its measurements cannot test."""
     for condition in plan.study.require:
         if fault := plan.study.unheld(condition, plan.pairs):
             raise UserError(
@@ -58,12 +58,12 @@ def cast_of(plan: Plan) -> Cast:
 
 
 def likeness(plan: Plan) -> list[Likeness]:
-    """Return how similarly the plan's treatments send, by the present declarations of their subjects."""
+    """Return how similarly the plan's treatments send data, according to the current manifests of their subjects."""
     return likenesses(plan, _choosing(check_trials(_treatments(plan), own_subjects(plan.study.servers))))
 
 
 def _check_essential(plan: Plan, subjects: Mapping[str, Subject], setting: Setting) -> None:
-    """Refuse a pair whose senders differ in an essential setting of the study."""
+    """Raise UserError if the senders of a compared pair differ in a setting that the study declares essential."""
     for a, b in unmatched(plan, _choosing(subjects), setting):
         available = {**catalogue(), **subjects}
         unable = [
@@ -95,7 +95,7 @@ def prepare_campaign(plan: Plan, report: Callable[[str], None]) -> dict[str, Sub
 
 
 def require_travelling(plan: Plan) -> None:
-    """Raise UserError if other machines could not run parts of the plan."""
+    """Raise UserError if other machines cannot run parts of the plan."""
     for name in plan.study.servers:
         raise UserError(
             f"server {name} of the study is your own: h123 cannot check that all machines run the same one",
@@ -104,7 +104,8 @@ def require_travelling(plan: Plan) -> None:
 
 
 def lacking(plan: Plan) -> UserError | None:
-    """Return an error about everything that the user must install before the plan can run, or None."""
+    """Return an error that names everything that the user must install before the plan can run. None if nothing is
+    missing."""
     try:
         require_kernel(_treatments(plan))
     except UserError as error:
@@ -113,5 +114,5 @@ def lacking(plan: Plan) -> UserError | None:
 
 
 def _treatments(plan: Plan) -> list[Parameters]:
-    """Return all treatments. Every block contains each once."""
+    """Return the parameters of all treatments. Every block contains each treatment once."""
     return [trial.parameters for trial in plan.blocks[0]]

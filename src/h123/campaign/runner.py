@@ -90,7 +90,7 @@ def start_campaign(
 
 
 def _part(plan: Plan, shard: Shard) -> Plan:
-    """Return the shard's blocks. Raises UserError if other machines could not run the rest."""
+    """Return the shard's blocks of the plan. Raises UserError if other machines could not run the rest of the plan."""
     require_travelling(plan)
     return plan.part(shard.blocks(plan.planned))
 
@@ -150,8 +150,8 @@ def run_campaign(
     chooses, see execution/jobs.py), and close the pool.
 
     `retry`: run trials again that were given up or are still disturbed, without counting their earlier attempts. Call
-    this only while no other process uses the folder (`alone`). KeyboardInterrupt is passed on after all running trials
-    have been ended and recorded in the journal, and so is OSError if the disk is full.
+    this only while no other process uses the folder (`alone`). On KeyboardInterrupt, or OSError if the disk is full,
+    the function ends all running trials, records them in the journal, and raises the exception again.
     """
     with display:
         try:
@@ -199,13 +199,13 @@ def _run_on(pool: Pool, campaign: Campaign, display: Display, jobs: int | None, 
 
 
 def _fits(campaign: Campaign, machine: Machine) -> bool:
-    """Return whether the machine has what the campaign's clocks need."""
+    """Return whether the machine has everything that the campaign's clocks need."""
     virtual = any(trial.parameters.clock == "virtual" for trial in campaign.plan.blocks[0])
     return not virtual or bool(machine.facts.get("virtual_kernel"))
 
 
 def _take_up(campaign: Campaign, machines: Sequence[Machine], retry: bool) -> Attempts:
-    """Return attempts already made, by trial, and remove whatever a crash left half done.
+    """Return the attempts already made, by trial, and remove incomplete files that a crash left.
 
     A sealed trial that is not in the journal, because of a crash or because the journal is gone, is added to it now:
     nothing that was measured is deleted. A trial whose files are gone or changed runs again.
@@ -243,7 +243,8 @@ def _take_up(campaign: Campaign, machines: Sequence[Machine], retry: bool) -> At
 
 
 def _take_up_networks(campaign: Campaign, attempts: Attempts) -> None:
-    """Use the present definition of a network that was changed, unless there are results over its earlier one."""
+    """Use the current definition of a network that has changed since the campaign began, unless there are already
+    results over the earlier one."""
     folder, networks = campaign.folder, campaign.plan.study.networks
     changed = {name for name, resolved in folder.networks.items() if Network.from_resolved(resolved) != networks[name]}
     for event in itertools.chain.from_iterable(attempts.values()):
@@ -274,7 +275,8 @@ def _check_uploads(campaign: Campaign) -> None:
 
 
 def _check_disk(campaign: Campaign, trials: list[PlannedTrial]) -> None:
-    """Refuse a campaign whose samples, logs and records would fill the disk. They usually need little space."""
+    """Raise UserError if the campaign's samples, logs and records would fill the disk. Most campaigns need little
+    space."""
     needed = kept_bytes(trials, campaign.plan.study.networks)
     free = shutil.disk_usage(campaign.folder.path).free
     if free < needed:

@@ -1,4 +1,5 @@
-"""Compares two executions of a virtual trial on two machines: what must be the same, and the error if it is not."""
+"""Compares two executions of a virtual trial on two machines. Defines what must be the same, and the error if it is
+not."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,14 +21,14 @@ _NAMED = 4
 
 @dataclass(frozen=True)
 class Execution:
-    """An execution of a trial: where it ran, and the digests of what it did."""
+    """An execution of a trial: the machine it ran on, and the digests of the files that record it."""
 
     campaign: CampaignFolder
     place: str
     files: Mapping[str, str]
 
     def machine(self) -> str:
-        """Return the kernel, processor and build of the machine."""
+        """Return a description of the machine: kernel, processor and builds."""
         facts = machines(self.campaign.events()).get(self.place, self.campaign.machine)
         system = f"{self.place or 'an unnamed machine'}, Linux {facts.get('kernel')} on {facts.get('cpu')}"
         build = f"lab {facts.get('lab_build')} and virtual kernel {facts.get('virtual_kernel_build')}"
@@ -35,7 +36,7 @@ class Execution:
 
 
 def executed(campaign: CampaignFolder, event: AttemptFacts) -> Execution:
-    """Return the execution of an attempt of the campaign."""
+    """Return one of the campaign's attempts as an execution."""
     return Execution(campaign, event.get("place", ""), measured_files(campaign.attempt(event)))
 
 
@@ -46,7 +47,7 @@ def measured_files(attempt: Path) -> dict[str, str]:
 
 
 def differences(one: Mapping[str, str], other: Mapping[str, str]) -> str | None:
-    """Name the files that differ, or return None."""
+    """Return which files differ, in words. None if all are the same."""
     names = sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
     if not names:
         return None

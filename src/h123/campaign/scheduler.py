@@ -1,4 +1,4 @@
-"""The course of a campaign: which machine gets which blocks, and what happens to the attempts that return."""
+"""Schedules a campaign: decides which machine gets which blocks, and handles the attempts that come back."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -49,11 +49,11 @@ Attempts = dict[str, list[LiveAttempt]]
 
 
 class Hopeless(UserError):
-    """The error if too many trials in a row failed, so that the campaign stopped. Its results so far remain valid."""
+    """The error that stops a campaign because too many trials in a row failed. The results so far remain valid."""
 
 
 class Scheduler:
-    """Runs all blocks, each on one machine, and appends to `attempts` as trials end."""
+    """Runs all blocks, each on one machine, and adds to `attempts` as trials end."""
 
     def __init__(
         self,
@@ -64,8 +64,8 @@ class Scheduler:
         attempts: Attempts,
         assignee_of: Callable[[Machine], Assignee | None],
     ) -> None:
-        """`assignee_of` prepares a machine for this campaign. It returns None if the machine lacks what the campaign
-        needs."""
+        """Prepare the campaign's machines. `assignee_of` prepares one machine, and returns None if it lacks what the
+        campaign needs."""
         self._assignee_of = assignee_of
         self._campaign, self._pool, self._display = campaign, pool, display
         self._attempts = attempts
@@ -86,7 +86,7 @@ class Scheduler:
         """Seconds left for repeating disturbed trials. None while other trials remain to run."""
 
     def run(self) -> None:
-        """Run unsettled trials, then disturbed ones. Nothing is running any more when this returns."""
+        """Run the unsettled trials, and then the disturbed ones again. Return when nothing is running any more."""
         self._assign_all()
         while self._busy() or (self._last_loss and self._assignment.waiting):
             events = self._pool.events()
@@ -197,7 +197,7 @@ class Scheduler:
         )
 
     def _end(self, attempt: AttemptDone, assignee: Assignee) -> None:
-        """Handle an attempt that has ended. If it matches its seal, it becomes the campaign's and is recorded in the
+        """Handle an attempt that has ended. Move it into the campaign, check it against its seal, and record it in the
         journal."""
         folder, event = self._campaign.folder, cast(LiveAttempt, attempt.facts)
         trial, history = self._planned[event["trial"]], self._attempts[event["trial"]]
@@ -223,8 +223,8 @@ class Scheduler:
             _stop_if_hopeless(self._given_up_in_a_row, event, self._campaign.folder)
 
     def _repeats_s(self, remaining: Sequence[PlannedTrial]) -> float:
-        """Return how long repeating the disturbed trials so far may take, in addition to the running ones. The machine
-        may be too busy for it."""
+        """Return how many seconds it may take to repeat the trials that have been disturbed so far, without those that
+        are already running or waiting. The policy for repeats limits this time."""
         most = self._repeating_s
         if most is None:
             most = retry_policy.PATIENCE.repeating_s(time.monotonic() - self._began)
@@ -232,7 +232,7 @@ class Scheduler:
         return min(most, sum(self._forecast.seconds(t) for t in self._disturbed() if t.id not in at_it))
 
     def _disturbed(self) -> list[PlannedTrial]:
-        """Return the trials to repeat. Trials of a machine that is gone stay as they are."""
+        """Return the disturbed trials that must be repeated. Trials whose machine is gone are not repeated."""
         trials = [trial for trial in self._campaign.plan.trials() if disturbed(self._attempts[trial.id])]
         return [trial for trial in trials if self._assignment.home(trial.block)]
 
@@ -256,7 +256,8 @@ class Scheduler:
 
 
 def _lateness(report: Report) -> float | None:
-    """Return the 99th percentile of lateness in the worse direction, in seconds; None for a veth."""
+    """Return the 99th percentile of the packets' lateness in seconds, in the direction in which it is larger. None for
+    a veth."""
     late = [way.lateness_ns.p99 for link in report.links for way in link.ways()]
     return max(late) * 1e-9 if late else None
 
@@ -274,5 +275,5 @@ def _stop_if_hopeless(given_up_in_a_row: int, event: LiveAttempt, folder: Campai
 
 
 def untried(trials: Sequence[PlannedTrial], attempts: Attempts) -> list[PlannedTrial]:
-    """Return the trials that a run would start, without the disturbed ones."""
+    """Return the trials that a run would start, not counting repeats of disturbed ones."""
     return [trial for trial in trials if not settled(attempts[trial.id])]

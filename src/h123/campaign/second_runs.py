@@ -1,7 +1,8 @@
 """Second runs: for each machine that runs virtual trials, a different machine executes one of its trials again. The
 second run must give the same files, byte for byte.
 
-Machines of one campaign are compared at once. A shard executes a trial of another shard, and `h123 join` compares them.
+If one campaign runs on several machines, h123 compares the two runs as soon as the second one ends. If a campaign runs
+in shards, each shard executes one trial of a different shard, and `h123 join` compares the runs.
 """
 
 import random
@@ -33,7 +34,7 @@ class SecondRuns:
         self._foreign = None if done or not campaign.folder.shard else self._of_another_shard()
 
     def trial_for(self, machine: str) -> PlannedTrial | None:
-        """Return the trial that this idle machine executes for comparison, or None."""
+        """Return the trial that this idle machine must execute for comparison, or None."""
         if self._foreign:
             chosen, self._foreign = self._foreign, None
             return chosen
@@ -53,7 +54,7 @@ class SecondRuns:
         return self._blocks[trial.block]
 
     def history(self, trial: PlannedTrial) -> dict[str, list[PastAttempt]]:
-        """Return a history in which all other trials of the block have run, so that only this one runs."""
+        """Return a history in which all other trials of the block have already run, so that only this trial runs."""
         past = {
             other.id: PastAttempt(trial=other.id, attempt=1, block=other.block, position=0, valid=True, reasons=[])
             for other in self.block(trial)
@@ -62,8 +63,8 @@ class SecondRuns:
         return {name: [attempt] for name, attempt in past.items()}
 
     def take(self, attempt: AttemptDone, pool: Pool) -> None:
-        """Record a second run that has ended, if it is valid. Raises UserError if its files differ from those of the
-        first run."""
+        """Record a second run that has ended, if it is valid, and delete its files. Raises UserError if they differ
+        from those of the first run."""
         facts, folder = attempt.facts, pool.archive(attempt)
         fault = seal.broken(folder, attempt.seal)
         files = measured_files(folder) if not fault else {}
@@ -80,13 +81,14 @@ class SecondRuns:
         self._campaign.folder.append(event)
 
     def _home(self, trial: str) -> str | None:
-        """Return the machine of a trial's first attempt, if that attempt counts. Later attempts check the links first,
-        so they do not do the same."""
+        """Return the machine of a trial's first attempt, or None if that attempt does not count. Later attempts check
+        the links first, so they are not the same byte for byte."""
         event = counted(self._attempts.get(trial, []))
         return event.get("place") if event and event["attempt"] == 1 else None
 
     def _of_another_shard(self) -> PlannedTrial | None:
-        """Return a trial from the first block after the shard's own first one that belongs to another shard."""
+        """Return a trial of a different shard. It comes from the first block that is not in this shard, counted from
+        this shard's first block."""
         plan, folder = self._campaign.plan, self._campaign.folder
         whole = make_plan(plan.study, blocks=plan.planned, seed=plan.seed, level_filter=plan.level_filter)
         first = min(self._blocks)
@@ -105,8 +107,8 @@ class SecondRuns:
 def require_same(
     theirs: CampaignFolder, event: SecondRun, mine: CampaignFolder, attempts: Iterable[AttemptFacts]
 ) -> bool:
-    """Return whether `mine` has an attempt with which to compare the second run in `theirs`. Raises UserError if the
-    two differ."""
+    """Check a second run in `theirs` against the first run, which is an attempt in `mine`. Return False if `mine` has
+    no such attempt. Raises UserError if the two runs differ."""
     first = counted(attempts)
     if first is None or first["attempt"] != 1:
         return False

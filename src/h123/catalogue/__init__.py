@@ -1,4 +1,4 @@
-"""Subjects under test: their manifests, how to install and start them, and what they can do."""
+"""Describes the subjects under test: their manifests, how to install and start them, and what they can do."""
 
 from typing import TYPE_CHECKING
 

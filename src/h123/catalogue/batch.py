@@ -49,7 +49,7 @@ def _install(subject: Subject, place: str, steps: Steps) -> None:
 
 
 def _brief(error: UserError) -> str:
-    """Return the missing requirement, or the last line of a build's output."""
+    """Return which requirement is missing, or the last line of a build's output."""
     return f"{error.message.splitlines()[-1].strip()}{f' ({error.remedy})' if error.remedy else ''}"
 
 

@@ -24,7 +24,7 @@ def block() -> bytes:
 
 
 def block_file() -> Path:
-    """Return the file with the block. It exists once `make_bodies` has run."""
+    """Return the path of the file with the block. The file exists once `make_bodies` has run."""
     return files_folder() / "block"
 
 
@@ -34,7 +34,8 @@ def files_folder() -> Path:
 
 
 def make_bodies(sizes: Iterable[int]) -> None:
-    """Put the block and bodies of these sizes into the cache if they are missing, each completely or not at all.
+    """Put the block, and bodies of these sizes, into the cache if they are missing. Each file is written completely or
+    not at all.
 
     Raises UserError, and writes nothing, if the disk has no room for them.
     """
@@ -51,8 +52,7 @@ def make_bodies(sizes: Iterable[int]) -> None:
 
 
 def _date(path: Path) -> None:
-    """Set the fixed modification time, because servers send it to clients: it must not depend on the day or the
-    machine."""
+    """Set a fixed modification time. Servers send it to clients, so it must not depend on the day or the machine."""
     if path.stat().st_mtime_ns != _CHANGED_NS:
         os.utime(path, ns=(_CHANGED_NS, _CHANGED_NS))
 
@@ -69,7 +69,8 @@ def _require_room(needed: int) -> None:
 
 
 def make_documents(folder: str, contents: Callable[[], Iterable[tuple[str, bytes]]]) -> None:
-    """Put files, by name, into a folder below the bodies if it is missing, completely or not at all."""
+    """Create a folder below the bodies, with the files that `contents` yields by name, if it is missing. The folder is
+    created completely or not at all."""
     whole = files_folder() / folder
     with alone(files_folder(), lambda _: None):
         if whole.is_dir():

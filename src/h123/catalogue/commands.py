@@ -1,4 +1,4 @@
-"""A subject's command lines, its congestion controllers and its settings."""
+"""Builds a subject's command lines, with its congestion controllers and its settings."""
 
 from h123.base.errors import UserError
 from h123.base.roots import mounted
@@ -53,7 +53,8 @@ def server_uses(subject: Subject, placeholder: str) -> bool:
 
 
 def serves_documents(subject: Subject, parameters: Demand) -> bool:
-    """Return whether the server can serve a page's own documents, because it stores them or forwards all requests."""
+    """Return whether the server can serve a page's own documents. It can if it stores documents, or forwards all
+    requests."""
     always = server_uses(subject, "upstream") and not server_uses(subject, "files")
     return server_uses(subject, "documents") or always or is_edge(subject, parameters)
 
@@ -71,16 +72,16 @@ def is_edge(subject: Subject, parameters: Demand) -> bool:
 
 
 def controllers(subject: Subject, protocol: str) -> list[str] | None:
-    """Return the subject's own congestion controllers. None if the subject uses the kernel's, or if they are
+    """Return the congestion controllers that the subject itself contains. None if it uses the kernel's, or if they are
     unknown."""
     offered = subject.features.congestion.get(protocol, "kernel")
     return None if offered == "kernel" else offered
 
 
 def controller(subject: Subject, parameters: Demand) -> str:
-    """Return the value of `{congestion}` for a subject: the requested controller, or its own default if that is
-    requested, or if the subject lacks the requested one (an end that only sends requests and acknowledgements does not
-    need it)."""
+    """Return the value of `{congestion}` for a subject. This is TCP's controller if the subject uses the kernel's;
+    otherwise the requested controller if the subject has it, and else the subject's default. A subject can lack the
+    requested controller only if it sends no bodies."""
     offered = controllers(subject, parameters.protocol)
     if offered is None:
         return kernel_controller(parameters.congestion)
@@ -88,7 +89,7 @@ def controller(subject: Subject, parameters: Demand) -> str:
 
 
 def settable(subject: Subject) -> dict[Name, list[str]]:
-    """Return each setting, with the roles in which the subject accepts it over QUIC."""
+    """Return, for each setting, the roles in which the subject accepts it over QUIC."""
     roles = {"server": subject.server, "client": subject.client}
     commands = {name: " ".join(role.command) for name, role in roles.items() if role}
     return {
@@ -97,13 +98,14 @@ def settable(subject: Subject) -> dict[Name, list[str]]:
 
 
 def settings(parameters: Demand) -> dict[str, str]:
-    """Return the values of all settings' placeholders for a subject; an empty one stands for the subject's default."""
+    """Return the values of all settings' placeholders for a subject. An empty value stands for the subject's
+    default."""
     over_quic = parameters.protocol == QUIC
     return {name: str(parameters.setting(name) or "") if over_quic else "" for name in SETTINGS}
 
 
 def kernel_controller(congestion: str) -> str:
-    """Return TCP's congestion controller in every host of the lab."""
+    """Return the congestion controller that TCP uses in every host of the lab."""
     return TCP_DEFAULT if congestion == DEFAULT_CONGESTION else congestion
 
 
@@ -118,7 +120,8 @@ def _fill(command: list[str], subject: Subject, values: dict[str, object]) -> li
 
 
 def manifest_of(subject: Subject, role: Role) -> RoleManifest:
-    """Return the part of a subject's manifest about one role. Raises UserError if it lacks that role."""
+    """Return the part of a subject's manifest about one role. Raises UserError if the subject does not have that
+    role."""
     parts: dict[Role, RoleManifest | None] = {
         "server": subject.server,
         "client": subject.client,

@@ -36,7 +36,7 @@ class Decrease(_SourceConstant):
 
 
 class Retransmission(_SourceConstant):
-    """How long a stack waits for an acknowledgement of its last packets, over a round trip of 2 ms."""
+    """The time that a stack waits for an acknowledgement of its last packets, if the round trip is 2 ms."""
 
     says: str
     """The formula, in words."""
@@ -48,7 +48,7 @@ class Retransmission(_SourceConstant):
 
 
 class DeclaredConstants(Strict):
-    """The constants of one subject as a server over one protocol, with one congestion controller."""
+    """The constants that a subject uses as a server over one protocol with one congestion controller."""
 
     subject: str
     protocol: Protocol
@@ -74,8 +74,8 @@ class DeclaredConstantsFile(Strict):
 
 
 def load_declared_constants() -> list[DeclaredConstants]:
-    """Return all declared constants, in the file's order; none if there is no file. Raises UserError if the file is
-    malformed."""
+    """Return all declared constants in the order of the file. If the file does not exist, return none. Raises UserError
+    if the file is malformed."""
     path = subjects_folder() / "constants.toml"
     if not path.is_file():
         return []

@@ -1,4 +1,4 @@
-"""The requirements of a trial for its subjects."""
+"""Defines what a trial requires of its subjects."""
 
 from collections.abc import Sequence
 from typing import Literal, Protocol
@@ -16,7 +16,7 @@ Linux's."""
 
 
 class WorkloadNeeds(Protocol):
-    """What a workload requires of its subjects; study.workload.WorkloadKind implements it."""
+    """What a workload requires of its subjects. study.workload.WorkloadKind implements this protocol."""
 
     @property
     def has_headers(self) -> bool: ...
@@ -45,7 +45,7 @@ class WorkloadNeeds(Protocol):
 
 
 class Demand(Protocol):
-    """The parameters that check_supported reads; study.Parameters implements it."""
+    """The parameters of a trial that the checks of its subjects read. study.Parameters implements this protocol."""
 
     @property
     def protocol(self) -> str: ...

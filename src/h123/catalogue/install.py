@@ -53,13 +53,14 @@ def prefix(subject: Subject) -> Path:
 
 
 def installation(subject: Subject) -> Installation | None:
-    """Return the installation of the subject's present sources, if it is completely in the cache; otherwise None."""
+    """Return the installation of the subject if it is complete and was built from the current sources; otherwise
+    None."""
     return None if _missing_file(subject) else _stamp(subject)
 
 
 def damage(subject: Subject) -> Path | None:
-    """Return the first file that the subject's commands name and the installation lacks. None if none is missing, or if
-    it is not installed."""
+    """Return the first file that the subject's commands name and that is missing from its installation. None if no file
+    is missing, or if the subject is not installed."""
     missing = _missing_file(subject)
     return missing if missing and _stamp(subject) else None
 
@@ -69,7 +70,8 @@ def _stamp(subject: Subject) -> Installation | None:
 
 
 def _read_stamp(folder: Path, subject: Subject) -> Installation | None:
-    """Return the facts that an installation stores, if its sources are still the same."""
+    """Return the facts that an installation stores. None if there are none, or if the subject's sources have changed
+    since."""
     try:
         stamp = Installation(**json.loads(read_cached(folder / STAMP) or b""))
     except (ValueError, TypeError):
@@ -78,8 +80,8 @@ def _read_stamp(folder: Path, subject: Subject) -> Installation | None:
 
 
 def _missing_file(subject: Subject) -> Path | None:
-    """Return the first missing file or folder that the subject's commands name, or the program that they start.
-    Checking everything that they need would take too long."""
+    """Return the first missing file or folder that the subject's commands name, or the first missing program that they
+    start. The function does not check everything that the commands need, because that would take too long."""
     roles = (
         subject.server,
         subject.client,
@@ -97,20 +99,20 @@ def _missing_file(subject: Subject) -> Path | None:
 
 
 def installed(subject: Subject) -> bool:
-    """Return whether the cache contains the subject, built from its present sources."""
+    """Return whether the cache contains the subject, built from its current sources."""
     return installation(subject) is not None
 
 
 def installed_once(subject: Subject) -> bool:
-    """Return whether the cache contains the subject, even if built from earlier sources."""
+    """Return whether the cache contains the subject, even if it was built from earlier sources."""
     return prefix(subject).is_dir()
 
 
 def install(subject: Subject, report: Callable[[str], None], meanwhile: Callable[[], None] = lambda: None) -> None:
-    """Build the subject unless it is in the cache. `meanwhile` is called about twice a second. A user's own server only
-    has to exist.
+    """Build the subject unless it is in the cache. `meanwhile` is called about twice a second. A user's own server is
+    only checked, not built.
 
-    Raises UserError with the end of the build's output.
+    Raises UserError with the end of the build's output if the build fails.
     """
     if isinstance(subject, OwnSubject):
         subject.own.check()
@@ -143,14 +145,14 @@ def remove(subject: Subject, report: Callable[[str], None]) -> bool:
 
 
 def fingerprint(subject: Subject) -> str:
-    """Return the SHA-256 of all of the subject's files (names, contents, whether executable), for which a verification
-    holds."""
+    """Return the SHA-256 of all of the subject's files (names, contents, whether executable). A verification is valid
+    for exactly these files."""
     own = _files_of(subject.folder) if subject.install.part_of else ()
     return _digest([*own, *_sources(subject)])
 
 
 def recipe(subject: Subject) -> str:
-    """Return the SHA-256 of all inputs of an installation. Changes to the rest of the manifest need no new build."""
+    """Return the SHA-256 of all inputs of an installation. Other changes to the manifest do not require a new build."""
     made_by = (subject.version, subject.install.build, _BUILD_ENVIRONMENT)
     built_of = _digest((path, name) for path, name in _sources(subject) if str(name) != MANIFEST)
     return hashlib.sha256((repr(made_by) + built_of).encode()).hexdigest()
@@ -186,7 +188,7 @@ def _files(subject: Subject) -> dict[Path, str]:
 
 
 def _check_sources(subject: Subject, before: Mapping[Path, str]) -> None:
-    """Raise UserError if the build has changed its own sources, because the installation would always be out of
+    """Raise UserError if the build has changed its own sources, because its installation would then always be out of
     date."""
     after = _files(subject)
     changed = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
@@ -211,7 +213,7 @@ def _check_needs(subject: Subject) -> None:
 
 
 def _check_result(subject: Subject) -> None:
-    """Raise UserError if the subject could not be started although its build succeeded."""
+    """Raise UserError if the build succeeded but the subject cannot be started."""
     if missing := _missing_file(subject):
         raise UserError(
             f"subject {subject.name}: the build succeeded, but {missing} is missing",
@@ -226,7 +228,7 @@ def _prebuilt(subject: Subject) -> Path:
 
 
 def _is_prebuilt(subject: Subject) -> bool:
-    """Return whether the package contains the subject, built from its present sources."""
+    """Return whether the package contains the subject, built from its current sources."""
     return _read_stamp(_prebuilt(subject), subject) is not None
 
 
@@ -251,8 +253,8 @@ def _build(subject: Subject, meanwhile: Callable[[], None]) -> None:
 
 @contextmanager
 def _workshop(subject: Subject) -> Iterator[Path]:
-    """Yield the folder to build in. A package's files may be read-only, and what a build leaves among them would
-    outlive the package, so a copy of them is used."""
+    """Yield the folder to build in. In an installed package, this is a copy of the sources, because the package's files
+    may be read-only and must not gain files from a build."""
     if checkout():
         yield subject.workshop
         return

@@ -1,4 +1,4 @@
-"""The parts of a subject.toml: how to install and start a subject, and which features it declares."""
+"""Models the parts of a subject.toml: how to install and start a subject, and which features it declares."""
 
 import re
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ def _once_each(items: list[Item]) -> list[Item]:
 
 
 def _controllers(value: Any) -> Any:
-    """Check a word or a list, with one message instead of one from pydantic for each form."""
+    """Check a word or a list. Raises one error for both forms, instead of pydantic's error for each form."""
     if value == "kernel":
         return value
     if not isinstance(value, list) or not value:
@@ -118,7 +118,8 @@ class Install(Strict):
 
 
 def _idle(value: object) -> int:
-    """Return the idle time in ns, which must be less than what a server may have without declaring it."""
+    """Return the idle time in ns. Raises ValueError if it is not below the limit from which a server need not declare
+    it."""
     if not 10**9 <= (span := parse_duration(value)) < LEAST_IDLE_NS:
         raise ValueError(
             f"{excerpt(value)} is not valid; write 1s or more, but less than a minute, which is the default"
@@ -127,7 +128,7 @@ def _idle(value: object) -> int:
 
 
 class Limits(Strict):
-    """Limits of the program that no option raises."""
+    """The limits of a server that no option raises."""
 
     streams: dict[Multiplexed, Annotated[StrictInt, Field(ge=1)]] = Field(default={})
     """For each protocol, the simultaneous requests that it serves per connection. Absent: 100 or more."""
@@ -186,7 +187,7 @@ class Server(Strict):
 
 
 class Backend(Strict):
-    """The subject as a store behind a server that keeps the server's objects. It listens on TCP."""
+    """The subject as a backend, which stores the objects of a server. It listens on TCP."""
 
     command: Annotated[Command, _check_placeholders({"prefix", "address", "port"})]
     stores: OneOrMore[Literal["gcs"]]
@@ -194,33 +195,33 @@ class Backend(Strict):
 
 
 class Origin(Strict):
-    """The subject as the origin behind a server that only forwards requests. It answers everything that servers must
-    answer, over HTTP/1.1 without TLS."""
+    """The subject as the origin of a server that only forwards requests. The origin answers everything that servers
+    must answer, over HTTP/1.1 without TLS."""
 
     command: Annotated[Command, _check_placeholders({"prefix", "address", "port", "documents"})]
 
 
 class Probe(Strict):
-    """The subject that tests whether servers do everything that the contract requires
+    """The subject as a probe, which tests whether servers do everything that the contract requires
     (docs/contracts/verifications.md)."""
 
     command: Annotated[Command, _check_placeholders({"prefix", "plan", "checks"})]
 
 
 class Scout(Strict):
-    """The subject that examines unknown servers (docs/contracts/scout.md)."""
+    """The subject as a scout, which examines unknown servers (docs/contracts/scout.md)."""
 
     command: Annotated[Command, _check_placeholders({"prefix", "plan", "found"})]
 
 
 class Spoiler(Strict):
-    """The subject as a server whose bodies have the right size but wrong bytes, which clients must notice."""
+    """The subject as a server whose bodies have the right size but wrong bytes. Clients must notice this."""
 
     command: Annotated[Command, _check_placeholders({"prefix", "body", "address", "port", "protocol", "cert", "key"})]
 
 
 class Reach(Strict):
-    """Limits of a client that no option raises."""
+    """The limits of a client that no option raises."""
 
     streams: dict[Literal["h3"], Annotated[StrictInt, Field(ge=1)]] = Field(default={})
     """The number of requests that it has open on a connection at the same time; others wait. Absent: no limit."""
@@ -332,7 +333,7 @@ class Client(Strict):
 
 
 class Features(Strict):
-    """Optional features."""
+    """The optional features that the subject declares."""
 
     congestion: dict[Protocol, Controllers] = Field(default={})
     """The congestion control by protocol: "kernel" (whatever the lab sets), the controllers that the subject offers
@@ -365,7 +366,7 @@ class Features(Strict):
 
 
 class Part(Strict):
-    """Third-party code in the installation."""
+    """Third-party code in the subject's installation."""
 
     name: str
     version: str

@@ -1,6 +1,6 @@
-"""How a client may open the connections of cold requests: the values of `sessions` in studies and in manifests.
+"""Defines how a client may open the connections of cold requests: the values of `sessions` in studies and in manifests.
 
-Each way has a row in `OPENINGS` with everything that is specific to it. Manifests, studies, estimates, lists and
+Each value has a row in `OPENINGS` with everything that is specific to it. Manifests, studies, estimates, lists and
 verification read these rows.
 """
 
@@ -69,5 +69,5 @@ OPENINGS: dict[Resumption, SessionOpening] = {
 
 
 def opening(sessions: str) -> SessionOpening:
-    """Return the way in which connections are opened with this value of the parameter `sessions`."""
+    """Return how connections are opened with this value of the parameter `sessions`."""
     return next((row for name, row in OPENINGS.items() if name == sessions), ALL_FULL)

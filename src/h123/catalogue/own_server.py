@@ -1,5 +1,5 @@
-"""The user's own server, which a study describes itself. h123 starts it unchanged, or it runs elsewhere. It is not in
-the catalogue."""
+"""Handles the user's own server, which the study describes. h123 starts it without changes, or it already runs
+somewhere. It is not in the catalogue."""
 
 import ipaddress
 import os
@@ -72,7 +72,7 @@ def _is_here(address: str) -> bool:
 
 
 class OwnServer(Strict):
-    """How to start the server, and how clients reach it."""
+    """The description of the server in a study: how to start it, and how clients reach it."""
 
     command: Annotated[str, AfterValidator(_words)] | None = Field(default=None, exclude_if=lambda words: words is None)
     """A program and its arguments, quoted as in a shell. No shell runs it, so it cannot use variables, patterns or
@@ -114,7 +114,7 @@ class OwnServer(Strict):
     @field_validator("folder")
     @classmethod
     def _absolute(cls, folder: str, info: ValidationInfo) -> str:
-        """Make the folder absolute: a campaign can be moved, but the programs that it starts stay where they are."""
+        """Make the folder absolute. A campaign can be moved, but the programs that it starts stay where they are."""
         return str(real(info.context / folder)) if isinstance(info.context, Path) else folder
 
     @field_serializer("starts_within")
@@ -123,7 +123,8 @@ class OwnServer(Strict):
 
     @property
     def words(self) -> list[str]:
-        """Return the command for a host of the lab, where each role starts in its own folder."""
+        """The command that starts the server in its folder. In the lab, each role would otherwise start in a folder of
+        its own."""
         words = shlex.split(self.command or "")
         # `env` takes a program whose path contains = for a variable.
         started = ["sh", "-c", 'exec "$@"', "h123"] if words and "=" in words[0] else []
@@ -131,8 +132,8 @@ class OwnServer(Strict):
 
     @property
     def writes(self) -> list[str]:
-        """Return the folder in which files that the server writes are kept: its working directory, unless that is your
-        home or contains it."""
+        """The folders whose new files are kept: the server's working directory, unless that is the user's home or
+        contains it."""
         users = ("~", f"~{os.environ.get('SUDO_USER', '')}")
         # A user without a home folder stays as written.
         homes = [Path(os.path.expanduser(user)) for user in users]  # noqa: PTH111
@@ -141,7 +142,7 @@ class OwnServer(Strict):
 
     @property
     def label(self) -> str:
-        """Return a readable name."""
+        """A readable name for the server."""
         return self.command or f"a server at {self.address}"
 
     @property
@@ -155,27 +156,28 @@ class OwnServer(Strict):
         return QUIC in self.protocols
 
     def port_of(self, protocol: str | None, port: int) -> int:
-        """Return the port on which the server speaks a protocol. `port` is the study's."""
+        """Return the port on which the server speaks a protocol. `port` is the port in the study."""
         return (protocol == QUIC and self.http3_port) or port
 
     @property
     def ready_port(self) -> int | None:
-        """The port that accepts connections, at any address, once the server is ready. None if the study names none."""
+        """The TCP port that accepts connections, at any address, once the server is ready. None if the study does not
+        name one."""
         match = _PORT.fullmatch(self.ready or "")
         return int(match[1]) if match else None
 
     @property
     def ready_line(self) -> str | None:
-        """The text that the server's output contains once the server is ready. None if the study names none."""
+        """The text that the server's output contains once the server is ready. None if the study does not name one."""
         return None if self.ready_port else self.ready
 
     def authority(self, port: int) -> str:
-        """Return the authority for the URLs of requests."""
+        """Return the authority, which is the host and if necessary the port, for the URLs of requests."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if port == HTTPS else f"{host}:{port}"
 
     def check(self) -> None:
-        """Raise UserError if the server cannot be started, or must not receive load."""
+        """Raise UserError if the server cannot be started, or if load must not be sent to it."""
         if self.command is None:
             self._check_consent()
             return
@@ -217,11 +219,11 @@ class OwnSubject(Subject):
     own: OwnServer
 
     def _check_quic_controllers(self) -> None:
-        """Accept any congestion controller, because the server's own is unknown."""
+        """Accept any congestion controllers, because those of the user's server are unknown."""
 
 
 def own_subjects(servers: Mapping[str, OwnServer]) -> dict[str, Subject]:
-    """Return all servers that a study describes, by name."""
+    """Return a subject for each server that a study describes, by name."""
     return {name: _subject(name, server) for name, server in servers.items()}
 
 
@@ -245,8 +247,8 @@ def _subject(name: str, server: OwnServer) -> OwnSubject:
 
 
 def check_container(words: Sequence[str], installed: bool) -> None:
-    """Raise UserError if the command starts a server with docker or podman such that the lab's clients could never
-    reach it. `installed`: whether the program is on this machine."""
+    """Raise UserError if the command starts a server with docker or podman in a way that makes it unreachable for the
+    lab's clients. `installed`: whether the program is on this machine."""
     engine = PurePath(words[0]).name
     if engine == "docker":
         raise UserError(

@@ -1,4 +1,4 @@
-"""The subjects of the catalogue, subjects/*/subject.toml, and rejected ones, subjects/tried.toml."""
+"""Reads the subjects of the catalogue (subjects/*/subject.toml) and the rejected ones (subjects/tried.toml)."""
 
 import functools
 import os
@@ -20,8 +20,8 @@ FORMAT = "subject/1"
 
 
 class Catalogue(Mapping[str, Subject]):
-    """Subjects by name. A subject with a faulty manifest is missing; looking it up by name, or testing for it, raises
-    the UserError about it."""
+    """The subjects by name. A subject with a faulty manifest is missing when you iterate. Looking it up by name, or
+    testing whether it is there, raises the UserError about it."""
 
     def __init__(self, subjects: Mapping[str, Subject], broken: Mapping[str, UserError]) -> None:
         self._subjects, self._broken = subjects, broken
@@ -56,8 +56,8 @@ def subject_names() -> list[str]:
 
 
 def _subject_folders() -> dict[str, Path]:
-    """Return the subjects' folders by name. A subject that comes with h123 takes precedence over a user's of the same
-    name.
+    """Return the subjects' folders by name. A subject that comes with h123 takes precedence over a user's subject of
+    the same name.
 
     The install steps of subjects are commands, so a folder in the working directory counts only if it belongs to the
     user or to root.
@@ -75,8 +75,8 @@ def _subject_folders() -> dict[str, Path]:
 
 
 def unknown_subject(name: str, more_names: Iterable[str] = ()) -> UserError:
-    """Return the error that no subject has this name, with the existing names. `more_names` are further allowed
-    names."""
+    """Return the error that no subject has this name, which lists the existing names. `more_names` are other names that
+    are allowed."""
     folder, own = subjects_folder(), project_root() / "subjects" / name
     if real(folder) != real(own.parent) and (own / "subject.toml").is_file():
         return UserError(
@@ -108,7 +108,7 @@ def clients_of_any_server() -> list[str]:
 
 @functools.cache
 def _warn(message: str) -> None:
-    """Print a warning once, however often the catalogue is read."""
+    """Print a warning. Print it only once, however often the catalogue is read."""
     say(message)
 
 
@@ -154,7 +154,7 @@ def _parent_of(file: TomlFile, folder: Path) -> Subject | None:
 
 
 class RejectedSubject(Strict):
-    """A subject that is not in the catalogue."""
+    """An implementation that was tried and is not in the catalogue."""
 
     name: str
     stack: str
@@ -171,8 +171,8 @@ class RejectedSubjectsFile(Strict):
 
 
 def load_rejected_subjects() -> list[RejectedSubject]:
-    """Return all rejected subjects, in the file's order; none if there is no file. Raises UserError if the file is
-    malformed."""
+    """Return all rejected subjects in the order of the file. If the file does not exist, return none. Raises UserError
+    if the file is malformed."""
     path = subjects_folder() / "tried.toml"
     if not path.is_file():
         return []

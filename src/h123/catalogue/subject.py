@@ -1,4 +1,4 @@
-"""A subject: an implementation under test, as its subject.toml describes it."""
+"""Models a subject: an implementation under test, as its subject.toml describes it."""
 
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from h123.catalogue.openings import QUIC
 
 
 class Subject(Strict):
-    """The content of one folder below subjects/."""
+    """The description of a subject, from its folder below subjects/."""
 
     name: Name
     """The folder's name."""
@@ -74,7 +74,7 @@ class Subject(Strict):
 
     @property
     def installed_as(self) -> str:
-        """The name of the subject's installation: the subject's own name, or that of its parent subject."""
+        """The name of the subject's installation: the name of its parent subject if it has one, otherwise its own."""
         return self.install.part_of or self.name
 
     @property
@@ -115,7 +115,7 @@ class Subject(Strict):
                 raise fault_at(["features", key], f"features.{key}: {idle[0]} is not one of {whose} protocols")
 
     def _check_settings(self) -> None:
-        """Check that each setting is declared if a command accepts it, and only then."""
+        """Check that a setting is declared if and only if a command accepts it."""
         words = [word for role in (self.server, self.client) if role for word in role.command]
         for name in SETTINGS:
             takes_it = f"{{{name}}}" in " ".join(words)

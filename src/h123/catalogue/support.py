@@ -25,7 +25,8 @@ from h123.catalogue.subject import Subject
 
 
 def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
-    """Raise UserError with the subject's abilities if it cannot play the role under these parameters."""
+    """Raise UserError if the subject cannot play the role under these parameters. The error names what the subject can
+    do."""
     part = manifest_of(subject, role)
     if parameters.clock not in subject.features.clocks:
         raise _cannot(subject, role, "clock", parameters.clock, list(subject.features.clocks))
@@ -69,7 +70,8 @@ def _check_tls(subject: Subject, role: Role, parameters: Demand) -> None:
 
 
 def _check_settings(subject: Subject, role: Role, parameters: Demand) -> None:
-    """Check a study's single settings. With a matched transport, h123 instead lists what a subject cannot match."""
+    """Check the settings that a study requests one by one. With `transport: matched`, h123 does not refuse a subject
+    but lists what it cannot match."""
     settings = [setting for setting in SETTINGS.values() if parameters.setting(setting.name) is not None]
     if brought := [setting for setting in settings if setting.brought_by == parameters.congestion]:
         raise UserError(
@@ -111,8 +113,8 @@ def _check_server(subject: Subject, server: Server, parameters: Demand) -> None:
 
 
 def _check_streams(subject: Subject, server: Server, parameters: Demand) -> None:
-    """Check that the server serves enough requests at the same time. Otherwise some would wait at the client, and a
-    different quantity would be measured."""
+    """Check that the server serves enough requests at the same time. Otherwise some requests would wait at the client,
+    and the trial would measure that wait."""
     allowed = server.limits.streams.get(parameters.protocol)
     streams = parameters.workload.most_on_connection()
     if allowed is not None and streams is not None and streams > allowed:
@@ -139,7 +141,8 @@ def _check_idleness(subject: Subject, server: Server, parameters: Demand) -> Non
 
 
 def _check_second(subject: Subject, server: Server, parameters: Demand) -> None:
-    """Check the fallback of a client, which uses a second process of the same server."""
+    """Check that the server can serve the protocol to which a client falls back. A second process of the same server
+    does this."""
     other = parameters.workload.fallback
     if other and other not in server.protocols:
         raise _cannot(subject, "server", "a fallback to", other, server.protocols)
@@ -219,8 +222,8 @@ def _check_memory(subject: Subject, client: Client, parameters: Demand) -> None:
 
 
 def _check_sessions(subject: Subject, role: Role, able: Mapping[Any, Sequence[str]], parameters: Demand) -> None:
-    """Refuse a subject that would make a full handshake if a different kind is requested, because that measures
-    something else."""
+    """Raise UserError if the subject would make a full handshake although the study requests a different kind, because
+    that would measure something else."""
     sessions, protocol = parameters.sessions, parameters.protocol
     if sessions == FULL or protocol in (over := able.get(sessions, ())):
         return
@@ -250,5 +253,5 @@ def _cannot(subject: Subject, role: Role, what: str, value: str, offered: list[s
 
 
 def _sends(role: Role, parameters: Demand) -> bool:
-    """Return whether this role sends bodies, so that its congestion control counts."""
+    """Return whether this role sends bodies, so that its congestion controller matters."""
     return role in parameters.workload.senders()

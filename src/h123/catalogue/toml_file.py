@@ -1,4 +1,4 @@
-"""A TOML file that people write. Every error names the file and, if known, the line."""
+"""Reads a TOML file that people write. Every error names the file and, if known, the line."""
 
 import functools
 import itertools
@@ -47,7 +47,7 @@ class TomlFile:
             raise UserError(f"{path}: {excerpt(text)} contains a character that is not allowed, {character}")
 
     def error(self, keys: Sequence[str], message: str) -> UserError:
-        """Return the error with file and line in front of the message."""
+        """Return an error whose message begins with the file and the line."""
         line = self.line(keys)
         return UserError(f"{self.path}{f':{line}' if line else ''}: {message}")
 
@@ -61,8 +61,8 @@ class TomlFile:
             raise self.error([str(step) for step in place(fault)], describe(fault, key)) from None
 
     def line(self, keys: Sequence[str]) -> int | None:
-        """Return the line (from 1) of a key, or of its section. It is found by the names, because tomllib keeps no
-        positions."""
+        """Return the line (from 1) of a key, or of the section that contains it. The line is found by searching for the
+        names, because tomllib keeps no positions."""
         section: list[str] = []
         line, nearest, listed = None, 0, Counter[str]()
         for number, text in enumerate(self.text.splitlines(), 1):
@@ -83,8 +83,8 @@ class TomlFile:
 
 @functools.lru_cache(maxsize=256)
 def _read(text: str) -> tuple[Mapping[str, Any], tuple[str, str] | None]:
-    """Return the file's data, and the first text in it with a forbidden character, with that character. The result is
-    cached, because the catalogue is read repeatedly, so callers must not change it."""
+    """Return the file's data. If a text in the data contains a forbidden character, also return the first such text and
+    the character. The result is cached, because the catalogue is read repeatedly, so callers must not change it."""
     data = tomllib.loads(text)
     faults = ((candidate, character) for candidate in _texts(data) if (character := unprintable(candidate)))
     return data, next(faults, None)

@@ -1,4 +1,4 @@
-"""Describes what differs between two campaigns in addition to their figures."""
+"""Describes what differs between two campaigns apart from their figures."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -18,7 +18,7 @@ _Words = Mapping[str, str]
 
 
 def changes(before: CampaignFolder, after: CampaignFolder) -> list[CircumstanceChange]:
-    """Return all changes in circumstances between the two folders."""
+    """Return all circumstances that differ between the two campaigns."""
     (words_before, words_after), (mine, yours) = (
         [_circumstances(folder, show=show) for folder in (before, after)] for show in (False, True)
     )
@@ -30,7 +30,7 @@ def changes(before: CampaignFolder, after: CampaignFolder) -> list[CircumstanceC
 
 
 def _readable_change(change: CircumstanceChange, before: _Words, after: _Words) -> CircumstanceChange:
-    """Return the change in readable form."""
+    """Return the change with values that people can read, and without secrets."""
     name = change["what"].partition(", ")[2]
     values = [side.get(name) for side in (before, after)]
     if values[0] == values[1]:
@@ -39,7 +39,8 @@ def _readable_change(change: CircumstanceChange, before: _Words, after: _Words) 
 
 
 def _circumstances(folder: CampaignFolder, *, show: bool) -> Mapping[str, _Words]:
-    """Return the circumstances by kind, and then by name. `show`: for display; otherwise for comparison."""
+    """Return the circumstances of a campaign, by kind and then by name. `show`: hide secrets, for display; otherwise
+    keep them, for comparison."""
     return {
         "h123": {"version": folder.version},
         "machine": _machine(folder),
@@ -63,7 +64,7 @@ def _machine(folder: CampaignFolder) -> _Words:
 
 
 def _servers(folder: CampaignFolder, *, show: bool) -> _Words:
-    """Return the servers that the study describes."""
+    """Return the descriptions of the servers in the study, by name. `show`: hide their secrets."""
     own: Mapping[str, Mapping[str, Any]] = folder.study.get("servers", {})
     own = hidden_in(own) if show else own
     return {
@@ -92,8 +93,8 @@ def _study(folder: CampaignFolder, *, show: bool) -> _Words:
 
 
 def unlike(before: Parameters, after: Parameters, networks: Sequence[Mapping[str, Resolved]]) -> list[str]:
-    """Describe how the conditions of two treatments differ, apart from the subjects. `networks`: the networks of both
-    campaigns."""
+    """Return sentences about how the conditions of two treatments differ, apart from the subjects. `networks`: the
+    networks of both campaigns."""
     parameters_before, parameters_after = (
         parameters.model_dump(mode="json", exclude=_WHO) for parameters in (before, after)
     )

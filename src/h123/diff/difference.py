@@ -40,7 +40,7 @@ class _DiffCampaign:
 
     @property
     def unfinished(self) -> str | None:
-        """A note that the campaign still has trials to run, or None."""
+        """A note that some of the campaign's trials have not run. None if all have."""
         waiting = self.case.rule.remedy.waiting
         trials = "1 trial has" if waiting == 1 else f"{waiting} trials have"
         return f"{self.folder.name} is not finished: {trials} not run" if waiting else None
@@ -92,8 +92,8 @@ def _bare(side: _DiffCampaign) -> UserError:
 
 
 def _measured(folder: CampaignFolder) -> set[str]:
-    """Return identifiers of the campaign's attempts. A copy of the campaign has the same ones, whatever its folder is
-    called. Imported samples are identified by their files."""
+    """Return identifiers of the campaign's attempts. A copy of the campaign has the same ones, even if its folder has a
+    different name. Imported samples are identified by their files."""
     if folder.imported:
         return {file["sha256"] for file in folder.imported["files"]}
     return {
@@ -148,7 +148,7 @@ def _rows(before: Treatment, after: Treatment, tolerated: float) -> Iterator[Dif
 
 
 def _excluded(before: TreatmentMetric, after: TreatmentMetric) -> str | None:
-    """Return the reasons against judging either side, with the side's name, or None."""
+    """Return the reason not to judge the metric of one side, with the side's name. None if both sides can be judged."""
     reasons = ((word, metric.withheld) for word, metric in (("before", before), ("after", after)))
     return next((f"{word}: {why}" for word, why in reasons if why), None)
 

@@ -16,7 +16,7 @@ class DiffSide(TypedDict):
 
 
 class CircumstanceChange(TypedDict):
-    """A circumstance that differs between the two campaigns. Null: absent."""
+    """A circumstance that differs between the two campaigns. A value is null if that campaign does not have it."""
 
     what: str
     before: str | None
@@ -31,7 +31,7 @@ class LeftOut(TypedDict):
 
 
 class DiffRow(TypedDict):
-    """One metric of a treatment that both campaigns have: after over before."""
+    """The ratio, after / before, of one metric of a treatment that both campaigns have."""
 
     metric: str
     cell: Mapping[str, str]

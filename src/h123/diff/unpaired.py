@@ -1,10 +1,10 @@
-"""The ratio of two independent samples of values, with its interval: Welch's t on their logarithms.
+"""Estimates the ratio of two independent samples of values, with Welch's t interval on their logarithms.
 
 Values from two days or machines usually differ in their spread. Mann-Whitney's test and its interval assume that the
 two samples differ only in location. If they also differ in spread and number, the interval misses the truth several
 times as often as stated (Fagerland, Sandvik, Statistics in Medicine 28, 2009). Welch's interval (Biometrika 34, 1947)
-allows for different spreads. It assumes that logarithms are about normal, and misses by less if they are not:
-bench/unpaired.py.
+allows for different spreads. It assumes that the logarithms are roughly normal. With skewed logarithms, it misses the
+truth up to about twice as often as stated (bench/unpaired.py).
 """
 
 import math
@@ -27,7 +27,7 @@ LIMIT = 200
 
 @dataclass(frozen=True)
 class Interval:
-    """The interval of a ratio. An end is None if it has no bound."""
+    """A ratio with its interval. An end is None if there is no bound on that side."""
 
     ratio: float
     low: float | None
@@ -35,7 +35,8 @@ class Interval:
 
 
 def interval(before: Sequence[float], after: Sequence[float]) -> Interval | None:
-    """Return the interval of after / before, from logarithms. None if a side has fewer than two values."""
+    """Return the ratio after / before and its interval, computed from logarithms. None if a side has fewer than two
+    values."""
     if min(len(before), len(after)) < 2:
         return None
     centre = float(np.mean(after) - np.mean(before))
@@ -63,7 +64,7 @@ def blocks_to_part(before: Sequence[float], after: Sequence[float], bound: float
 
 
 def _power(gap: float, variances: Sequence[float], blocks: int) -> float:
-    """Return the power to detect the gap with this many blocks on each side."""
+    """Return the power to detect the gap with `blocks` blocks on each side."""
     total = sum(variances)
     if total == 0:
         return 1.0 if gap else 0.0

@@ -1,4 +1,5 @@
-"""A gate's ratios for charts over commits: the JSON that github-action-benchmark reads as `customSmallerIsBetter`.
+"""Writes a gate's ratios for charts over commits, in the JSON that github-action-benchmark reads as
+`customSmallerIsBetter`.
 
 Only ratios to an unchanged build can be compared over many runs, because times also depend on the machine of each run.
 """
@@ -18,7 +19,7 @@ from h123.study import METRICS
 
 
 class Entry(TypedDict):
-    """A result of the benchmark. `range` is drawn as its error: `± 0.03`."""
+    """A result of the benchmark. Charts draw `range` as its error: `± 0.03`."""
 
     name: str
     unit: str
@@ -28,7 +29,7 @@ class Entry(TypedDict):
 
 
 def benchmark(outcomes: Sequence[ConditionOutcome]) -> str:
-    """Return the JSON with one result for each known ratio, even if several conditions use it."""
+    """Return the JSON with one result for each known figure. A figure that several conditions use appears once."""
     entries: dict[str, Entry] = {}
     for outcome in outcomes:
         for cell in outcome.cells:
@@ -63,8 +64,8 @@ def _entry(cell: GateCell) -> Entry | None:
 
 
 def _smaller_is_better(figure: GateFigure, value: float) -> tuple[str, float, float | None, float | None]:
-    """Return the figure such that smaller is better. A ratio of a metric for which larger is better is inverted; a
-    value stays as it is."""
+    """Return the figure in a form in which smaller is better. If larger is better by its metric, a ratio is inverted. A
+    single value stays as it is."""
     if METRICS[figure.metric].better == "lower" or figure.unit is not None:
         return figure.subject, value, figure.low, figure.high
     a, b = figure.subject.split("/")

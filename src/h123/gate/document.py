@@ -38,7 +38,7 @@ class CellRow(TypedDict):
 
 
 class UncheckedRow(TypedDict):
-    """A cell that does not count in the outcome."""
+    """A cell that does not affect the outcome."""
 
     cell: Mapping[str, str]
     """Levels by factor."""

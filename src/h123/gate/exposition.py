@@ -1,4 +1,4 @@
-"""A gate's outcome as OpenMetrics text, for Prometheus' push gateway or the node exporter's text files."""
+"""Writes a gate's outcome as OpenMetrics text, for Prometheus' push gateway or the node exporter's text files."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ _WORDS = list(STATUS)
 
 
 def exposition(campaign: str, outcomes: Sequence[ConditionOutcome]) -> str:
-    """Return the outcome of the conditions as OpenMetrics text. Figures that are unknown are left out."""
+    """Return the outcome of the conditions as OpenMetrics text. Unknown figures are left out."""
     own = CollectorRegistry()
     Info("h123_gate_campaign", "What was held.", registry=own).info({"name": in_one_line(campaign)})
     gauges = {

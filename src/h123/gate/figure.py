@@ -1,4 +1,4 @@
-"""The figure that a condition is about: the ratio of two levels, or one level's value, in one cell."""
+"""Defines the figure that a condition tests: the ratio of two levels, or one level's value, in one cell."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ from h123.study import METRICS, Condition
 
 @dataclass(frozen=True)
 class GateFigure:
-    """A figure with its interval. An end is None if there is no interval or no bound."""
+    """A figure with its interval. An end of the interval is None if there is no interval, or no bound on that side."""
 
     metric: str
     subject: str
@@ -65,7 +65,7 @@ class GateFigure:
 
     @property
     def words(self) -> str:
-        """The figure in words: `+7.3 % (+6.1 % to +9 %)`, `187 ms (181 ms to 193 ms)`, `187 ms (2 blocks, too few for
+        """The figure in words: `+7.3 % (+6.1 % to +9 %)`, `187 ms (181 ms to 193 ms)` or `187 ms (2 blocks, too few for
         an interval)`."""
         if self.value is None:
             return "not known"
@@ -84,7 +84,7 @@ class GateFigure:
 
 @dataclass(frozen=True)
 class GateFigures:
-    """All figures that conditions on a campaign can use."""
+    """All figures of a campaign that conditions can test."""
 
     verdicts: Verdicts
     gathered: Callable[[], Case]
@@ -112,8 +112,8 @@ class GateFigures:
         return self.gathered()
 
     def _compared(self, condition: Condition) -> Sequence[JudgedComparison]:
-        """Return the study's own comparisons or, if there are none, comparisons by the condition's metric and
-        levels."""
+        """Return the study's own comparisons of the condition's levels by its metric. If there are none, compute
+        them."""
         a, b = condition.levels
         key = (condition.metric, a, b)
         mine = [
@@ -166,8 +166,8 @@ class GateFigures:
         return 1 - self.verdicts["looks"]["level"]
 
     def _other_answers(self, cell: Mapping[str, str], level: str) -> str | None:
-        """Return why a level's value cannot decide: its answers differ from the other level's. A build whose answers
-        are smaller must not pass because it is faster."""
+        """Return why a level's value cannot decide the condition, or None. The reason is that its answers differ from
+        another level's: a build whose answers are smaller must not pass because it is faster."""
         for row in self.verdicts.get("answers", []):
             if row["cell"] == cell and level in (row["a"], row["b"]) and self._must_be_alike:
                 return answers_words_of(row)
@@ -179,7 +179,7 @@ class GateFigures:
 
 
 def unpaired_figures(diff: Diff, condition: Condition) -> list[GateFigure]:
-    """Return the figures of two campaigns' treatments, with `after` and `before` as levels."""
+    """Return the figures of a condition on two campaigns, whose levels are `after` and `before`."""
     return [_unpaired(row) for row in diff["rows"] if row["metric"] == condition.metric]
 
 
@@ -202,5 +202,6 @@ def _unpaired(row: DiffRow) -> GateFigure:
 
 
 def spoiled(figures: Sequence[GateFigure], why: str | None) -> list[GateFigure]:
-    """Return the figures with `why` as the reason why none of them decides anything; unchanged if `why` is None."""
+    """Return the figures with `why` as the reason why they cannot decide anything. If `why` is None, return them
+    unchanged."""
     return [replace(figure, withheld=why) if why else figure for figure in figures]

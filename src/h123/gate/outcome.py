@@ -1,8 +1,9 @@
 """The outcome of a condition: passed, failed or undecided, in each cell of a campaign and as a whole.
 
-A figure is beyond the bound, or within it, if its whole interval is. So chance fails a build no more often than the
-interval misses the truth. If the interval includes the bound, the condition is undecided, and more blocks would decide
-it. With `by: estimate`, every known figure decides, but near the bound chance determines the outcome.
+A condition passes if the whole interval of its figure is within the bound, and fails if the whole interval is beyond
+it. So a build fails by chance no more often than the interval misses the truth. If the interval includes the bound, the
+condition is undecided, and more blocks would decide it. With `by: estimate`, every known figure decides, but close to
+the bound the outcome depends on chance.
 """
 
 from collections import Counter
@@ -58,18 +59,18 @@ class ConditionOutcome:
 
     @property
     def open(self) -> bool:
-        """Whether more blocks may decide it."""
+        """Whether more blocks may decide the condition."""
         return any(cell.word == "undecided" and not cell.figure.withheld for cell in self.cells)
 
 
 def worst(words: Sequence[Word]) -> Word:
-    """Return the worst outcome: failed, then undecided, then passed."""
+    """Return the worst of the outcomes. `failed` is worse than `undecided`, and `undecided` is worse than `passed`."""
     return min(words, key=_order)
 
 
 def judge(condition: Condition, figures: Sequence[GateFigure], *, unfinished: str | None = None) -> ConditionOutcome:
-    """Judge a condition in the cells that the clock can measure; without such a cell it is undecided. `unfinished`: why
-    no figure of the campaign can pass yet. Raises UserError if no trial has the figure."""
+    """Judge a condition in the cells that the clock can measure. Without such a cell, the condition is undecided.
+    `unfinished`: why no figure of the campaign can pass yet. Raises UserError if no trial has the figure."""
     if not figures:
         raise UserError(
             f"{condition.holds!r}: the campaign has no trial with such a value",
@@ -114,7 +115,7 @@ def _by_interval(condition: Condition, figure: GateFigure) -> GateCell:
 
 
 def _unsure(figure: GateFigure) -> str:
-    """Say why the interval cannot decide: `1 block is too few`, or its confidence is below the required one."""
+    """Return why the interval cannot decide: `1 block is too few`, or its confidence is below the required one."""
     if figure.required is None or figure.confidence is None or not meaningful(figure.confidence):
         return f"{figure.blocks} {'block is' if figure.blocks == 1 else 'blocks are'} too few"
     had, required = _apart(figure.confidence, figure.required)
@@ -123,7 +124,7 @@ def _unsure(figure: GateFigure) -> str:
 
 
 def _apart(less: float, more: float) -> tuple[str, str]:
-    """Format two confidences with as few decimals, but at least one, as show that they differ."""
+    """Format two confidences so that they differ, with at least one decimal and no more decimals than necessary."""
     texts = ((f"{100 * less:.{digits}f} %", f"{100 * more:.{digits}f} %") for digits in range(1, 9))
     return next(pair for pair in texts if pair[0] != pair[1])
 
@@ -141,7 +142,7 @@ _SHOWN = 8
 
 
 def gate_row(outcomes: Sequence[ConditionOutcome]) -> GateRow:
-    """Return the outcome in the form for verdicts.json, the terminal and the page."""
+    """Return the gate's outcome in the form that verdicts.json, the terminal and the page use."""
     word = worst([outcome.word for outcome in outcomes])
     ordered = sorted(outcomes, key=lambda outcome: _order(outcome.word))
     return {"verdict": word, "lines": [f"Gate: {word}", *(line for outcome in ordered for line in _lines(outcome))]}

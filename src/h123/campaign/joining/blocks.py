@@ -1,4 +1,4 @@
-"""The blocks in a folder, each with its history and whether work on it remains."""
+"""The blocks in a campaign's folder, each with its history and what remains to be done."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ History = Sequence[TrialEvent | BlockMove]
 
 @dataclass(frozen=True)
 class RunBlock:
-    """A block that a folder contains completely or in part."""
+    """A block of which a folder contains all or some trials."""
 
     number: int
     folder: CampaignFolder
@@ -26,17 +26,17 @@ class RunBlock:
 
     @property
     def attempts(self) -> list[TrialEvent]:
-        """Return all attempts at the block's trials."""
+        """All attempts at the block's trials."""
         return [event for event in self.history if event["event"] == "trial"]
 
     def standing(self, trial: PlannedTrial) -> list[LiveAttempt]:
-        """Return the attempts at a trial, without those made on a machine that no longer runs the block."""
+        """Return the attempts at a trial, leaving out those made on a machine that no longer runs the block."""
         mine = [event for event in self.attempts if event["trial"] == trial.id and not superseded(event)]
         return cast(list[LiveAttempt], mine)
 
     @property
     def done(self) -> int:
-        """Return the number of trials that need no more work."""
+        """The number of trials that need no more work."""
         return sum(usable(past) or given_up(past) for past in map(self.standing, self.trials))
 
     @property
@@ -50,7 +50,8 @@ class RunBlock:
         return all(trial.parameters.clock == "virtual" for trial in self.trials)
 
     def marks(self) -> list[tuple[object, ...]]:
-        """Return keys that distinguish the events of this run of the block from those of other runs."""
+        """Return keys for the events of the block. Two runs of the block have different keys, and a copy of a run has
+        the same ones."""
         return [_mark(event) for event in self.history]
 
 
@@ -78,8 +79,8 @@ def run_blocks(folder: CampaignFolder, plan: Plan) -> dict[int, RunBlock]:
 
 
 def _replaced(folder: CampaignFolder) -> set[tuple[str, int]]:
-    """Return the trial and number of attempts whose files are damaged, and which a later, undamaged attempt has
-    replaced."""
+    """Return the attempts whose files are damaged, but which a later, undamaged attempt has replaced. Each is
+    identified by its trial and number."""
     attempts = [event for event in folder.events() if event["event"] == "trial"]
     last = {event["trial"]: event for event in attempts if event["valid"]}
     earlier = [event for event in attempts if event["attempt"] < last.get(event["trial"], event)["attempt"]]
@@ -88,7 +89,8 @@ def _replaced(folder: CampaignFolder) -> set[tuple[str, int]]:
 
 
 def require_seals(folder: CampaignFolder) -> None:
-    """Raise UserError if an attempt differs from its seal or has no seal, unless it was repeated since."""
+    """Raise UserError if an attempt differs from its seal or has no seal. Attempts that a later, undamaged one has
+    replaced do not matter."""
     folder.require_journal()
     folder.examine()
     replaced = _replaced(folder)

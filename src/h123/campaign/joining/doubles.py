@@ -1,5 +1,5 @@
-"""Handles a block that was run twice: under the virtual clock both runs must be the same; in real time only one is
-allowed."""
+"""Handles a block that was run twice. Under the virtual clock, both runs must have done the same; in real time, only
+one run is allowed."""
 
 from h123.base.errors import UserError
 from h123.campaign.joining.blocks import RunBlock
@@ -7,7 +7,7 @@ from h123.campaign.sameness import counted, differences, executed, unlike
 
 
 def require_same(one: RunBlock, other: RunBlock) -> None:
-    """Raise UserError if two runs of a block differ, or if they are in real time, where they cannot be the same."""
+    """Raise UserError if two runs of a block differ, or if they are in real time, where two runs always differ."""
     if not (one.virtual and other.virtual):
         raise UserError(
             f"block {one.number} was measured twice in real time: in {one.folder.path} by {_names(one)}, and in "

@@ -44,7 +44,7 @@ def join_shards(shards: Sequence[Path], out: Path, report: Callable[[str], None]
     """Add the finished blocks of `shards` to the campaign in `out`, which is created if necessary.
 
     Raises UserError, and changes nothing, if a shard belongs to a different campaign, differs from its seals, or
-    contains a block that conflicts with a different shard's.
+    contains a block that conflicts with the same block in a different shard.
     """
     begun, empty = _begun(shards, out)
     campaign = CampaignFolder.open(out) if (out / "campaign.json").exists() else None
@@ -84,10 +84,10 @@ def join_shards(shards: Sequence[Path], out: Path, report: Callable[[str], None]
 
 
 def _begun(shards: Iterable[Path], out: Path) -> tuple[list[CampaignFolder], list[Path]]:
-    """Return the shards without duplicates, and the folders in which nothing has begun because a machine was stopped
-    before its first trial.
+    """Return the shards without duplicates, and separately the folders in which no trial has begun, because a machine
+    was stopped before its first one.
 
-    Raises UserError if a folder is not a campaign, or is the campaign itself.
+    Raises UserError if a folder is not a campaign, or is the folder `out`.
     """
     folders, empty = dict[Path, CampaignFolder](), list[Path]()
     for path in shards:
@@ -101,7 +101,7 @@ def _begun(shards: Iterable[Path], out: Path) -> tuple[list[CampaignFolder], lis
 
 
 def _plan(folders: Sequence[CampaignFolder]) -> Plan:
-    """Return the campaign's plan, with the number of blocks of the largest shard."""
+    """Return the campaign's plan, with as many blocks as the largest shard has."""
     first = folders[0]
     study = Study.from_resolved(first.study, first.networks)
     blocks = max(folder.blocks for folder in folders)
@@ -109,7 +109,8 @@ def _plan(folders: Sequence[CampaignFolder]) -> Plan:
 
 
 def _choose(mine: dict[int, RunBlock], theirs: Sequence[RunBlock]) -> dict[int, RunBlock]:
-    """Choose the run of each block that the campaign gets or keeps. Raises UserError if two runs differ."""
+    """Return, for each finished block of the shards, the run that the campaign gets or keeps. Raises UserError if two
+    runs of a block differ."""
     chosen = dict[int, RunBlock]()
     for block in theirs:
         if not block.finished:
@@ -124,13 +125,13 @@ def _choose(mine: dict[int, RunBlock], theirs: Sequence[RunBlock]) -> dict[int, 
 
 
 def _continues(longer: RunBlock, shorter: RunBlock) -> bool:
-    """Return whether one history is the beginning of the other. The folders are then copies, perhaps of different
-    age."""
+    """Return whether the history `shorter` is the beginning of `longer`. If so, one folder is a copy of the other that
+    has run further."""
     return longer.marks()[: len(shorter.history)] == shorter.marks()
 
 
 def _require_finished(block: RunBlock) -> None:
-    """Raise UserError for a block that the campaign itself has begun and not finished, because its attempts have the
+    """Raise UserError if the campaign itself has begun the block but not finished it, because its attempts have the
     same names as the shard's."""
     if not block.finished:
         path = typed(block.folder.path)
@@ -141,7 +142,7 @@ def _require_finished(block: RunBlock) -> None:
 
 
 def _second_runs(folders: Iterable[CampaignFolder], blocks: Mapping[int, RunBlock], plan: Plan) -> list[SecondRun]:
-    """Return all second runs. Raises UserError if one did not do the same as the block's own trial."""
+    """Return all second runs. Raises UserError if one of them did not do the same as the trial in its block."""
     trials, found = {trial.id: trial for trial in plan.trials()}, list[SecondRun]()
     for folder in folders:
         for event in folder.events():
@@ -175,7 +176,8 @@ def _create(out: Path, first: CampaignFolder, plan: Plan) -> CampaignFolder:
 def _add(
     campaign: CampaignFolder, mine: dict[int, RunBlock], chosen: dict[int, RunBlock], report: Callable[[str], None]
 ) -> list[int]:
-    """Copy and journal what the campaign lacks, and return the blocks that were added to."""
+    """Copy and journal the attempts that the campaign lacks. Return the numbers of the blocks that have new
+    attempts."""
     added = list[int]()
     for folder in dict.fromkeys(block.folder for block in chosen.values()):
         blocks = {n: block for n, block in sorted(chosen.items()) if block.folder is folder}
@@ -207,7 +209,8 @@ def _add(
 
 
 def _copy(folder: CampaignFolder, campaign: CampaignFolder, event: TrialEvent) -> None:
-    """Copy an attempt, and check the copy by its seal. An attempt that already exists came from an interrupted join."""
+    """Copy an attempt, and check the copy against its seal. If the campaign has the attempt already, an earlier join
+    was interrupted; only check it then."""
     source, target = folder.attempt(event), campaign.attempt(event)
     sealed = event.get("seal")
     assert sealed  # `require_seals` has checked this
@@ -227,8 +230,8 @@ def _copy(folder: CampaignFolder, campaign: CampaignFolder, event: TrialEvent) -
 
 
 def _carry_second_runs(campaign: CampaignFolder, second_runs: Iterable[SecondRun]) -> None:
-    """Record the second runs that shards made of other shards' trials. Later joins compare these with the blocks that
-    they add."""
+    """Record in the campaign the second runs that shards made of other shards' trials. Later joins compare these with
+    the blocks that they add."""
     known = {(event["trial"], event["place"]) for event in campaign.events() if event["event"] == "second-run"}
     for event in second_runs:
         if (event["trial"], event["place"]) not in known:
@@ -237,8 +240,8 @@ def _carry_second_runs(campaign: CampaignFolder, second_runs: Iterable[SecondRun
 
 
 def _carry_looks(campaign: CampaignFolder, shards: Iterable[CampaignFolder]) -> None:
-    """Record the looks at shards. They were looks at the campaign's data, so later verdicts are as strict as they
-    require."""
+    """Record in the campaign the looks at its shards, because they were looks at its data. Later verdicts are then as
+    strict as these looks require."""
     known = {event.get("blocks") for event in campaign.events() if event["event"] == "look"}
     for event in (event for folder in shards for event in folder.events() if event["event"] == "look"):
         if event.get("blocks") not in known:

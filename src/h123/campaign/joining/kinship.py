@@ -30,8 +30,8 @@ _LEAVE_OUT = "leave this folder out, or join it into a separate campaign (--out)
 
 
 def _facts(folder: CampaignFolder, first: CampaignFolder) -> dict[str, tuple[object, object]]:
-    """Return everything that must be equal in both folders, by its name in campaign.json. The number of blocks may
-    differ, because a longer campaign contains the shorter one."""
+    """Return everything that must be equal in both folders: by its name in campaign.json, the values of `folder` and of
+    `first`. The number of blocks may differ, because a longer campaign contains the shorter one."""
     both = _identity(folder), _identity(first)
     return {name: (both[0][name], both[1][name]) for name in both[0]}
 
@@ -57,7 +57,8 @@ def _versions(folder: CampaignFolder) -> list[str]:
 
 
 def _difference(here: object, there: object, name: str) -> tuple[str, str, str] | None:
-    """Return where two values first differ, and both values there, in readable form."""
+    """Return the name of the first part in which two values differ, and both values in readable form. None if they are
+    equal."""
     if here == there:
         return None
     if isinstance(here, Mapping) and isinstance(there, Mapping):
