@@ -48,8 +48,8 @@ def compute(case: Case) -> Verdicts:
 
 
 def is_current(verdicts: Verdicts, case: Case) -> bool:
-    """Return whether this version of h123 would compute the same verdicts from the campaign. Ignore differences in the
-    last digits, in the folder's name, and in the outcome of the gate's conditions."""
+    """Return whether this version of h123 would compute the same verdicts from the campaign. Differences in the last
+    digits, in the folder's name, and in the outcome of the gate's conditions do not count."""
     parts: dict[str, object] = json.loads(_verdicts_text(compute(case)))
     apart = {"campaign", "gate"}
     return all(_is_alike(verdicts.get(name), part) for name, part in parts.items() if name not in apart)

@@ -20,8 +20,9 @@ def blocks_to_part(comparison: JudgedComparison, bound: float, verdicts: Verdict
     """Return the number of blocks, including planned ones, with which the whole interval would probably lie on one side
     of `bound`. None if that is more than is practical.
 
-    The interval lies on one side if the test at its level finds a difference from the bound (projection.py). The number
-    is never below what the study's question needs, so that the two pieces of advice do not contradict each other.
+    The interval lies on one side of the bound if a test at the interval's level finds a difference from the bound
+    (projection.py). The number is never below what the study's question needs, so that the two pieces of advice do not
+    contradict each other.
     """
     ratios = [pair["ratio"] for pair in comparison["pairs"] if pair["ratio"]]
     return _needed(ratios, bound, verdicts, comparison["blocks"], [comparison])

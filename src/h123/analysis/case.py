@@ -101,13 +101,13 @@ class Case:
 
     @property
     def choosing(self) -> TransportRoles:
-        """The subjects' declarations when the campaign began."""
+        """The transport settings that each subject could choose, as declared when the campaign began."""
         subjects = self.facts.subjects.items()
         return {name: {setting: about.get(setting, []) for setting in SETTINGS} for name, about in subjects}
 
 
 def once(compute: Callable[[Case], Result]) -> Callable[[Case], Result]:
-    """Compute the decorated function only once per case, however often it is called."""
+    """Return a function that calls `compute` only once per case, and then always returns the same result."""
 
     @wraps(compute)
     def cached(case: Case) -> Result:

@@ -1,8 +1,8 @@
 """The sections of verdicts.json, as h123 writes and reads them (docs/contracts/verdicts.md).
 
 A section's module contains its rows, their key, and the function that computes them from a case. A new section needs a
-module, a line in `SECTIONS` and a base of `Verdicts`. Rows are dictionaries, because a large campaign has tens of
-thousands of them. Keys that earlier versions did not write are optional.
+module, a line in `SECTIONS`, and its part as a base of `Verdicts`. Rows are dictionaries, because a large campaign has
+tens of thousands of them. Keys that earlier versions did not write are optional.
 """
 
 from collections.abc import Sequence
@@ -139,7 +139,8 @@ def read_verdicts(folder: CampaignFolder) -> Verdicts:
 
 
 def verdicts_of(content: dict[str, Any], file: Path, again: str | None = None) -> Verdicts:
-    """Return the content of `file` as verdicts. Raises UserError if it has a different shape; `again` is the remedy."""
+    """Return the content of `file` as verdicts. Raises UserError if the content has a different shape; `again` is the
+    error's remedy."""
     try:
         return _model().validate_python(respelled_verdicts(content), strict=True)
     except ValidationError as invalid:

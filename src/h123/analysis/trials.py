@@ -68,7 +68,8 @@ def _has_failed(events: Sequence[TrialEvent]) -> bool:
 
 
 def loss(event: TrialEvent) -> Reason | None:
-    """Return the first reason to blame the server or client for an invalid attempt, or None."""
+    """Return the first reason to blame the server or client for an invalid attempt. None if the attempt has no such
+    reason."""
     if event["valid"] or event.get("disturbed"):
         return None
     return next((reason for reason in event["reasons"] if reason["code"] in LOSSES), None)

@@ -18,7 +18,7 @@ Cast = list[tuple[VerifiedRole, Subject]]
 def check_campaign(plan: Plan) -> dict[str, Subject]:
     """Return the subjects of a plan's trials by name, without installing anything.
 
-    Raises UserError if one cannot do what a trial requires, or a client cannot measure what the study compares.
+    Raises UserError if a subject cannot do what a trial requires, or a client cannot measure what the study compares.
     """
     treatments = _treatments(plan)
     subjects = check_trials(treatments, own_subjects(plan.study.servers))
@@ -84,8 +84,8 @@ def _choosing(subjects: Mapping[str, Subject]) -> TransportRoles:
 
 
 def prepare_campaign(plan: Plan, report: Callable[[str], None]) -> dict[str, Subject]:
-    """Install the subjects of a plan's trials, and return them by name. Raises UserError before any installation, like
-    `check_campaign`, and if the virtual kernel is missing."""
+    """Install the subjects of a plan's trials, and return them by name. Before it installs anything, the function
+    raises UserError if `check_campaign` would, or if the virtual kernel is missing."""
     check_campaign(plan)
     treatments = _treatments(plan)
     privileges = require_privileges(treatments, plan.study.networks)

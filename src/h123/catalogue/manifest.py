@@ -89,7 +89,7 @@ def _check_placeholders(allowed: set[str]) -> AfterValidator:
 
 
 class Install(Strict):
-    """How to install the subject into the cache."""
+    """The instructions for installing the subject into the cache."""
 
     needs: list[str] = Field(default=[])
     """Commands that must be on PATH."""
@@ -118,8 +118,8 @@ class Install(Strict):
 
 
 def _idle(value: object) -> int:
-    """Return the idle time in ns. Raises ValueError if it is not below the limit from which a server need not declare
-    it."""
+    """Return the declared idle time in ns. It must be at least a second, and less than a minute, because a server
+    without a declaration keeps idle connections for a minute or more. Raises ValueError."""
     if not 10**9 <= (span := parse_duration(value)) < LEAST_IDLE_NS:
         raise ValueError(
             f"{excerpt(value)} is not valid; write 1s or more, but less than a minute, which is the default"

@@ -76,8 +76,7 @@ NUMBER = {cause: number for number, cause in enumerate(CAUSES)}
 
 
 def time_on(cause: Cause, begin: int, end: int) -> Nanoseconds:
-    """Return an array with the time of each cause, in which the whole time from `begin` to `end`, in ns, belongs to one
-    cause."""
+    """Return the time of every cause in ns: the time from `begin` to `end` for this cause, and 0 for all others."""
     row = np.zeros(len(CAUSES))
     row[NUMBER[cause]] = end - begin
     return row

@@ -1,8 +1,8 @@
 """Divides a request's time into causes.
 
-A request passes through these stages: connecting (if its connection was opened for it), sending, the way to the server,
-waiting for the answer, receiving it, the way of its last packet, and processing by the client. A page's request may
-first wait for a place on a connection. While a body is sent, the sender's course shows what the time was spent on.
+A request passes through these stages: connecting (if its connection was opened for it), sending, travelling to the
+server, waiting for the answer, receiving it, travel of its last packet, and processing by the client. A page's request
+may first wait for a place on a connection. While a body is sent, the sender's course shows what the time was spent on.
 """
 
 from collections.abc import Sequence
@@ -115,8 +115,8 @@ class Explainer:
         return self._durations(replace(self._requests[number], end=time), share_connection(self._requests)[number])
 
     def since(self, number: int, time: int) -> Nanoseconds:
-        """Return the parts of one request's time since `time`. If `time` is earlier than the request, the time between
-        them is divided by what delayed the server's data for other requests."""
+        """Return the parts of one request's time since `time`. If `time` is earlier than the request, the time before
+        the request is divided into what delayed the server's data for other requests."""
         request, shared = self._requests[number], share_connection(self._requests)[number]
         if request.start >= time:
             return self._server.course.between(time, request.start) + self._durations(request, shared)
@@ -150,7 +150,7 @@ class Explainer:
         return size_of
 
     def head_of_line(self) -> NDArray[np.float64]:
-        """Return, for each request, how many ns data of other requests was delayed behind lost packets."""
+        """Return, for each request, for how many ns lost packets delayed data of other requests."""
         up = [Body(request.begin, request.end, request.up) for request in self._requests]
         down = [Body(request.begin, request.end, request.down) for request in self._requests]
         return head_of_line_ns(self._client, up) + head_of_line_ns(self._server, down)
@@ -260,7 +260,7 @@ class Explainer:
         return time_on(MENDING, begin, mended) + self._thinking(mended, end, shared)
 
     def _repaired_at(self, begin: int, end: int) -> int:
-        """Return when the server had received all earlier packets of the client that were lost. Until then, it could
+        """Return when the server had received all packets that the client had lost and sent again. Until then, it could
         read nothing after the gap."""
         up, repairs = self._of.up, self._client.mending
         open_then = (repairs.begins < end) & (repairs.ends > begin)
@@ -270,8 +270,8 @@ class Explainer:
         return int(up.delivered_at[np.argmax(again)]) if again.any() else begin
 
     def _thinking(self, begin: int, end: int, shared: bool) -> Nanoseconds:
-        """Return the parts of the time until the answer begins. While the connection is busy with other answers, or
-        while the server cannot reach a client that moved, this request waits for the same reasons."""
+        """Return the parts of the time until the answer begins. While the server sends other answers on the connection,
+        or cannot reach a client that moved, the cause is whatever limits the server then."""
         alone = SERVER_WORK if self._server_work.fills(begin, end) else SERVER
         # While the server had nothing else to send, the answer was not ready.
         idle = self._server.course.last(IDLE, begin, end) if shared else begin
@@ -343,8 +343,8 @@ def _of_stream(stream: Stream, up: Sending, down: Sending) -> _RequestPackets:
 
 
 def _with_unread(bodies: Spans, down: Sending, first_arrival: int) -> Spans:
-    """Add the beginnings of answers that the client read later, because over TCP it reads a TLS record only when it is
-    complete. Each lasts from a full packet outside all bodies, after the first request's arrival, to the next body."""
+    """Add the beginnings of answers that the client could read only later, because over TCP it reads whole TLS records.
+    A beginning lasts from a full packet outside all bodies, after the first request's arrival, to the next body."""
     outside = np.flatnonzero(down.full & ~bodies.hold(down.at) & (down.at >= first_arrival))
     if not len(outside) or down.packets["protocol"][0] != TCP:
         return bodies
@@ -393,8 +393,8 @@ def _first_payload_after(down: Sending, arrival: int, size: int) -> int:
 
 
 def _answer_begins(down: Sending, arrival: int, answer_seen: int) -> int:
-    """Return when the server began to answer: the time of the first packet after the request's arrival that was lost,
-    or `answer_seen` if no packet was lost before it."""
+    """Return when the server began to answer: when it sent the first packet between `arrival` and `answer_seen` that
+    was lost, or `answer_seen` if none was lost."""
     begin, end = (int(n) for n in np.searchsorted(down.at, [arrival, answer_seen]))
     lost_places = np.flatnonzero(down.speaks[begin:end] & ~down.arrived[begin:end])
     return int(down.at[begin + int(lost_places[0])]) if len(lost_places) else answer_seen

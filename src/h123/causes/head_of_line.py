@@ -1,8 +1,8 @@
 """Head-of-line blocking: data of other requests on a connection that had arrived but had to wait behind a gap.
 
 TCP delivers no byte behind a missing one. While a lost packet has not been resent and later data arrives, all requests
-on the connection wait, whichever of them the lost bytes belong to. Encryption hides which request bytes belong to, so
-they are divided in proportion to the sizes of bodies. QUIC delivers each stream's bytes independently.
+on the connection wait, whichever of them the lost bytes belong to. Encryption hides which request the lost bytes belong
+to, so the delay is divided in proportion to the sizes of bodies. QUIC delivers each stream's bytes independently.
 """
 
 from collections.abc import Sequence
@@ -50,8 +50,9 @@ def head_of_line_ns(sender: Sender, bodies: Sequence[Body]) -> NDArray[np.float6
 
 
 def holes(sending: Sending, answers: Sending, round_trip_ns: int) -> Spans:
-    """Return the times at which TCP's data had a gap, by the sender's clock. A gap begins when a packet with later
-    bytes that arrives is sent after a lost packet, and ends when the replacement of the lost packet is sent."""
+    """Return the times at which TCP's data had a gap, by the sender's clock. A gap begins when the sender, after a lost
+    packet, sends a packet with later bytes that arrives. It ends when the sender sends the replacement of the lost
+    packet."""
     places = lost_packets(sending)
     if not len(places) or sending.packets["protocol"][0] != TCP:
         return Spans.union(np.empty(0, np.int64), np.empty(0, np.int64))

@@ -17,7 +17,8 @@ Numbers = NDArray[np.int8]
 
 @dataclass(frozen=True)
 class Course:
-    """Causes in chronological order. There is none before the first moment and after the last one."""
+    """The causes of a sender's time in chronological order. There is no cause before the first edge or after the last
+    one."""
 
     edges: Times
     """Edges in ascending order, one more than there are causes."""

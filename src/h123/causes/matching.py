@@ -48,9 +48,9 @@ def _assigned(
 
 
 def _mismatch_ns(requests: Sequence[Request], connection: Connection) -> float:
-    """Return how badly a connection fits the requests, in ns: how far its packets came before the requests' ends, plus
-    a small part of the time between its beginning and the first request. A browser may open a connection during a visit
-    for later requests."""
+    """Return how badly a connection fits the requests, in ns: how long before the requests' ends its packets arrived,
+    plus a small part of the time between its beginning and the first request. A browser may open a connection during a
+    visit for later requests."""
     first = requests[0]
     begin = (first.visit or first.start) - _CLOCKS_NS
     if (
@@ -73,8 +73,8 @@ def _mismatch_of_rest_ns(of: tuple[Sequence[Request], Connection | None], part: 
 
 
 def _apart(requests: Sequence[Request], connection: Connection) -> float:
-    """Return the difference in ns between the requests' ends and the last packets that the connection delivered before
-    them."""
+    """Return how long before the requests' ends the connection's last packets arrived, in ns, as a mean over the
+    requests."""
     arrivals = np.sort(connection.down.delivered_at[connection.down.arrived & connection.down.speaks])
     ends = np.array([request.end for request in requests])
     place = np.searchsorted(arrivals, ends + _CLOCKS_NS // 20, side="right") - 1

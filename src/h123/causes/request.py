@@ -52,8 +52,8 @@ class Request:
 
 
 def most_at_once(requests: Sequence[Request]) -> int:
-    """Return the largest number of requests that were in progress at the same time, each from when it was sent. For
-    uploads without known streams, return the number of all requests, because their true number is unknown."""
+    """Return the largest number of requests in progress at the same time. A request counts from when it was sent. For
+    uploads without known streams, return the number of all requests, because the true number is unknown."""
     if any(request.up > _SMALL and not request.stream for request in requests):
         return len(requests)  # their clients record when the whole body was sent
     starts = np.sort([sent_at(request) for request in requests])
@@ -62,8 +62,8 @@ def most_at_once(requests: Sequence[Request]) -> int:
 
 
 def waiting(requests: Sequence[Request], at_once: int) -> list[Request]:
-    """Return the requests with the time until which each waited for a place on the connection, because an earlier
-    request had to end first."""
+    """Return the requests, each with the time until which it waited for a place on the connection. A request waits
+    while `at_once` earlier ones are in progress."""
     delayed, ends = list(requests), list[int]()
     for place in sorted(range(len(delayed)), key=lambda place: sent_at(delayed[place])):
         request = delayed[place]

@@ -28,7 +28,7 @@ class Stretch:
 
     @property
     def sums_up(self) -> bool:
-        """Whether the parts add up to the duration, within the share SUMS_UP."""
+        """Whether the sum of the parts differs from the duration by at most the share SUMS_UP."""
         (share,) = missed(self.seconds[np.newaxis], np.array([self.duration]))
         return bool(share <= SUMS_UP)
 

@@ -70,7 +70,7 @@ class ExplainedTrial:
 
     @property
     def sums_up(self) -> NDArray[np.bool_]:
-        """For each request, whether its parts add up to its latency, within the share SUMS_UP."""
+        """For each request, whether the sum of its parts differs from its latency by at most the share SUMS_UP."""
         near: NDArray[np.bool_] = self.missed <= SUMS_UP
         return near
 

@@ -1,4 +1,4 @@
-"""The `as_published` part of verdicts.json (docs/contracts/verdicts.md)."""
+"""Computes the `as_published` part of verdicts.json (docs/contracts/verdicts.md)."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence

@@ -115,7 +115,8 @@ def _row(printed: PrintedValues, value: PrintedValue, ours: list[OursRow]) -> Pr
 
 
 def _link(printed: PrintedValues, value: PrintedValue) -> PrintedLink | None:
-    """Return the bounds of the work's own link in this cell, over all levels that the cell leaves open.
+    """Return the bounds of the work's own link in this cell. If the cell leaves factors open, the bounds cover all
+    their levels.
 
     `used` is the printed figure as a share of the loosest bound; above 1, the figure cannot be true.
     """

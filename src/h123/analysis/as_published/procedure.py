@@ -1,4 +1,4 @@
-"""The statistics of the REST-API study, which apply tests to single requests pooled over runs.
+"""Implements the statistics of the REST-API study, which apply tests to single requests pooled over runs.
 
 Source: Az Zahra and Ardiansyah, "HTTP/3 vs HTTP/2: A Comparative Analysis of Latency and Throughput in RESTful API
 Transactions" (2026), sections II.D to II.F and Table V. This project does not recommend them: the tests assume
@@ -34,8 +34,8 @@ FASTER, SLOWER, NOT_PRACTICAL, NOT_SIGNIFICANT = "faster", "slower", "not practi
 
 @dataclass(frozen=True)
 class MannWhitney:
-    """The result: U of the first sample, two-sided p, and the rank-biserial correlation 2 U / (m n) - 1 = P(a > b) -
-    P(a < b)."""
+    """The result of a Mann-Whitney test: U of the first sample, two-sided p, and the rank-biserial correlation 2 U / (m
+    n) - 1 = P(a > b) - P(a < b)."""
 
     u: float
     p: float
@@ -81,12 +81,14 @@ def _stats() -> Any:
 
 
 def effect_class(r_rb: float) -> str:
-    """Return the class of an effect by the paper's Table V. Below 0.1 the paper has no word; this uses `negligible`."""
+    """Return the class of an effect by the paper's Table V, or `negligible` for effects below 0.1, for which the paper
+    has no word."""
     return next((word for limit, word in EFFECTS if abs(r_rb) >= limit), "negligible")
 
 
 def decide(test: MannWhitney, difference: float, lower_is_better: bool) -> str:
-    """Apply the paper's rule for a difference: p < 0.05, |r_rb| >= 0.3, and medians that differ by at least 10 %."""
+    """Return the paper's verdict on two levels. They differ if p < 0.05, |r_rb| >= 0.3, and the medians differ by at
+    least 10 %."""
     if not test.p < ALPHA:
         return NOT_SIGNIFICANT
     if abs(test.r_rb) < PRACTICAL_EFFECT or abs(difference) < PRACTICAL_DIFFERENCE:
@@ -107,7 +109,7 @@ def kruskal_wallis(groups: Sequence[Floats]) -> tuple[float, float] | None:
 
 
 def intra_run_correlation(runs: Sequence[Floats]) -> float | None:
-    """Return the share of the variance of log values that lies between runs, by analysis of variance, at least 0
+    """Return the share, at least 0, of the variance of log values that lies between runs, by analysis of variance
     (Donner and Koval 1980, Biometrics 36). The paper does not use it; it shows the cost of pooling."""
     logs = [np.log(run) for run in runs if len(run)]
     sizes = np.array([len(run) for run in logs])

@@ -170,7 +170,8 @@ class Range(TypedDict):
 
 
 class Used(Range):
-    """The bounds of a link over the levels that a cell leaves open, and how much of them the printed figure uses."""
+    """The bounds of a link over the levels that a cell leaves open, and the printed figure as a share of these
+    bounds."""
 
     used: float
     """The printed figure as a multiple of the loosest bound. Above 1, the figure is impossible."""

@@ -59,9 +59,10 @@ def users_exceeded(attempt: Attempt) -> Finding | None:
 def loop_still(attempt: Attempt) -> Finding | None:
     """Check that the load never paused for long.
 
-    Closed loop: the longest time without a request's end is at most 2 s, or 1 % of the run, or 10 times the usual time
-    (a request's median time, or the median time between ends, plus the longest think time). Open loop: no gap between
-    starts is so long that chance would produce it only once in a million runs.
+    In a closed loop, the longest time without the end of a request must be at most 2 s, 1 % of the run, or 10 times the
+    usual time, whichever is longest. The usual time is a request's median time or the median time between ends, plus
+    the longest think time. In an open loop, no gap between starts may be so long that chance would produce it only once
+    in a million runs.
     """
     s, course, rate = attempt.summary, attempt.timeline, attempt.parameters["rate"]
     if s.warm_start_ns is None or s.warm_end_ns is None:

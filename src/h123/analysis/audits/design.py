@@ -128,7 +128,7 @@ def _too_few(comparisons: Sequence[JudgedComparison], rule: Rule) -> str:
 
 
 def _advice(comparisons: Sequence[JudgedComparison], needed: int, have: int, rule: Rule) -> str:
-    """Return advice on more blocks. It names no number if the answer already advises enough of them."""
+    """Return advice on more blocks. It does not name a number if the answer already advises enough blocks."""
     blocks, cure = blocks_for_question(comparisons), rule.remedy.enough(needed, have)
     if blocks is not None and blocks >= needed:
         same = ", as many as would decide the question."

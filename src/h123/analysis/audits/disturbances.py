@@ -35,10 +35,11 @@ def disturbed_unlike(attempts: Sequence[Attempt], plan: Plan) -> list[Finding]:
 def unlike_between(
     attempts: Sequence[Attempt], study: Study, cell: Mapping[str, str], a: str, b: str
 ) -> Finding | None:
-    """Check that two levels have similar shares of disturbed trials. Their mean difference over the blocks must be at
-    most half the margin, or no more than chance allows.
+    """Check that two levels have similar shares of disturbed trials. The mean difference of their shares over the
+    blocks must be at most half the margin, or no more than chance allows.
 
-    None if no trial of the cell is disturbed, or if too few blocks have both levels. A cell may leave factors open.
+    Returns None if no trial of the cell is disturbed, or if too few blocks have both levels. A cell may leave factors
+    open.
     """
     compared, limit = study.compare.factor, study.compare.margin / 2
     here = [candidate for candidate in attempts if cell.items() <= candidate.cell.items()]
@@ -57,7 +58,7 @@ def unlike_between(
 
 
 def _unlike(pairs: Any, limit: float, where: str, a: str, b: str) -> Finding:
-    """Return the finding for shares of the shape (blocks, 2)."""
+    """Return the finding about the two levels' shares of disturbed trials. `pairs` has the shape (blocks, 2)."""
     differences = pairs[:, 0] - pairs[:, 1]
     mean = float(differences.mean())
     p = SignedRank(differences).p()

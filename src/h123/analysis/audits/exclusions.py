@@ -100,14 +100,14 @@ class Exclusions:
         return Exclusion(ANSWERS, f"{answers_words(difference)}: they do different work") if difference else None
 
     def _failed_often(self, c: PairedComparison) -> Exclusion | None:
-        """Exclude a comparison with a side that often fails or answers wrongly: its valid attempts show only its good
-        moments."""
+        """Exclude a comparison with a side that often fails or answers wrongly, because its valid attempts show only
+        its good moments."""
         sides = [{**c.cell, self._factor: level}.items() for level in (c.a, c.b)]
         stuck = [row for row in self._stuck if not c.twin and any(side <= row["cell"].items() for side in sides)]
         return Exclusion(ATTEMPTS, failed_words(stuck[0], self._factor)) if stuck else None
 
     def _nothing_valid(self, c: PairedComparison) -> Exclusion | None:
-        """Exclude a comparison with a side that was tried without a single valid attempt."""
+        """Exclude a comparison if one of its sides was tried and has no valid attempt."""
         for level, had in zip((c.a, c.b), self._trials(c), strict=True):
             side = {**c.cell, self._factor: level}.items()
             reasons = [codes for cell, codes in self._unmeasured.items() if side <= dict(cell).items()]
@@ -129,8 +129,8 @@ class Exclusions:
         )
 
     def _spoiled(self, c: PairedComparison) -> Exclusion | None:
-        """Exclude a comparison if its trials failed audits that call the values of its metric impossible or
-        mistaken."""
+        """Exclude a comparison if its trials failed audits that show that the values of its metric are impossible or
+        wrong."""
         failures = {
             trial: names
             for trial, audits in self._failed(c).items()
@@ -156,8 +156,8 @@ class Exclusions:
         }
 
     def _failures(self, c: PairedComparison) -> Exclusion | None:
-        """Exclude a comparison in which more requests of one side failed, because the remaining times favour that
-        side."""
+        """Exclude a comparison in which more requests failed on one side than on the other, because the remaining times
+        favour the side that fails."""
         if c.twin or not METRICS[c.metric].of_requests:
             return None
         pairs = self._shares.pairs(c.cell, c.a, c.b)

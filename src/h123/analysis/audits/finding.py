@@ -1,4 +1,4 @@
-"""The finding of an audit about one trial, and the declaration of audits."""
+"""Defines the finding of an audit about one trial, and how audits are declared."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -76,7 +76,7 @@ def _loss(name: str, configured: Direction, counted: FinishedDirection) -> Findi
 
 
 def _expected(packets: int, share: float) -> tuple[int, int]:
-    """Return the bounds that leave out half of a thousandth of the probability on either side."""
+    """Return the bounds of the 99.9 % interval, each of which leaves out 0.05 % of the probability."""
     if packets <= 0 or share in (0, 1):
         return (0, 0) if packets <= 0 or share == 0 else (packets, packets)
     tail = (1 - LOSS_CONFIDENCE) / 2

@@ -31,7 +31,7 @@ def round_trip_floor_ns(link: Ways) -> int:
 
 
 def capacity_bits(one_way: Direction, seconds: float) -> float | None:
-    """Return the most bits that the direction can deliver in any span of `seconds`, or None without a limit.
+    """Return the most bits that the direction can deliver in any span of `seconds`, or None if there is no limit.
 
     For a constant rate this is rate x time; for a trace, the fullest window of that length; with timed changes, the
     largest of these.

@@ -85,8 +85,8 @@ def tls_wrong(attempt: Attempt) -> Finding | None:
 
 
 def sessions_wrong(attempt: Attempt) -> Finding | None:
-    """Check that every connection the client reports resumed its session or sent early data if the study asks for it,
-    and that none did otherwise.
+    """Check that every connection that the client reports resumed its session or sent early data if the study asks for
+    it, and that no connection did so if the study does not.
 
     The kernel handles TCP Fast Open: the client's host counts all connections that used it, except those whose first
     packet the link lost. There is nothing to check if the study asks for full handshakes throughout, because most

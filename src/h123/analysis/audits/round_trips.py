@@ -33,10 +33,10 @@ def round_trips_odd(attempt: Attempt) -> Finding | None:
     """Check that every connection needed exactly its protocol's round trips before its first answer, including the
     request's own.
 
-    More are allowed for connections that lost packets, met a Retry or QUIC's threefold limit, or whose early data was
-    refused. Further round trips after the request are due to the server, which waited or could not send enough at once;
-    they are checked only under the virtual clock, because under the wall clock other round trips happen while a server
-    works. There is nothing to check for uploads, because the answer follows the body.
+    More are allowed for connections that lost packets, met a Retry or QUIC's anti-amplification limit, or whose early
+    data was refused. Further round trips after the request are due to the server, which waited or could not send enough
+    at once; they are checked only under the virtual clock, because under the wall clock other round trips happen while
+    a server works. There is nothing to check for uploads, because the answer follows the body.
     """
     handshake, extra = _handshake(attempt), beyond(attempt)
     if handshake is None or not extra:

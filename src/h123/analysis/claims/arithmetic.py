@@ -73,8 +73,8 @@ def _transfer(numbers: checks.TransferCheck) -> Arithmetic:
 
 
 def _little(numbers: checks.LittleCheck) -> Arithmetic:
-    """Check by Little's law (Oper. Res. 9, 1961): rate = in flight / time in flight, which is at least one round
-    trip."""
+    """Check a claimed rate by Little's law (Oper. Res. 9, 1961): it is at most the number of requests in flight divided
+    by a round trip."""
     most = numbers.in_flight / (numbers.round_trip / 1e9)
     trip = format_seconds(numbers.round_trip / 1e9)
     text = f"{numbers.in_flight} in flight / {trip} = at most {_figure(most)} requests/s"
@@ -132,8 +132,8 @@ def _rounding(before: float, after: float) -> float:
 
 
 def _rank_biserial(numbers: checks.RankBiserialCheck) -> Arithmetic:
-    """Check r = 1 - 2 U / (n m), where U is a whole number, or half of one with ties (Kerby, Compr. Psychol. 3,
-    2014)."""
+    """Check r = 1 - 2 U / (n m), where U is a whole number, or a multiple of 1/2 if there are ties (Kerby, Compr.
+    Psychol. 3, 2014)."""
     cells = numbers.first * numbers.second
     nearest = min((1 - u / cells for u in range(2 * cells + 1)), key=lambda r: abs(r - numbers.printed))
     passed = abs(nearest - numbers.printed) <= 0.5 * 10**-numbers.digits + 1e-12
@@ -165,7 +165,8 @@ def _many_tests(numbers: checks.ManyTestsCheck) -> Arithmetic:
 
 
 def _one_number(numbers: checks.OneNumberCheck) -> Arithmetic:
-    """Check in a closed loop that each user's time matches the total rate: rate = users x size / time (Little)."""
+    """Check that a time and a rate are two observations. In a closed loop they are one, because rate = users x size /
+    time (Little), and the ratio of the rates then repeats the ratio of the times."""
     (slow, quick), (low, high) = numbers.times, numbers.rates
     apart = abs(slow / quick / (high / low) - 1)
     times, rates = (f"{_figure(a)} / {_figure(b)} = {figures(a / b)}" for a, b in ((slow, quick), (high, low)))

@@ -1,4 +1,4 @@
-"""The verdict on each claim of a ledger: by arithmetic, and by a campaign of the study that the ledger is about.
+"""Decides each claim of a ledger: by arithmetic, and by a campaign of the study that the ledger is about.
 
 The rule is the same for all claims. A directional claim is confirmed if the exact signed-rank test rejects in the
 claimed direction (corrected with Holm's method over the ledger's claims that the campaign was to measure) and, if the
@@ -7,16 +7,16 @@ only the direction is confirmed. The claim is refuted if its interval lies insid
 the opposite side of zero from the claim.
 
 An equivalence is confirmed if, in all its cells, the interval lies inside the margin and both one-sided tests reject
-after Holm; it is refuted if in some cell the interval lies wholly outside. A claim of `not higher` or `not lower`
-follows the same rule, but only for one end of the margin and with one test. Intervals are not widened for the number of
-claims or cells. Every other claim is undecided, and so is a claim with fewer than 6 blocks or with trials that an audit
-calls impossible.
+after Holm's correction; it is refuted if in some cell the interval lies wholly outside. A claim of `not higher` or `not
+lower` follows the same rule, but only for one end of the margin and with one test. Intervals are not widened for the
+number of claims or cells. Every other claim is undecided, and so is a claim with fewer than 6 blocks or with trials
+that an audit calls impossible.
 
 Two claims with the same observation (the same levels, cells and metric, or latency and goodput in a closed loop) count
 once: the later one takes the earlier one's place, and its p is never smaller. If one is about a margin and the other
 about a direction, the later one keeps its own p. Both can be untrue only if the difference is at least the margin, on
-the side that the direction denies. In that case, whatever confirms either claim lets a one-sided test at the margin
-reject, so the chance of confirming one of the two is no larger than that test's.
+the side that the direction denies. In that case, neither claim can be confirmed unless a one-sided test at the margin
+rejects. So the chance of confirming one of the two is no larger than the chance that this test errs.
 """
 
 import math

@@ -127,8 +127,8 @@ def _absent(claim: MeasurableClaim, cells: Sequence[Cell], plan: Plan) -> str | 
 
 
 def _log_ratios(claim: MeasurableClaim, cell: Cell, values: Values, plan: Plan) -> ByBlock:
-    """Return log(a / b) by block, or log a if there is no b; minus the counterpart cell's value if there is a
-    counterpart."""
+    """Return log(a / b) by block, or log(a) if the claim has no b. If the claim has a counterpart cell, subtract that
+    cell's value."""
 
     def logs(there: Cell) -> ByBlock:
         if claim.b is None:

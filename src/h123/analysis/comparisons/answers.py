@@ -1,9 +1,10 @@
-"""Detects answers of different sizes: a smaller answer is less work, so a shorter time does not show that it is faster.
+"""Detects answers of different sizes. A smaller answer is less work, so a shorter time does not show that a level is
+faster.
 
-This concerns only requests whose study states no size; otherwise a different size is a failed request. If the sizes of
-both sides are constant, they must be equal. If they vary, they count as different if every trial of one side has a
-larger mean than every trial of the other, by more than `TOLERATED`, or if one side sends nothing and the other sends
-something.
+Only requests for which the study states no size are compared; otherwise a request with a different size fails. If the
+sizes of both sides are constant, they must be equal. If they vary, they count as different if every trial of one side
+has a larger mean than every trial of the other, by more than `TOLERATED`, or if one side sends nothing and the other
+sends something.
 """
 
 from collections import defaultdict
@@ -101,8 +102,8 @@ class Answers:
         ]
 
     def between(self, cell: Cell, a: str, b: str) -> AnswersRow | None:
-        """Return the request whose answers differ most. None if they are alike, or if the levels make different
-        requests on purpose. A cell may leave factors open."""
+        """Return the request whose answers differ most between two levels. None if the answers are alike, or if the
+        levels make different requests on purpose. A cell may leave factors open."""
         if a == b or not self._same_requests(cell, a, b):
             return None
         difference = most_unlike(*(self.of({**cell, self._factor: level}) for level in (a, b)))

@@ -1,4 +1,4 @@
-"""Latency against load: each treatment's values at each rate, the knee of its curve, and its maximum rate.
+"""Measures latency against load: each treatment's values at each rate, the knee of its curve, and its maximum rate.
 
 The steps are levels of one factor that each set a `rate`. They are fixed before anything runs and are the same for all
 treatments, so each step is paired within its block, and no block depends on the results of an earlier one. Knees and
@@ -169,7 +169,7 @@ _AtSteps = Mapping[str, Attempt]
 
 
 def _treatments(attempts: Iterable[Attempt], factor: str) -> dict[_Place, dict[int, dict[str, Attempt]]]:
-    """Group attempts by all levels except the step, then by block. A/A twins are left out."""
+    """Group attempts by all levels except the step, and then by block. A/A twins are left out."""
     attempts_by_step: dict[_Place, dict[int, dict[str, Attempt]]] = defaultdict(lambda: defaultdict(dict))
     for attempt in attempts:
         if not attempt.twin:
@@ -210,8 +210,8 @@ def _knee(at: Sequence[tuple[float, Attempt]]) -> float | None:
 
 
 def knee(powers: Sequence[tuple[float, float]]) -> float | None:
-    """Return the rate with the greatest power, from (rate, power) pairs in increasing order of rate. None without
-    pairs."""
+    """Return the rate with the greatest power, from (rate, power) pairs in increasing order of rate. None if there are
+    no pairs."""
     best = max(range(len(powers)), key=lambda index: powers[index][1])
     if powers[best][1] <= 0:
         return None

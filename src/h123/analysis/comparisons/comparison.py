@@ -203,6 +203,6 @@ def pair_values(
 
 
 def workload(study: Study, cell: Cell, a: str, b: str, unknown: Collection[str] = ()) -> str:
-    """Describe the request: `GET 100 kB`. If the levels differ in it, describe both."""
+    """Describe the requests: `GET 100 kB`. If they differ between the levels, describe both."""
     parameters = (study.parameters({**cell, study.compare.factor: level}) for level in (a, b))
     return " / ".join(dict.fromkeys(p.workload.label(unknown) for p in parameters))

@@ -1,5 +1,5 @@
-"""Interactions: whether the compared factor's effect depends on other factors, by a model over trials, clustered by
-block.
+"""Interactions: whether the compared factor's effect depends on other factors, estimated with a model over all trials
+that is clustered by block.
 
 The model describes log(metric) by its cell means (compared factor * other factors), from the values of all trials in
 complete blocks. An interaction is a contrast of these means: a / b at one level of another factor, divided by a / b at
@@ -38,7 +38,7 @@ class Contrasted(TypedDict):
 
 
 class Interaction(TypedDict):
-    """How a difference depends on other factors."""
+    """An estimate of how a difference depends on other factors."""
 
     metric: str
     a: str
@@ -134,7 +134,7 @@ def _contrast(names: list[str], first: str, second: str) -> Floats:
 
 def _complete(index: _Index, cells: list[tuple[str, ...]], metric: str) -> Floats:
     """Return log(metric) of the shape (blocks, cells) for blocks in which every cell has a positive value. If imported
-    samples have several runs of a cell in a block, their median counts."""
+    samples have several runs of a cell in a block, use their median."""
     by_block: dict[int, dict[tuple[str, ...], float]] = defaultdict(dict)
     for (block, cell), runs in index.items():
         values = [value for metrics in runs if (value := metrics[metric]) is not None]

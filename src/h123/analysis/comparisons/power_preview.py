@@ -1,7 +1,7 @@
 """Predicts before anything runs how narrow a study's intervals will be, and which differences its families can find.
 
-The preview assumes a single look at the planned blocks. The spread between blocks is the user's, or taken from
-published campaigns with similar trials (spreads.py). Without either, it is unknown.
+The preview assumes a single look at the planned blocks. The user states the spread between blocks, or it is taken from
+published campaigns with similar trials (spreads.py). Otherwise it is unknown.
 """
 
 from collections.abc import Iterable, Sequence
@@ -47,7 +47,8 @@ class FamilyPower:
 def preview_power(
     plan: Plan, *, effect: float, assumed_spread: float | None, spreads: Sequence[Varied]
 ) -> list[FamilyPower]:
-    """Preview all families of the plan, the study's first one first. `effect` is the true difference to find."""
+    """Preview all families of the plan, beginning with the study's first one. `effect` is the true difference to
+    find."""
     blocks, level = len(plan.blocks), _level(plan)
     families: dict[str, list[PairedComparison]] = {}
     for comparison in declared(plan):
@@ -67,7 +68,7 @@ def preview_power(
 
 
 def headline(families: Sequence[FamilyPower]) -> list[Expected]:
-    """Return the comparisons that answer the study's question, which are its first family."""
+    """Return the comparisons that answer the study's question. They are the study's first family."""
     first = families[0].name.partition("/")[0]
     return [
         comparison for family in families if family.name.partition("/")[0] == first for comparison in family.comparisons
@@ -76,7 +77,7 @@ def headline(families: Sequence[FamilyPower]) -> list[Expected]:
 
 def blocks_to_be(precision: float, comparisons: Iterable[Expected], plan: Plan) -> dict[str, int | None]:
     """Return, for each place with a known spread, the number of blocks that will probably make all intervals as narrow
-    as `precision`. None stands for more than is practical."""
+    as `precision`. None if this is more than is practical."""
     needed: dict[str, list[int | None]] = {}
     level = Looks([len(plan.blocks)], by_width=True).level(plan.study.compare.alpha)
     for comparison in comparisons:

@@ -1,10 +1,10 @@
 """Projects with how many blocks an undecided comparison would probably be decided.
 
-It assumes that the mean and standard deviation of the paired log ratios stay as they are. The projection is the
+The projection assumes that the mean and standard deviation of the paired log ratios stay as they are. It is the
 smallest number of blocks with which Student's t test finds a difference, or the two one-sided tests find an
 equivalence, with a power of `POWER`, at the level that the family's correction leaves and the signed-rank test attains.
-It is no more certain than the mean that it starts from. Reference: Julious, Sample Sizes for Clinical Trials (2010),
-chapters 3 and 5.
+The projection is no more certain than the mean on which it is based. Reference: Julious, Sample Sizes for Clinical
+Trials (2010), chapters 3 and 5.
 """
 
 import math
@@ -27,7 +27,7 @@ from h123.base.distributions import noncentral_student_cdf, student_quantile
 
 
 class Outlook(TypedDict):
-    """The number of blocks that would decide the question, and the time that these take."""
+    """The number of blocks that would decide the question, and the time that they take."""
 
     blocks: int | None
     """The largest projection for the comparisons of the first family."""
@@ -115,8 +115,8 @@ def fewest_blocks(projected: Iterable[JudgedComparison], level: float) -> int:
 
 
 def of_question(projected: Sequence[JudgedComparison]) -> list[Projection]:
-    """Return the projections of the undecided comparisons that the answer shows, because a forecast is only about
-    these."""
+    """Return the projections of the undecided comparisons that the answer shows. Forecasts are only about these
+    comparisons."""
     return [projection for c in headline(projected) if (projection := c.get("projection"))]
 
 
@@ -183,12 +183,12 @@ def _power(mean: float, spread: float, blocks: int, margin: float, levels: Level
 
 
 def _clipped(noncentrality: float) -> float:
-    """Limit the noncentrality to a range in which the power is 1 and still quick to compute."""
+    """Limit the noncentrality. Beyond the limit the power is 1, and computing it would be slow."""
     return max(-_FURTHEST, min(_FURTHEST, noncentrality))
 
 
 @cache
 def _critical(blocks: int, level: float, sides: int) -> float:
-    """Return Student's t for the largest attainable p that is not above `level`; infinite if there is none."""
+    """Return Student's t for the largest attainable p that is not above `level`. Infinite if there is no such p."""
     p = size(blocks, level, sides)
     return -student_quantile(blocks - 1, p / sides) if p > 0 else math.inf

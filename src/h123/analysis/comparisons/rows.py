@@ -76,7 +76,7 @@ class ComparedLevels(TypedDict):
 
 
 class TestResult(EstimateRow):
-    """The result of a comparison."""
+    """The result of a comparison: its estimate, its p values and its verdict."""
 
     test: str | None
     """`signed-rank`, or `sign` if the differences are asymmetric."""

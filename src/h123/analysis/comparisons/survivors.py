@@ -1,4 +1,4 @@
-"""Detects requests that an imported file may have lost: if failed requests leave no row, only fast ones remain.
+"""Detects requests that may be missing from an imported file. If failed requests leave no row, only fast ones remain.
 
 Runs with a fixed number of requests have that number of rows in most blocks, and never more. Missing rows count as
 missing requests, and so does a level that a block lacks completely. Runs with a fixed duration have no such number:
@@ -73,7 +73,7 @@ def survivors(attempts: Sequence[Attempt], plan: Plan) -> Survivors:
 
 
 def _planned(counts: Mapping[Treated, int]) -> int | None:
-    """Return the number of rows that most runs of one level have and none exceeds, or None."""
+    """Return the number of rows that most runs of one level have, if no run has more. Otherwise return None."""
     most, arms = max(counts.values()), defaultdict[tuple[tuple[str, str], ...], list[int]](list)
     for place, count in counts.items():
         arms[place.cell].append(count)
@@ -81,7 +81,7 @@ def _planned(counts: Mapping[Treated, int]) -> int | None:
 
 
 def _all(counts: Mapping[Treated, int]) -> list[Treated]:
-    """Return each level in each block."""
+    """Return every combination of a level and a block."""
     blocks, arms = sorted({place.block for place in counts}), dict.fromkeys(place.cell for place in counts)
     return [Treated(block, arm, False) for block in blocks for arm in arms]
 

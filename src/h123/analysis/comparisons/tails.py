@@ -48,8 +48,8 @@ TAILS = {
 
 
 def tails(evidence: Evidence, attempts: Sequence[Attempt], plan: Plan) -> list[TailRow]:
-    """Return the `tails` part of verdicts.json: a typical trial for each quantile in the study, cell and level (the
-    medians over trials of the value and of both ends of its interval)."""
+    """Return the `tails` part of verdicts.json: one row for each quantile in the study, cell and level. The row
+    describes a typical trial, by the medians over trials of the value and of both ends of its interval."""
     metrics = {metric for family in plan.study.compare.families for metric in family.metrics}
     return [
         row

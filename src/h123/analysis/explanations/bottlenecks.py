@@ -50,8 +50,8 @@ class Bottlenecks:
 
     @property
     def limits(self) -> list[str]:
-        """Return the treatment's limit: from packets, the largest part of a request's time; from processors, those
-        without capacity left, or else the one that worked for most of the time."""
+        """The treatment's limit. From packets, it is the largest part of a request's time. From processors, it is each
+        role without capacity left, or else the role that worked for most of the time."""
         largest = next(iter(self.shares))
         if self.told_by == "packets":
             return [largest]
@@ -87,9 +87,9 @@ def _by_packets(explanations: TrialExplanations, attempts: Sequence[Attempt]) ->
 
 
 def _no_work(attempt: Attempt) -> Mapping[str, str]:
-    """Return new names for the causes that look like processing in the client or server but are not, by their usual
-    names. Under the virtual clock processing takes no time. Over HTTP/1.1 with more users than connections, requests
-    wait at the client for a free connection."""
+    """Return new names for causes that look like processing but are not, as a map from their usual names. Under the
+    virtual clock, processing in the client and server takes no time. Over HTTP/1.1 with more users than connections,
+    requests wait at the client for a free connection."""
     p = attempt.parameters
     crowded = p["protocol"] == "h1" and isinstance(p["connections"], int) and p["connections"] < p["users"]
     waits = {CLIENT: _AT_CLIENT} if attempt.virtual or crowded else {}

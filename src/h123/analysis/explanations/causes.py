@@ -58,7 +58,7 @@ class CauseRow(TypedDict):
 
 
 class Sums(TypedDict):
-    """How well the parts, without unattributed time, add up to the latencies."""
+    """Shares that show how well the parts add up to the latencies, and how much time is unattributed."""
 
     a_requests: float
     """Share of a's requests whose parts add up within 2 %, as the mean over trials."""
@@ -79,7 +79,8 @@ class Losses(TypedDict):
 
 
 class TimeSpent(TypedDict):
-    """How the mean request of both levels (or the median visit of a page) spent its time, without very small parts."""
+    """How the mean request at both levels (or the median visit of a page) spent its time. Very small parts are left
+    out."""
 
     blocks: int
     a_seconds: float
@@ -119,7 +120,7 @@ difference."""
 
 def causes(case: Case, comparisons: Sequence[JudgedComparison]) -> list[CausesRow]:
     """Return the `causes` part of verdicts.json: a row for each comparison of whole requests, or visits, that answers
-    the question, and for cold requests. Trials without a record of packets have none."""
+    the question, and for cold requests. Trials without a record of packets have no row."""
     explanations = TrialExplanations(case)
     rows = [
         row for c in _explainable_comparisons(comparisons) if (row := _row(c, case.factor, explanations)) is not None
@@ -172,7 +173,8 @@ class TrialExplanations:
         return self.of(attempt).get(phase) if attempt else None
 
     def of(self, attempt: Attempt) -> Mapping[str, Means]:
-        """Return the mean time on each cause, for each phase of an attempt; empty if the packets do not show it."""
+        """Return the mean time spent on each cause, for each phase of an attempt. Empty if the packets do not show
+        it."""
         if attempt.name not in self._read:
             self._read[attempt.name] = self._means(attempt)
         return self._read[attempt.name]
@@ -239,7 +241,7 @@ def _row(c: JudgedComparison, factor: str, explanations: TrialExplanations) -> C
 
 
 def between(mine: Sequence[Means], others: Sequence[Means]) -> TimeSpent:
-    """Return the time that both sides spent in each block, and how they differ."""
+    """Return the time that both sides spent on each cause over the blocks, and how they differ."""
     a, b = (np.array([mean.seconds for mean in side]) for side in (mine, others))
     sums = _sums(mine, others, a, b)
     return {

@@ -1,9 +1,9 @@
-"""Computes how much of a cold request's difference comes from the initial window, which belongs to the stacks rather
-than to the protocols.
+"""Computes how much of the difference between cold requests comes from the initial window, which belongs to the stacks
+rather than to the protocols.
 
-It uses the arithmetic of slow start on the link without loss, with the known initial windows of the campaign's senders:
-the study's setting, Linux' default, or the window that `h123 verify` measured for a QUIC stack. `bench/arithmetic.py`
-compares this arithmetic with whole requests.
+The computation uses the arithmetic of slow start on the link without loss, with the known initial windows of the
+campaign's senders: the study's setting, Linux' default, or the window that `h123 verify` measured for a QUIC stack.
+`bench/arithmetic.py` compares this arithmetic with whole requests.
 """
 
 from collections.abc import Sequence

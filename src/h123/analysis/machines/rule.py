@@ -1,4 +1,4 @@
-"""The rule for machines that differ, which is fixed before anything is measured (docs/cluster.md).
+"""Defines when a machine differs from the others. The rule is fixed before anything is measured (docs/cluster.md).
 
 A machine differs if its mean is off by more than the study's margin, and by more than chance allows: a t-test with the
 variance within machines (Searle, Casella, McCulloch, Variance Components, 1992, chapter 3) at `LEVEL`, divided by the
@@ -25,7 +25,7 @@ What = TypeVar("What")
 
 @dataclass(frozen=True)
 class Measurement(Generic[What]):
-    """The measurements on each machine."""
+    """The measurements of one quantity on each machine."""
 
     what: What
     groups: Groups
@@ -46,8 +46,8 @@ class Departure(Generic[What]):
 
 
 def departures(samples: Sequence[Measurement[What]], machines: Iterable[str], bound: float) -> list[Departure[What]]:
-    """Return the machines that differ by more than `bound`, the most certain first. If only two machines remain, only
-    one is listed, because nothing shows which one is off."""
+    """Return the machines that differ by more than `bound`, beginning with the most certain difference. If only two
+    machines remain, only one is listed, because nothing shows which one is off."""
     inside, found = set(machines), list[Departure[What]]()
     while departure := _worst(samples, inside, bound):
         found.append(departure)

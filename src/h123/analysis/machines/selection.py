@@ -40,7 +40,8 @@ def differences(
     homes: Mapping[int, str],
     margin: float,
 ) -> list[MachineDifference]:
-    """Return the machines that differ: first by ratios and A/A pairs, the most certain first, then by values alone."""
+    """Return the machines that differ: first those whose ratios or A/A pairs differ, the most certain first, and then
+    those whose values alone differ."""
     machines, bound = set(homes.values()), math.log1p(margin)
     samples = [Measurement(_What(c, "ratio"), _ratios(c, homes)) for c in question]
     samples += [Measurement(_What(c, "twin"), _ratios(c, homes), zero=True) for c in twins]
@@ -71,7 +72,7 @@ def _ratios(comparison: PairedComparison, homes: Mapping[int, str]) -> Groups:
 
 
 def _levels(comparison: PairedComparison, homes: Mapping[int, str]) -> Groups:
-    """Return the geometric mean of both sides, which does not depend on their ratio."""
+    """Return, by machine, the logarithms of the geometric mean of both sides, which does not depend on their ratio."""
     whole = [pair for pair in comparison.pairs if pair.whole]
     return _grouped(((pair.block, (math.log(pair.a) + math.log(pair.b)) / 2) for pair in whole), homes)
 

@@ -1,8 +1,8 @@
 """A statistic that does not rest on any single machine: it leaves out each machine in turn, and reports the widest
 interval and the largest p.
 
-If one machine is off by any amount, the p without it is valid, and the largest p is no smaller (intersection-union
-test: Berger, Technometrics 24, 1982).
+If one machine is off by any amount, the p without that machine is valid, and the largest p is at least as large
+(intersection-union test: Berger, Technometrics 24, 1982).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ class Statistic(Protocol):
 
 @dataclass(frozen=True)
 class WithoutOne:
-    """A statistic of all blocks, and of the blocks without each machine."""
+    """One statistic, computed from all blocks, and from the blocks that remain without each machine."""
 
     whole: Statistic
     parts: Sequence[Statistic]
@@ -38,7 +38,7 @@ class WithoutOne:
     """The smallest number of blocks that remain when one machine is left out."""
 
     def estimate(self, confidence: float) -> IntervalEstimate:
-        """Return the centre of all blocks, and an interval that contains the intervals of all parts."""
+        """Return the centre of all blocks, and an interval that contains the intervals without each machine."""
         estimates = [statistic.estimate(confidence) for statistic in (self.whole, *self.parts)]
         return IntervalEstimate(
             estimates[0].centre,

@@ -9,7 +9,7 @@ GateWord = Literal["passed", "failed", "undecided"]
 
 
 class GateRow(TypedDict):
-    """The outcome of the conditions that the campaign was last checked against; gate.json has the figures."""
+    """The outcome of the conditions against which the campaign was last checked. The figures are in gate.json."""
 
     verdict: GateWord
     lines: Sequence[str]

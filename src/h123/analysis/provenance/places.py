@@ -22,7 +22,7 @@ class PlaceRow(TypedDict):
 
 
 def places(attempts: Sequence[Attempt], events: Iterable[Event]) -> list[PlaceRow]:
-    """Return the machines of the attempts that count, with their latest facts; empty if all attempts ran on one
+    """Return the machines of the attempts that count, with their latest facts. Empty if all attempts ran on one
     machine."""
     facts = machines(events)
     names = sorted({attempt.place for attempt in attempts if attempt.place})

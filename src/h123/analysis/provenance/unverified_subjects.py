@@ -22,7 +22,8 @@ class UnprovedPart(TypedDict):
 
 
 def _compute(case: Case) -> UnprovedPart:
-    """Return the part. It is absent for campaigns of earlier versions, which did not record verifications."""
+    """Return this section's part of verdicts.json. It is empty for campaigns of earlier versions, which did not record
+    verifications."""
     return {
         "unproved": [
             {**proof, "subject": name, "role": role}

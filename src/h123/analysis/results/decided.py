@@ -1,9 +1,9 @@
 """Decides claims by the published results (docs/results/data), with the verdicts of each campaign's own analysis.
 
 A result decides a claim if it measured the claim: it is a campaign of the claim's study, the claim was the same at the
-time of the analysis, and the study still has the treatments as they ran. The verdict includes whether the audits allow
-one. If several results measured a claim, the one with the largest scale counts, then the one with the most blocks, then
-the latest. The choice does not depend on what a result found.
+time of the analysis, and the study still has the treatments as they ran. The verdict may be that the audits allow no
+conclusion. If several results measured a claim, the one with the largest scale counts, then the one with the most
+blocks, then the latest. The choice does not depend on what a result found.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,8 +35,8 @@ class Decided:
 def decide_by_results(
     ledger: Ledger, results: Sequence[PublishedResult], own: "LedgerDecided | None" = None
 ) -> Decided:
-    """Decide a ledger by results. `own` has the verdicts of the user's own campaign, which take precedence. Raises
-    UserError if a result is damaged."""
+    """Decide the claims of a ledger by published results. `own` contains the verdicts of the user's own campaign, which
+    take precedence. Raises UserError if a result is damaged."""
     base = own or decide(ledger)
     mine = [result for result in results if result.campaign["study"]["name"] == ledger.study]
     study = load_study(find_study(ledger.study)) if ledger.study and mine else None

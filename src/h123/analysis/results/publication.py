@@ -1,4 +1,5 @@
-"""Publishes a finished campaign as a result: the requirements, and the parts of the verdicts that it keeps."""
+"""Publishes a finished campaign as a result. Defines the requirements, and which parts of the verdicts the result
+keeps."""
 
 import hashlib
 import json

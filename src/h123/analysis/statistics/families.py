@@ -12,7 +12,7 @@ from h123.study import Family
 
 @dataclass(frozen=True)
 class Membership:
-    """The family of one comparison."""
+    """The family of one comparison, and its correction."""
 
     name: str
     correction: str
@@ -49,13 +49,13 @@ def adjust(p: Sequence[float], correction: str) -> list[float]:
 def smallest_adjusted(pairs: int, size: int, correction: str) -> float:
     """Return the smallest adjusted p that a comparison with `pairs` pairs can have in a family of `size`.
 
-    Holm multiplies the smallest p by the family's size, whatever the other p are. Benjamini-Hochberg can leave it
-    unchanged if all others are as small.
+    Holm's method multiplies the smallest p by the family's size, whatever the other p values are. Benjamini-Hochberg's
+    can leave it unchanged if all others are just as small.
     """
     return min(1.0, attainable(pairs) * (size if correction == "holm" else 1))
 
 
 def blocks_needed(size: float, correction: str, alpha: float) -> int:
-    """Return the smallest number of blocks with which a verdict is possible."""
+    """Return the smallest number of blocks with which a verdict is possible in a family of `size` comparisons."""
     factor = size if correction == "holm" else 1
     return max(2, math.ceil(math.log2(2 * factor / alpha)))

@@ -57,7 +57,7 @@ class Looks:
     @property
     def rule(self) -> str:
         """The name of the rule that sets the error probability of each look. After an unplanned look, only the spending
-        rule applies, which is valid for any looks."""
+        rule applies, because it is valid whenever looks happen."""
         if self.by_width:
             return WIDTH
         return FIXED if self.planned and set(self.blocks) <= set(self.planned) else SPENDING
@@ -77,7 +77,8 @@ class Looks:
 
 
 def _count_effective_looks(blocks: Sequence[int]) -> int:
-    """Count the looks that could find something. With fewer blocks, no p is small enough, so they spend nothing."""
+    """Count the looks that could find something. A look with too few blocks for any p to be small enough spends
+    nothing."""
     return sum(number >= FEWEST for number in blocks)
 
 

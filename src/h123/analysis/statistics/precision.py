@@ -1,7 +1,7 @@
 """Precision: how narrow a comparison's interval becomes with a given number of blocks, and which spread an interval
 implies.
 
-Both computations use the interval of a typical sample: normal scores, the expected order statistics of that many normal
+Both computations use the interval of a typical sample: normal scores, the expected order statistics of as many normal
 differences (Blom, Statistical Estimates and Transformed Beta-Variables, 1958). The mean width of real samples is up to
 a tenth larger. An interval's width does not show where it lies, so it reveals nothing about the effect.
 """

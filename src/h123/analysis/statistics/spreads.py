@@ -1,7 +1,7 @@
 """Spreads: how much the ratios of the project's own campaigns vary from block to block.
 
 A ratio's spread depends on the network and on how much data a trial moves, because more packets share more of the same
-losses. So a campaign predicts only trials like its own. Published results contain their spreads;
+losses. So a campaign predicts the spread only for trials like its own. Published results contain their spreads;
 docs/results/spread.csv lists the spreads of campaigns that were published before results existed.
 """
 

@@ -2,9 +2,9 @@
 does not assume symmetry.
 
 If two things are equal, they differ as often and as far to one side as to the other, so their differences are
-symmetric. If one thing is occasionally much slower, the differences need not be symmetric: the centre of the
-differences is then not their median, and the signed-rank test may find a difference although half of the blocks are
-above 1 and half below.
+symmetric. If one thing is occasionally much slower, the differences need not be symmetric. Their centre is then not
+their median, and the signed-rank test may find a difference although the ratio is above 1 in half of the blocks and
+below 1 in the other half.
 """
 
 import math
@@ -23,12 +23,13 @@ LEVEL = 0.1
 
 
 def symmetry(differences: Sequence[float] | Floats) -> float | None:
-    """Return the two-sided p of the triples test against symmetric differences. None for too few or infinite
-    differences.
+    """Return the two-sided p of the triples test against symmetric differences. None if there are too few differences,
+    or if one is infinite.
 
-    A triple leans right if its middle value is nearer to the lowest one. T is the number of right minus left triples; T
-    over its standard error is about standard normal. References: Randles, Fligner, Policello, Wolfe, J. Am. Stat.
-    Assoc. 75 (1980); Hollander, Wolfe, Chicken, Nonparametric Statistical Methods (2014), section 3.9.
+    A triple leans right if its middle value is nearer to the lowest one. T is the number of triples that lean right
+    minus the number that lean left. T divided by its standard error is about standard normal. References: Randles,
+    Fligner, Policello, Wolfe, J. Am. Stat. Assoc. 75 (1980); Hollander, Wolfe, Chicken, Nonparametric Statistical
+    Methods (2014), section 3.9.
     """
     d = np.sort(np.asarray(differences, dtype=np.float64))
     n = len(d)
@@ -47,8 +48,8 @@ def symmetry(differences: Sequence[float] | Floats) -> float | None:
 
 
 def _leaning(d: Floats) -> Floats:
-    """Return for each i < j the right minus the left triples among those of d[i], d[j] and a third value of the sorted
-    `d`.
+    """Return, for each i < j, the number of triples that lean right minus the number that lean left. The triples
+    consist of d[i], d[j] and a third value of the sorted `d`.
 
     Whether a triple leans right or left depends only on how the third value compares with a bound that i and j
     determine. A binary search for that bound counts the triples without building them.

@@ -1,7 +1,7 @@
-"""The values that conditions test: the ratio of two levels by any metric, or one level's value, in each cell.
+"""Computes the values that conditions test in each cell: the ratio of two levels by any metric, or one level's value.
 
-The study need not name the metric, because every trial provides all metrics that can be measured in it. Such a
-comparison belongs to no family, so its interval is not corrected for multiple tests.
+The study need not name the metric, because every trial provides all metrics that can be measured in it. A comparison
+for a condition belongs to no family, so its interval is not corrected for multiple tests.
 """
 
 import math

@@ -118,8 +118,8 @@ def _bare(plan: Plan, clock_levels: Clocks) -> Iterator[PairedComparison]:
 
 
 def _time_comparisons(plan: Plan, clock_levels: Clocks) -> Iterator[PairedComparison]:
-    """Yield the comparisons of the study's families under the wall clock by metrics of time, without values. Processor
-    time is not divided: it is all processing, and does not exist under the virtual clock."""
+    """Yield the comparisons of the study's families by metrics of time, under the wall clock and without values.
+    Processor time is not divided, because it is all processing and does not exist under the virtual clock."""
     families = plan.study.compare.families
     metrics = dict.fromkeys(metric for family in families for metric in family.metrics)
     timed = [metric for metric in metrics if METRICS[metric].of_requests]

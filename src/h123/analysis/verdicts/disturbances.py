@@ -1,4 +1,4 @@
-"""The effect of disturbed trials on the answers: how many there are, and the answers without them
+"""Computes the effect of disturbed trials on the answers: how many trials are disturbed, and the answers without them
 (docs/disturbances.md)."""
 
 from collections.abc import Sequence

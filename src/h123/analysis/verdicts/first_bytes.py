@@ -1,6 +1,7 @@
 """Finds in packets why one side's first answers begin a round trip or more later than the other side's.
 
-A protocol's own round trips or a slow server are not among the reasons, because the causes of cold requests cover them.
+A protocol's own round trips and a slow server are not among the reasons, because the causes of cold requests cover
+both.
 """
 
 from collections import Counter

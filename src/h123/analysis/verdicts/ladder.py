@@ -1,4 +1,5 @@
-"""A ladder: steps from one level to another, each of which changes one thing, so that the whole ratio is their product.
+"""Ladders: comparisons from one level to another in steps that each change one thing. The ratio of the whole is the
+product of the steps' ratios.
 
 Within a block, the ratios of neighbours multiply exactly to the ratio of the ends, and so do geometric means over the
 same blocks: these means are the factors. Each factor has Student's 95 % interval of the logarithms (Student 1908),
@@ -121,7 +122,8 @@ def _mean(logs: Floats) -> tuple[float | None, float | None, float | None]:
 
 
 def _apart(factors: Sequence[Factor]) -> float | None:
-    """Return the largest relative distance between a factor and its comparison's centre. None if one has no value."""
+    """Return the largest relative distance between a factor and the centre of its comparison. None if one of them has
+    no value."""
     pairs = [(of["factor"], of["ratio"]) for of in factors]
     offs = [abs(mean / centre - 1) for mean, centre in pairs if mean is not None and centre is not None]
     return max(offs) if len(offs) == len(pairs) else None

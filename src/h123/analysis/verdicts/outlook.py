@@ -1,4 +1,4 @@
-"""The campaign's projection: how many blocks would decide its question."""
+"""Projects how many blocks would decide the campaign's question."""
 
 import datetime as dt
 from collections.abc import Iterable
@@ -27,11 +27,11 @@ def _compute(case: Case) -> OutlookPart:
 
 
 def seconds_per_trial(events: Iterable[Event]) -> float | None:
-    """Return the wall time from the first attempt's start to the last one's end, divided by the trials settled
-    meanwhile.
+    """Return the wall time from the first attempt's start to the last one's end, divided by the number of trials
+    settled in this time.
 
-    Pauses between an interruption and a resumption do not count. Repeated attempts, the lab's own work and the time
-    that lanes save are included. None if nothing was measured, or if the samples were imported.
+    Pauses between an interruption and a resumption do not count. Repeated attempts and the lab's own work are included,
+    and so is the effect of trials that run in parallel. None if nothing was measured, or if the samples were imported.
     """
     spans: list[list[TrialEvent]] = []
     for event in events:

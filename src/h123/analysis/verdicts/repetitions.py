@@ -1,4 +1,5 @@
-"""Metrics that repeat the observation of another metric (comparisons/repeats.py), and how closely the two agree."""
+"""Metrics that repeat the observation of another metric (comparisons/repeats.py), and how closely the two metrics
+agree."""
 
 from collections.abc import Sequence
 from typing import NotRequired

@@ -1,8 +1,10 @@
-"""The A/A pairs: how often comparisons of a treatment with itself differ, and how often they should.
+"""Counts how often the A/A pairs differ, which compare a treatment with itself, and how often they should differ by
+chance.
 
-The metrics of one trial are correlated, so chance tends to reject several of its comparisons at once or none, and their
-number is not binomial. The band for it follows from the null hypothesis: in each block of each cell, the two runs are
-swapped or not at random, for all metrics together (Westfall and Young, Resampling-Based Multiple Testing, 1993).
+The metrics of one trial are correlated, so chance tends to reject several of its comparisons at once or none, and the
+number of rejections is not binomial. The band for this number follows from the null hypothesis: in each block of each
+cell, the two runs are swapped or not at random, for all metrics together (Westfall and Young, Resampling-Based Multiple
+Testing, 1993).
 """
 
 from collections import defaultdict
@@ -60,7 +62,7 @@ def twin_rate(
 
 
 def _by_chance(twins: Sequence[PairedComparison], alpha: float, seed: int) -> Floats:
-    """Return for each of `SWAPS` random swaps the number of comparisons that reject."""
+    """Return, for each of `SWAPS` random swaps, the number of comparisons in which the test rejects."""
     random, counts = np.random.default_rng(seed), np.zeros(SWAPS)
     cells: dict[tuple[str, ...], list[PairedComparison]] = defaultdict(list)
     for twin in twins:

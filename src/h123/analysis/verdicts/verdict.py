@@ -108,7 +108,8 @@ def _correct(tested: list[ComparisonTest]) -> list[ComparisonTest]:
 
 
 def _families(tested: Sequence[ComparisonTest], repeating: bool) -> dict[str, list[int]]:
-    """Return indices by family, either of comparisons that repeat another's observation or of those that do not."""
+    """Return the indices of comparisons by family. `repeating`: only comparisons that repeat another's observation;
+    otherwise only those that do not."""
     families: dict[str, list[int]] = defaultdict(list)
     for place, test in enumerate(tested):
         if test.p is not None and bool(test.comparison.repeats) is repeating:

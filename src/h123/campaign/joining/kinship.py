@@ -30,7 +30,7 @@ _LEAVE_OUT = "leave this folder out, or join it into a separate campaign (--out)
 
 
 def _facts(folder: CampaignFolder, first: CampaignFolder) -> dict[str, tuple[object, object]]:
-    """Return everything that must be equal in both folders: by its name in campaign.json, the values of `folder` and of
+    """Return what must be equal in both folders, by its name in campaign.json: the value in `folder` and the value in
     `first`. The number of blocks may differ, because a longer campaign contains the shorter one."""
     both = _identity(folder), _identity(first)
     return {name: (both[0][name], both[1][name]) for name in both[0]}

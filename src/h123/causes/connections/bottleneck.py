@@ -15,8 +15,8 @@ _NS = 1_000_000_000
 class Wire:
     """The times, in ns, at which each packet of a direction was on the wire, in the order of arrival at the link.
 
-    A packet that was blocked or found the queue full took no time on the wire: it begins and ends at its arrival. Lost
-    packets were lost behind the bottleneck, so they took as long as any other packet.
+    A packet that was blocked or found the queue full took no time on the wire, so both of its times are its arrival.
+    Lost packets were lost behind the bottleneck, so they took as long as any other packet.
     """
 
     begins: Times
@@ -36,8 +36,8 @@ def wire(packets: Packets, way: Direction, *, shared: bool = False) -> Wire:
 
 
 def _in_turn(arrivals: Times, takes: Times) -> Wire:
-    """Compute the times of packets sent one after another. A packet begins when it has arrived and the previous one has
-    ended, and ends after the time it takes."""
+    """Compute the times of packets sent one after another. A packet's time on the wire begins when the packet has
+    arrived and the previous one has ended. It ends after as long as the packet takes."""
     before = np.concatenate([[0], np.cumsum(takes)[:-1]]) if len(takes) else takes
     begins = np.maximum.accumulate(arrivals - before) + before
     dropped = takes == 0
@@ -46,8 +46,8 @@ def _in_turn(arrivals: Times, takes: Times) -> Wire:
 
 
 def _behind_others(packets: Packets, bps: float, way: Direction) -> Wire:
-    """Compute the times if there is cross traffic, whose packets are not recorded. A packet's last bit was on the wire
-    when the packet left the link, less the delay, and its first bit as much earlier as its size takes. Before that, it
+    """Compute the times if there is cross traffic, whose packets are not recorded. A packet left the wire one delay
+    before it left the link. It was on the wire for as long as its size takes at the link's rate, and before that it
     waited for other traffic. A lost packet is assumed to have followed the previous one."""
     arrivals, departures = packets["at_ns"].astype(np.int64), packets["left_ns"].astype(np.int64)
     delivered = (packets["fate"] == DELIVERED) & (departures > 0)

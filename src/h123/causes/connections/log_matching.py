@@ -21,7 +21,7 @@ _UNLIKELY = 1e12
 
 def match_logs(logs: Sequence[StackLog], connections: Sequence[Connection]) -> list[StackLog | None]:
     """Return, for each connection, the server's log whose sending times match the times at which the link saw the
-    server's packets. Its times are converted to the trial's clock. None if no log matches."""
+    server's packets. The times in the returned log are those of the trial's clock. None if no log matches."""
     log_of: list[StackLog | None] = [None] * len(connections)
     quic = [
         place for place, connection in enumerate(connections) if connection.quic and len(_sending_times(connection))

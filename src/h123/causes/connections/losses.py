@@ -78,7 +78,8 @@ def _after_notice(sending: Sending, answers: Sending, places: Times, round_trip_
 
 
 def _next_at(sending: Sending, times: Times) -> Times:
-    """Return the first sending at or after each time, or the last sending if there is none."""
+    """Return, for each time, when the first packet was sent at that time or later. If there is none, return when the
+    last packet was sent."""
     place = np.searchsorted(sending.at, times)
     return np.append(sending.at, sending.at[-1])[place]
 

@@ -1,4 +1,4 @@
-"""Computes a sender's round trips from packets alone, and whether its window grew from one to the next.
+"""Computes a sender's round trips from packets alone, and whether its window grew from one round trip to the next.
 
 A round trip ends when the sender receives the first packet that the other end sent after it had received the round
 trip's first packet, because no earlier packet can answer that one.

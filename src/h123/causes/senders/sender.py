@@ -225,7 +225,7 @@ class Sender:
 
     @cached_property
     def _small(self) -> NDArray[np.bool_]:
-        """Whether neither each packet nor the one before it was full."""
+        """For each packet, whether it and the one before it were both smaller than a full packet."""
         part = self._content.speaks & ~self._content.full
         small: NDArray[np.bool_] = part & np.roll(part, 1)
         return small
