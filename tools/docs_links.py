@@ -1,13 +1,11 @@
-"""For `make docs`: links of the site's pages, and figures of published results.
+"""Adapts links and figures of the site's pages, for `make docs`.
 
-A page names what is in the repository and not in `docs`, where a link would be dead. Beside a link to the data of a
-published result stand links to the pages that `tools/result_pages.py` made of it, which the site has too. Where a page
-has the comment `<!-- figure: NAME -->`, the site shows the figure of that result. A page or a text that is kept
-compressed is unpacked.
+In the repository, pages link to files outside `docs`. Those links would be dead on the site, so the page names the
+files instead. Next to a link to the data of a published result, the page gets links to the pages that
+`tools/result_pages.py` made from it. The comment `<!-- figure: NAME -->` becomes the figure of that result. Pages and
+texts that are stored compressed are unpacked. Wide tables scroll, so they can be reached with the keyboard.
 
-A wide table scrolls, so it can be reached with the keyboard.
-
-A hook of MkDocs, which calls `on_files` once and the others for each page.
+MkDocs calls the functions of this hook: `on_files` once, the others for each page.
 """
 
 import lzma
@@ -29,7 +27,7 @@ _PAGES = {"report": ".html", "summary": ".txt", "claims": ".claims.txt"}
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """With what was rendered of the results."""
+    """Return the site's files together with the pages made from results and with the unpacked files."""
     from mkdocs.structure.files import File  # of the environment of `make docs` alone
 
     for path in sorted(_RENDERED.glob("*.*")):
@@ -42,7 +40,8 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_other: Any) -> str:
-    """Return the page with what was generated and with figures; links out of `docs`, and to folders, become words."""
+    """Return the page with its generated parts and figures. Links to folders and to files outside `docs` become plain
+    text."""
     here = PurePosixPath(page.file.src_uri).parent
     markdown = _GENERATED.sub(lambda mark: (_REFERENCE / f"{mark['name']}.md").read_text("utf-8"), markdown)
     linked = _LINK.sub(lambda link: _link(link, here), markdown)
@@ -50,12 +49,12 @@ def on_page_markdown(markdown: str, page: Any, **_other: Any) -> str:
 
 
 def on_page_content(html: str, **_other: Any) -> str:
-    """With tables that take the focus."""
+    """Return the page with tables that can have the keyboard's focus."""
     return html.replace("<table>", '<table tabindex="0">')
 
 
 def _figure(name: str, here: PurePosixPath) -> str:
-    """A link to the result's figure; nothing where the result has none."""
+    """Return the Markdown image of the result's figure, or an empty string if the result has none."""
     path = _RENDERED / f"{name}.svg"
     if not path.is_file():
         return ""
@@ -64,7 +63,8 @@ def _figure(name: str, here: PurePosixPath) -> str:
 
 
 def _alternative(figure: str) -> str:
-    """The figure's numbers in words: of each panel its title, then the name and the value of each row."""
+    """Return the figure's numbers in words: the title of each panel, then the name and the value of each of its
+    rows."""
     panels, names, values = list[str](), list[str](), list[str]()
     for found in _TEXT.finditer(figure):
         text = " ".join(found["text"].split())
@@ -91,8 +91,8 @@ def _link(link: re.Match[str], here: PurePosixPath) -> str:
 
 
 def _rendered(link: re.Match[str], path: str) -> str | None:
-    """Links to what was made of a result, then the one to its data, or to the unpacked page; None where the link is to
-    something else."""
+    """Return a link to the unpacked page, or links to the pages made from a result and to its data. None for any other
+    link."""
     if path.endswith(_PACKED):
         return f"[{link['text']}]({link['path'].removesuffix('.xz')})"
     if not (path.startswith(f"{_DATA}/") and path.endswith(_DATA_SUFFIX)):

@@ -1,11 +1,11 @@
-"""What clients make of a hostile server, and servers of a hostile client: the tables of docs/hostile.md.
+"""Measures how clients react to a hostile server and servers to a hostile client: the tables of docs/hostile.md.
 
     PYTHONPATH=src:tests .venv/bin/python tools/hostile.py [SUBJECT...] [--attack NAME...] [--save]
 
-Every attack that tests/adversary/peer knows, or those named, on each of the subjects, all that are installed if none
-are named; --save writes docs/hostile.md, which has all attacks. In a cell: how the requests ended, seconds that the
-client ran, MiB of memory that the attacked side had. What must not be (a request that outlasts its timeout by far, a
-success that is none, more than 512 MiB in a client) is bold, and listed below.
+Runs every attack of tests/adversary/peer, or only those that you name, against each subject (by default all that are
+installed). --save writes docs/hostile.md, which has all attacks. A cell shows how the requests ended, how many seconds
+the client ran, and how many MiB of memory the attacked side used. Failures are bold and listed below the table: a
+request that far outlasts its timeout, a success without the requested bytes, or more than 512 MiB in a client.
 """
 
 import argparse
@@ -57,7 +57,7 @@ lab ends everything that still runs after {TRIAL_S} s. A client that only counts
 machine.
 """.splitlines()
 Found = dict[Attack, dict[str, Outcome]]
-"""By attack and subject."""
+"""The outcomes by attack and subject."""
 
 
 def main() -> int:
@@ -92,7 +92,7 @@ def main() -> int:
 
 
 def _named(attacks: list[Attack], names: list[str]) -> list[Attack]:
-    """All of them if none are named."""
+    """Return the attacks with these names, or all attacks if there are no names."""
     return [attack for attack in attacks if attack.name in names or not names]
 
 

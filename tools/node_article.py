@@ -1,8 +1,8 @@
-"""The entries of docs/results/node-article.md: what the ledger has of the Node.js article, with the verdicts.
+"""Writes the entries of docs/results/node-article.md: the claims of the Node.js article with their verdicts.
 
-`make docs` inserts them in the site's page (tools/reference.py). Verdicts of campaigns are those of the published
-results (docs/results/data). Of older campaigns they are those of `claims.txt`, which `h123 claims --campaign` printed.
-The others are by arithmetic, or by documents that the claim names.
+`make docs` inserts them into the site's page (tools/reference.py). Most verdicts of campaigns come from the published
+results (docs/results/data). Verdicts of older campaigns come from `claims.txt`, which `h123 claims --campaign` printed.
+All other verdicts follow from arithmetic, or from documents that the claim names.
 """
 
 import re
@@ -25,7 +25,7 @@ _HEAD = re.compile(r"^  (?P<id>[A-Z]\d+[a-z]?) +(?P<verdict>confirmed|direction 
 _FIGURE = re.compile(r"measured: (?P<figure>without bound|[^(]+ %) \(\d+ %: (?P<low>[^)]+) to (?P<high>[^)]+)\)")
 _UNBOUNDED = "without bound"
 _NOT_IN_IT = re.compile(r" this campaign has no ")
-"""Of a claim that a part of a study was not asked."""
+"""Appears with a claim that the campaign did not cover, because it ran a part of the study."""
 _SECTIONS = (
     "the first sentence",
     "Key Insights",
@@ -42,12 +42,12 @@ _SECTIONS = (
     "Conclusion & Call to Action",
     "at the end",
 )
-"""In the article's order."""
+"""The sections in the article's order."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a published campaign said of a claim."""
+    """A published campaign's verdict on a claim."""
 
     campaign: str
     verdict: str
@@ -64,7 +64,7 @@ def entries() -> Iterator[str]:
 
 
 def tally() -> str:
-    """Return how many entries there are of each verdict, as the page says it."""
+    """Return how many entries have each verdict, in the words of the page."""
     said, found = _said_and_found()
     verdicts = [found[name].verdict if name in found else row["verdict"] for name, row in said.items()]
     counted = ", ".join(f"{verdicts.count(word)} {word}" for word in sorted(set(verdicts)))
@@ -72,13 +72,13 @@ def tally() -> str:
 
 
 def _said_and_found() -> tuple[dict[str, ClaimRow], dict[str, Measured]]:
-    """Return the ledger's claims by name, and what published campaigns found of them."""
+    """Return the ledger's claims by name, and the verdicts of published campaigns on them."""
     said = {row["id"]: row for row in _rows()}
     return said, {name: one for name, one in published().items() if name in said}
 
 
 def published() -> dict[str, Measured]:
-    """By the claim's name."""
+    """Return the verdicts of all published campaigns, by the claim's name."""
     printed = {
         name: measured
         for path in sorted(RESULTS.glob("*/claims*.txt"))
@@ -101,13 +101,13 @@ def _of_results() -> Iterator[tuple[str, Measured]]:
 
 
 def _page_of(result: str) -> str:
-    """The page that links to the result's data."""
+    """Return the name of the page that links to the result's data."""
     pages = (page for page in sorted(RESULTS.glob("*.md")) if page.name not in ("README.md", PAGE.name))
     return next(page.stem for page in pages if f"data/{result}.json.xz" in page.read_text(encoding="utf-8"))
 
 
 def verdicts_of(campaign: str, printed: str) -> Iterable[tuple[str, Measured]]:
-    """What `h123 claims` printed of each claim, which a campaign was asked about."""
+    """Yield the claims that a campaign covered and its verdicts on them, from what `h123 claims` printed."""
     heads = list(_HEAD.finditer(printed))
     for head, after in zip(heads, [*heads[1:], None], strict=True):
         text = " ".join(printed[head.end() : after.start() if after else None].split())
@@ -118,7 +118,7 @@ def verdicts_of(campaign: str, printed: str) -> Iterable[tuple[str, Measured]]:
 
 
 def _words(figure: str, low: str, high: str) -> str:
-    """Where the other side's value is zero, there is no bound."""
+    """Format a figure with its interval. Without a bound on the ratio, there is only one text for all three."""
     return figure if {figure, low, high} == {_UNBOUNDED} else f"{figure} ({low} to {high})"
 
 
@@ -129,7 +129,7 @@ def _rows() -> Iterator[ClaimRow]:
 
 
 def _line(row: ClaimRow, measured: Measured | None) -> dict[str, str]:
-    """Quotation, verdict, figure or arithmetic, and by what."""
+    """Return a table row: quotation, verdict, figure or arithmetic, and the source of the verdict."""
     if measured:
         note = f"; {row['note']}" if row["note"] else ""
         place = f"[{measured.campaign}]({measured.campaign}.md){note}"

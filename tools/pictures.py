@@ -1,9 +1,9 @@
-"""The pictures of docs/statistics.md: campaigns of which the truth is known, drawn with the report's own tools.
+"""Draws the pictures of docs/statistics.md: campaigns with a known truth, drawn like the figures of a report.
 
     PYTHONPATH=src .venv/bin/python tools/pictures.py [--campaigns 2000] [--seed 1]
 
-Writes docs/images/statistics-*.svg. One shows what a campaign's blocks say and how they are summed up, one which
-interval gives which word, one what repeated looks find where there is nothing.
+Writes three files docs/images/statistics-*.svg. They show how the blocks of a campaign give one estimate, which
+interval leads to which verdict, and how often repeated looks find a difference that does not exist.
 """
 
 import argparse
@@ -36,11 +36,11 @@ WORDS = [
     ("cannot tell yet", 0.86, 1.04, "inconclusive"),
     ("slower", 1.08, 1.2, "worse"),
 ]
-"""An interval for each word, made up."""
+"""An invented interval for each word."""
 
 
 def main() -> int:
-    """Draw all three."""
+    """Draw all three pictures and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--campaigns", type=int, default=2000, help="that are looked at again and again")
     parser.add_argument("--seed", type=int, default=1)
@@ -60,13 +60,14 @@ def main() -> int:
 
 
 def _small(svg: str) -> str:
-    """A picture that stands alone, without browsers' defaults and invisible fractions of pixels: half of the bytes."""
+    """Return a picture that can be a file of its own, without default attributes and invisible fractions of pixels.
+    This halves its size."""
     root = '<svg xmlns="http://www.w3.org/2000/svg" font-family="Helvetica, Arial, sans-serif" font-size="12px"'
     return compact(svg).replace("<svg", root, 1)
 
 
 def _blocks(random: np.random.Generator) -> alt.TopLevelMixin:
-    """A ratio for each block, one of them a freak, and the estimate with its interval below."""
+    """Draw a ratio for each block, including one outlier, and below them the estimate with its interval."""
     logs = random.normal(math.log(0.85), 0.06, BLOCKS)
     logs[-1] = math.log(1.3)
     found = SignedRank(logs).estimate()
@@ -88,7 +89,7 @@ def _blocks(random: np.random.Generator) -> alt.TopLevelMixin:
 
 
 def _words() -> alt.TopLevelMixin:
-    """Where an interval must lie for each word."""
+    """Draw where an interval must be for each word."""
     rows: list[Mark] = [
         {"word": word, "low": low, "high": high, "ratio": math.sqrt(low * high), "colour": COLOURS[colour]}
         for word, low, high, colour in WORDS
@@ -105,7 +106,7 @@ def _words() -> alt.TopLevelMixin:
 
 
 def _ground() -> list[alt.Chart]:
-    """The margin's band, and the line where nothing differs."""
+    """Return the background: the margin's band, and the line at a ratio of 1."""
     empty = alt.Chart(alt.InlineData(values=[{}]))
     one = empty.mark_rule(color=COLOURS["muted"]).encode(x=alt.XDatum(1, scale=SCALE))
     band = empty.mark_rect(color=COLOURS["band"])
@@ -113,13 +114,14 @@ def _ground() -> list[alt.Chart]:
 
 
 def _ratio(field: str) -> alt.X:
-    """On a logarithmic axis."""
+    """Return a logarithmic axis of ratios for this field."""
     axis = alt.Axis(values=[0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3], format=".1f")
     return alt.X(f"{field}:Q", scale=SCALE, axis=axis, title="ratio, below 1: faster")
 
 
 def _looks(random: np.random.Generator, campaigns: int) -> alt.TopLevelMixin:
-    """How many campaigns without any difference have found one by their nth look: each at 5 %, and by h123's rule."""
+    """Draw how many campaigns without any difference have found one after n looks: with 5 % for each look, and by
+    h123's rule."""
     noise = random.normal(0, 0.05, (campaigns, LOOKS[-1]))
     p = np.array([[SignedRank(row[:blocks]).p() for blocks in LOOKS] for row in noise])
     levels = [Looks([*LOOKS][: n + 1]).level(ALPHA) for n in range(len(LOOKS))]
@@ -147,7 +149,7 @@ def _looks(random: np.random.Generator, campaigns: int) -> alt.TopLevelMixin:
 
 
 def _found(p: NDArray[np.float64], level: NDArray[np.float64]) -> list[float]:
-    """The share of campaigns that one of the looks so far has rejected."""
+    """Return, for each look, the share of campaigns that it or an earlier look has rejected."""
     return [float(share) for share in np.maximum.accumulate(p <= level, axis=1).mean(axis=0)]
 
 

@@ -2,7 +2,7 @@
 
     .venv/bin/python tools/prose.py .cache/vale/vale
 
-Help is read from what `tools/reference.py` wrote into target/reference.
+The help comes from the files that `tools/reference.py` has written into target/reference.
 """
 
 import json

@@ -1,7 +1,8 @@
-"""Are a ledger's quotations in their source, letter by letter? Tells which are not, keeps the digests of the others.
+"""Checks that a ledger's quotations appear literally in their source, and stores their digests if they do.
 
-The sources belong to others and do not come with h123. Whoever has their texts compares them here; then
-tests/study/test_ledger.py holds each quotation to what was compared, so that none is changed or added unseen.
+The sources belong to others and do not come with h123. If you have a source's text, compare the ledger with it here.
+Afterwards, tests/study/test_ledger.py compares each quotation with the stored digest, so that none is changed or added
+unnoticed.
 
     python tools/quotations.py claims/rest-api.yaml paper.txt
 """
@@ -17,7 +18,8 @@ KEPT = Path(__file__).resolve().parent.parent / "tests/study/quotations.json"
 
 
 def main(ledger: Path, text: Path) -> int:
-    """Compare one ledger; white space counts as one blank, since texts are broken into lines anywhere."""
+    """Compare one ledger with a text and return the exit status. Any white space counts as one blank, because texts are
+    broken into lines at different places."""
     source = " ".join(text.read_text(encoding="utf-8").split())
     quoted = {claim.id: claim.quotation for claim in load_ledger(ledger).claims if claim.quotation}
     foreign = [name for name, quotation in quoted.items() if " ".join(quotation.split()) not in source]
@@ -32,7 +34,7 @@ def main(ledger: Path, text: Path) -> int:
 
 
 def digest(quotation: str) -> str:
-    """Of a quotation, however it is broken into lines."""
+    """Return the digest of a quotation. It does not depend on line breaks."""
     return hashlib.sha256(" ".join(quotation.split()).encode()).hexdigest()[:16]
 
 

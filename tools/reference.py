@@ -1,11 +1,11 @@
-"""Reference that follows from the code: the command line, the keys of all files, the glossary, the audits.
+"""Writes the reference that follows from the code: the command line, the keys of all files, the glossary, the audits.
 
     PYTHONPATH=src .venv/bin/python tools/reference.py target/reference     # for `make docs`
     PYTHONPATH=src .venv/bin/python tools/reference.py --save               # docs/glossary.md
 
-The first writes command-line.md and, for each format, its keys (study-keys.md, verdicts-keys.md), which
-`tools/docs_links.py` inserts where a page of the site has `<!-- generated: NAME -->`. The second writes the page
-that is kept, which a test compares with the code.
+The first command writes command-line.md and the keys of each format (study-keys.md, verdicts-keys.md).
+`tools/docs_links.py` inserts them where a page of the site has `<!-- generated: NAME -->`. The second command writes
+docs/glossary.md, which a test compares with the code.
 """
 
 import ast
@@ -139,7 +139,7 @@ def main() -> None:
 
 
 def inserted() -> Iterator[tuple[str, str]]:
-    """Yield the name of each mark `<!-- generated: NAME -->`, and its text."""
+    """Yield the name and the text of each `<!-- generated: NAME -->`."""
     yield "command-line", "\n".join(command_line())
     for name, models in _WRITTEN_BY_PEOPLE.items():
         yield f"{name}-keys", "\n".join(_keys(models))
@@ -156,7 +156,7 @@ def inserted() -> Iterator[tuple[str, str]]:
 
 
 def kept_pages() -> dict[str, str]:
-    """Return the pages that are kept in docs, by name."""
+    """Return the generated pages that are stored in docs, by name."""
     return {"glossary.md": "\n".join(_glossary()) + "\n"}
 
 
@@ -216,7 +216,7 @@ def metrics() -> Iterator[str]:
 
 
 def _needs(needs: Needs) -> Iterator[str]:
-    """Yield the words for each thing that a trial needs to have a value."""
+    """Yield a phrase for each thing that a trial needs for a metric to have a value."""
     of = f" of {needs.requests} requests" if needs.requests > 1 else ""
     for names, words in (
         (needs.columns, f"{{}}{of}"),
@@ -297,7 +297,7 @@ def _values(annotation: Any, written: str) -> str:
 
 
 def _limits(annotation: Any) -> str:
-    """Return the least and the most that a number may be, in words."""
+    """Describe the minimum and maximum of a number."""
     least, most = _bound(annotation, ("ge", "gt")), _bound(annotation, ("le", "lt"))
     if least is None:
         return ""

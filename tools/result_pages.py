@@ -1,8 +1,8 @@
-"""The pages of the published results, for `make docs`: of each its report, its summary, its claims and its figure.
+"""Writes the pages of the published results for `make docs`: for each result its report, summary, claims and figure.
 
     PYTHONPATH=src .venv/bin/python tools/result_pages.py target/results
 
-A result's files are made again where its data, or the code that makes pages, has changed.
+A result's files are written again if its data have changed, or the code that makes pages.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ _FONT = 'text { font-family: Helvetica, Arial, "Liberation Sans", Roboto, sans-s
 
 
 def main(folder: Path) -> None:
-    """Write what is not there yet, and remove what has no data any more."""
+    """Write the files that are missing or out of date, and remove those of results that no longer exist."""
     folder.mkdir(parents=True, exist_ok=True)
     names = {result.name for result in results()}
     for path in folder.iterdir():
@@ -70,7 +70,7 @@ def _write(job: tuple[PublishedResult, Path]) -> str:
 
 
 def _figure(page: str) -> str | None:
-    """The page's answer as a picture of its own; None where it has none, or one too tall for a text."""
+    """Return the page's answer as a separate picture. None if the page has no answer, or one too tall for a text."""
     figure, colours = _FIGURE.search(page), _COLOURS.search(page)
     if not figure or not colours or int(figure["height"]) > _TALLEST:
         return None

@@ -11,20 +11,20 @@ _WIDTH, _GAP = 76, 3
 
 
 def layers() -> list[list[str]]:
-    """The rooms from top to bottom; those beside one another in one list."""
+    """Return the rooms from top to bottom. Rooms on the same level share a list."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
     (flow,) = (contract["layers"] for contract in contracts if contract["type"] == "layers")
     return [re.split(r" [|:] ", layer) for layer in flow if not layer.startswith("_")]
 
 
 def drawn(page: str) -> str:
-    """The page with the picture as it is to be."""
+    """Return the page with the current picture."""
     lines = [line.rstrip() for line in f"\n{'↓'.center(_WIDTH)}\n".join(map(_rows, layers())).splitlines()]
     return _DRAWN.sub("\n".join(lines) + "\n", page, count=1)
 
 
 def _rows(rooms: list[str]) -> str:
-    """Rooms beside one another, centred, in as many rows as they need."""
+    """Draw the rooms of a level side by side and centred, in as many rows as they need."""
     rows = [""]
     for room in rooms:
         longer = f"{rows[-1]}{' ' * _GAP}{room}" if rows[-1] else room

@@ -1,8 +1,8 @@
-"""The lines that subjects/constants.toml cites, printed from a source that you have unpacked.
+"""Prints the lines that subjects/constants.toml cites, from a source that you have unpacked.
 
     PYTHONPATH=src .venv/bin/python tools/sources.py quinn-proto 0.11.19 ~/.cargo/registry/src/*/quinn-proto-0.11.19
 
-Whoever changes a subject's version looks here whether its source still says on those lines what is written there.
+When you change a subject's version, use this to check that its source still has the cited content on those lines.
 """
 
 import sys
@@ -12,7 +12,7 @@ from h123.catalogue import DeclaredConstants, load_declared_constants
 
 
 def main(source: str, version: str, folder: Path) -> int:
-    """Print them, a line each; returns 1 where one is not there."""
+    """Print each cited line. Return exit status 1 if one does not exist."""
     named = [said for said in load_declared_constants() if (said.source, said.version) == (source, version)]
     if not named:
         known = ", ".join(dict.fromkeys(f"{said.source} {said.version}" for said in load_declared_constants()))

@@ -1,11 +1,11 @@
-"""How soon `h123 verify` finds what is wrong with faulty servers, and what a trial tells of them: docs/zoo.md.
+"""Measures how soon `h123 verify` finds faults in servers, and what a trial shows of them: docs/zoo.md.
 
     PYTHONPATH=src:tests .venv/bin/python tools/zoo.py [FAULT...] [--kept FILE] [--save]
 
-Every fault that tests/adversary/peer/faults.go knows, or those named (such as zeros-h2), each of them alone. --kept
-keeps what came of each in a file, and does not ask again for what is there; --save writes docs/zoo.md, which has all.
-Exits with 1 where a fault was not found, took longer than it may, or was not told of. Faults that take minutes to show
-are asked for under the virtual clock, if its kernel is installed.
+Tries every fault of tests/adversary/peer/faults.go, or those that you name (such as zeros-h2), one at a time. --kept
+stores the results in a file, and skips faults whose result is already there. --save writes docs/zoo.md, which has all
+faults. The exit status is 1 if a fault was not found, took too long to find, or was not shown by a trial. Faults that
+take minutes to show are tried under the virtual clock, if its kernel is installed.
 """
 
 import argparse
@@ -27,24 +27,24 @@ from h123.virtual import installed_kernel
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "zoo.md"
 MOST_SECONDS = 60
-"""In which a fault is to be found."""
+"""The seconds in which a fault must be found."""
 _MACHINE = machine_facts()
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What came of a fault over a protocol."""
+    """The result for a fault over a protocol."""
 
     name: str
     protocol: str
     seconds: float
-    """From the beginning of the verification to its finding, or to its end."""
+    """The time from the beginning of the verification to the finding, or to the end."""
     failed: list[str]
-    """Checks."""
+    """The checks that failed."""
     detail: str
-    """Of the last one."""
+    """The details of the last failed check."""
     told: list[str]
-    """By a trial of a campaign."""
+    """What a trial of a campaign showed of the fault."""
 
     def __str__(self) -> str:
         return f"{self.name}-{self.protocol}"
@@ -98,7 +98,7 @@ def _look(fault: Fault, folder: Path) -> Seen:
 
 
 def _wrong(fault: Fault, one: Seen) -> str:
-    """What is not as the zoo has it; empty: nothing."""
+    """Return how the result differs from what is expected. Empty if it does not."""
     if fault.found and fault.found not in one.failed:
         return f"not found, but {', '.join(one.failed) or 'nothing'}"
     if not fault.found and one.failed:
@@ -147,7 +147,7 @@ def _missing(chosen: Sequence[Fault], seen: dict[str, Seen]) -> str:
 
 
 def _alike(chosen: Sequence[Fault]) -> list[list[Fault]]:
-    """The protocols of a fault that is found, or not, in the same way."""
+    """Group the protocols of each fault that is found in the same way, or not found."""
     groups: dict[tuple[str, str], list[Fault]] = {}
     for fault in chosen:
         groups.setdefault((fault.name, fault.found), []).append(fault)

@@ -1,9 +1,10 @@
-"""Reads mutated files until something but an answer or a clear refusal comes of one. 10^5 cases take minutes.
+"""Reads mutated files until one causes anything but an answer or a clear refusal.
 
     PYTHONPATH=src .venv/bin/python tools/fuzz READER...|all [--cases 100000] [--seed S]
 
-Prints the seed, the cases a second and each failure with the file of a small case that shows it; the status is then 1.
-A reader is a `Reader` in a module of this folder, named in `readers.py`.
+100 000 cases take minutes. Prints the seed, the cases per second, and each failure with the file of a small case that
+shows it. The exit status is 1 if there was a failure. A reader is a `Reader` in a module of this folder; `readers.py`
+names them all.
 """
 
 import argparse
@@ -21,7 +22,7 @@ FAILURES = ROOT / ".cache/fuzz"
 
 
 def main() -> int:
-    """Run the readers that were asked for, one after another."""
+    """Run the requested readers, one after the other."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument(
         "readers", nargs="+", choices=[*READERS, "forged", "all"], metavar="READER", help=", ".join(READERS)
@@ -40,7 +41,7 @@ def main() -> int:
 
 
 def _chosen(names: list[str]) -> list[str]:
-    """`forged` is all readers of forged documents."""
+    """Return the names of readers, with `forged` replaced by all readers of forged documents."""
     forged = [name for name in READERS if name.startswith("forged-")]
     return [one for name in names for one in (forged if name == "forged" else [name])]
 

@@ -1,4 +1,4 @@
-"""campaign.json: the folder, its study, its plan, and what the report says of it."""
+"""Fuzzes campaign.json: the folder, its study, its plan, and the report about it."""
 
 from pathlib import Path
 

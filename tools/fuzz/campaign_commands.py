@@ -1,4 +1,4 @@
-"""The commands that read a campaign, in this process: what they say, and how they end."""
+"""Runs the commands that read a campaign in this process, and checks what they print and how they end."""
 
 import contextlib
 import io
@@ -19,32 +19,32 @@ from hasty import BLANK_PICTURES, NO_PICTURES
 
 STATUSES = {0, 1, 2, 3, 98, 99}
 _RAW = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-"""What a terminal would obey, or not show."""
+"""Characters that a terminal would obey, or not show."""
 _PYTHONS = re.compile(
     r"Traceback|codec can't|unhashable|NoneType|has no attribute|not (subscriptable|iterable)|field larger than|"
     r"Input should|\[type=|pydantic|Expecting |[a-z]Error\b|Errno|Exception|<class|\bdict\b|float division"
 )
-"""Words that are Python's, or a library's."""
+"""Words that come from Python or a library."""
 HERE = Machine(name="here", facts={"virtual_kernel": True}, cpus=2, memory_bytes=2**33)
 
 
 class Unstarted:
-    """An engine that starts nothing."""
+    """An engine that starts no trials."""
 
     def start(self, folder: Path, _roots: Mapping[str, Path]) -> None:
-        """Raises UserError."""
+        """Refuse to start. Raises UserError."""
         raise UserError(f"{folder.name} is not run here")
 
     def wait(self) -> Path:
-        """Never called."""
+        """Fail, because nothing has been started."""
         raise AssertionError("nothing has been started")
 
     def noise(self) -> float:
-        """None."""
+        """Return 0: there is no noise."""
         return 0.0
 
     def stop(self) -> None:
-        """Nothing runs."""
+        """Do nothing, because nothing runs."""
 
 
 def _unstarting(folder: Path, tls: Path) -> LocalPool:
@@ -52,11 +52,11 @@ def _unstarting(folder: Path, tls: Path) -> LocalPool:
 
 
 class Wrong(Exception):
-    """A command ended, or spoke, as none may."""
+    """Raised if a command ended or printed something in a way that no command may."""
 
 
 def commands(campaign: Path, other: Path, out: Path, trial: str) -> list[list[str]]:
-    """All that read a campaign; `other` is a whole one."""
+    """Return all commands that read a campaign. `other` is an intact campaign."""
     return [
         ["analyse", str(campaign)],
         ["export", str(campaign), "--out", str(out / "export"), "--format", "csv"],
@@ -73,7 +73,7 @@ def commands(campaign: Path, other: Path, out: Path, trial: str) -> list[list[st
 
 
 def call(words: Sequence[str]) -> int:
-    """Run a command; its status. Raises Wrong, and whatever the command itself does not catch."""
+    """Run a command and return its status. Raises Wrong, and whatever the command itself does not catch."""
     said = io.StringIO()
     with contextlib.ExitStack() as changed:
         for console in (out_console, err_console):
@@ -88,14 +88,14 @@ def call(words: Sequence[str]) -> int:
 
 
 def enter(folder: Path) -> None:
-    """What all of them begin with. Raises UserError."""
+    """Open and load a campaign, as all commands do first. Raises UserError."""
     opened = CampaignFolder.open(folder)
     opened.examine()
     load_attempts(opened)
 
 
 def judge(refusal: UserError) -> None:
-    """Raises Wrong where the words are not for people."""
+    """Raise Wrong if the words of a refusal are not meant for people."""
     for found in _faults(refusal.status, f"{refusal.message} {refusal.remedy or ''}"):
         raise Wrong(f"{found}: {refusal.message!r}"[:400])
 
@@ -124,6 +124,6 @@ def _faults(status: int, said: str) -> Iterator[str]:
 
 
 def in_notebook(folder: Path) -> None:
-    """What a notebook reads. Raises UserError."""
+    """Read what a notebook reads of a campaign. Raises UserError."""
     opened = notebook.open(folder)
     _ = opened.study, opened.networks, opened.trials, opened.verdicts, opened.comparisons

@@ -1,4 +1,4 @@
-"""A campaign of three networks that the tests make, and its files."""
+"""A synthetic campaign over three networks, and its files."""
 
 import functools
 import json
@@ -13,7 +13,7 @@ from synthetic import Scenario, make_campaign
 
 @functools.cache
 def campaign() -> tuple[CampaignFolder, list[Attempt], dict[str, list[bytes]]]:
-    """The folder (which is gone), its attempts, and its files' content by name."""
+    """Return the campaign's folder (which no longer exists), its attempts, and the content of its files by name."""
     with tempfile.TemporaryDirectory(prefix="h123-fuzz-") as scratch:
         folder = make_campaign(Path(scratch) / "c", Scenario(blocks=1))
         found: dict[str, list[bytes]] = {}
@@ -24,12 +24,13 @@ def campaign() -> tuple[CampaignFolder, list[Attempt], dict[str, list[bytes]]]:
 
 
 def sample_files(name: str) -> list[bytes]:
-    """All files of that name in it."""
+    """Return the content of all the campaign's files with this name."""
     return campaign()[2][name]
 
 
 def without_digests(files: list[bytes]) -> list[bytes]:
-    """The same JSON lines or documents as earlier versions wrote them: then nothing but their shape protects us."""
+    """Return the JSON lines or documents as earlier versions wrote them, without digests. Then only a check of their
+    shape protects readers."""
     return [b"\n".join(_bare(part) for part in _parts(file)) + b"\n" for file in files]
 
 

@@ -1,4 +1,5 @@
-"""Campaigns of which one document is forged, whole otherwise: digests and seals hold, as a stranger would make them."""
+"""Campaigns in which one document is forged. Everything else is intact, and digests and seals match, as an attacker
+would make them."""
 
 import functools
 import hashlib
@@ -24,16 +25,16 @@ from h123.store import seal
 
 STUDY = ROOT / "tools/torture/torture.yaml"
 _CHECKED = 0.05
-"""Share of refused cases of which a command is asked too."""
+"""The share of refused cases that are given to a command too."""
 _DRAWN = 2
-"""Commands that a case which is not refused is given to."""
+"""The number of commands that get a case that is not refused."""
 Files = dict[str, bytes]
-"""By their paths in the folder."""
+"""Content of files by their paths in the folder."""
 
 
 @functools.cache
 def _measured() -> Files:
-    """A campaign of two blocks, just measured, as if no digest had been written with it."""
+    """Run a campaign of two blocks, and return its files without their digests."""
     with tempfile.TemporaryDirectory(prefix="h123-forged-") as scratch:
         folder = Path(scratch) / "c"
         command = [sys.executable, "-m", "hasty", "run", str(STUDY), "--blocks", "2", "--out", str(folder)]
@@ -53,7 +54,7 @@ def _bare(document: bytes) -> bytes:
 
 @functools.cache
 def _trial() -> str:
-    """The folder, within the campaign, of one attempt over HTTP/3."""
+    """Return the path of one attempt over HTTP/3 within the campaign."""
     return str(Path(min(name for name in _measured() if "-h3~" in name and name.endswith("seal.json"))).parent)
 
 
@@ -64,7 +65,8 @@ def _forgeries(name: str) -> list[Forgery]:
 
 
 def _laid(folder: Path) -> tuple[Path, Path]:
-    """The campaign that is forged, and a whole one, in a worker's folder; made at its first case."""
+    """Return a campaign to forge and an intact one in a worker's folder. They are created for the worker's first
+    case."""
     forged, other = folder / "forged", folder / "other"
     for place in (forged, other):
         if not place.exists():
@@ -75,7 +77,7 @@ def _laid(folder: Path) -> tuple[Path, Path]:
 
 
 def _seal(campaign: Path) -> None:
-    """The attempt's seal, and the journal, say that its files are as they are."""
+    """Seal the attempt again, and put the seal's digest into the journal."""
     attempt = campaign / _trial()
     seal.make(attempt)
     digest, lines = hashlib.sha256((attempt / seal.NAME).read_bytes()).hexdigest(), []
@@ -103,13 +105,15 @@ def _read(case: bytes, folder: Path, name: str) -> None:
 
 
 def _attempts(campaign: Path) -> list[str]:
-    """Those that have ended. What `run` had begun when it was refused an engine is thrown away by the next one."""
+    """Return the names of finished attempts. Unfinished ones do not count: a `run` that gets no engine leaves one, and
+    the next run deletes it."""
     return sorted(path.name for path in (campaign / "trials").iterdir() if path.suffix != ".partial")
 
 
 def _command_all(case: bytes, campaign: Path, other: Path, out: Path) -> None:
-    """Raises UserError where what all commands begin with refuses the forged document; then one of them, which the case
-    draws, is asked too. What passes is given to a few that the case draws, or to all (FORGE_ALL=1)."""
+    """Read the forged campaign, and raise UserError if it is refused. Some refused cases, which the case's content
+    selects, are also given to one command. Cases that pass are given to a few selected commands, or to all with
+    FORGE_ALL=1."""
     out.mkdir(exist_ok=True)
     drawn = random.Random(case)
     ways = commands(campaign, other, out, Path(_trial()).name)

@@ -1,4 +1,4 @@
-"""Forged documents: every key of a document, once, with every value that it must not have."""
+"""Forges documents: it gives every key of a document every value that the key must not have, one at a time."""
 
 import itertools
 import json
@@ -33,21 +33,21 @@ VALUES: dict[str, str] = {
     "a map": '{"a": 1}',
     "deep": "[" * 100_000 + "]" * 100_000,
 }
-"""As JSON has them, or what it must not have."""
+"""Values in JSON's notation, or in one that JSON does not allow."""
 _MARK = "the forged value stands here"
 
 
 @dataclass(frozen=True)
 class Forgery:
-    """One key of a document that has another value."""
+    """A document in which one key has a different value."""
 
     name: str
-    """`study.factors := null`."""
+    """The key and its value: `study.factors := null`."""
     content: bytes
 
 
 def forgeries(document: bytes) -> Iterator[Forgery]:
-    """All of a JSON document, or of JSON lines."""
+    """Yield all forgeries of a JSON document or of JSON lines."""
     lines = document.splitlines() if document.count(b"\n{") else [document]
     seen: set[str] = set()
     for number, line in enumerate(lines):
@@ -65,7 +65,7 @@ def forgeries(document: bytes) -> Iterator[Forgery]:
 
 
 def _places(content: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """All keys below; of a list's items the first alone."""
+    """Yield the paths of all keys in the content. Only the first item of a list counts."""
     keys: Any = content if isinstance(content, dict) else range(len(content[:1])) if isinstance(content, list) else ()
     for key in keys:
         yield (*above, key)

@@ -1,4 +1,4 @@
-"""Files of other tools, by the schemas that come with h123; and schemas as people write them."""
+"""Fuzzes files of other tools, read with the schemas that come with h123, and schemas that users write."""
 
 import functools
 from pathlib import Path

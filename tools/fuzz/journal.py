@@ -1,4 +1,4 @@
-"""The campaign's journal, and what follows from its events alone."""
+"""Fuzzes the campaign's journal, and everything that follows from its events alone."""
 
 import json
 from pathlib import Path

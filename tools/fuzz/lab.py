@@ -1,4 +1,4 @@
-"""The lab's own judgement of trial files: what the plan takes, it must take too."""
+"""Checks trial files with the lab itself: it must accept every trial that `h123 plan` accepts."""
 
 import functools
 import json
@@ -10,13 +10,13 @@ from h123.base.paths import lab_binary
 
 @functools.cache
 def _asked() -> "subprocess.Popen[str]":
-    """One a process: it ends with the worker, whose pipe it reads."""
+    """Start the lab's validator, once per process. It ends with the worker whose pipe it reads."""
     command = [str(lab_binary()), "validate"]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
 
 
 def assert_taken(trial: dict[str, Any]) -> None:
-    """Raises AssertionError if the lab refuses the trial for anything but programs that are not installed."""
+    """Raise AssertionError if the lab refuses the trial. Programs that are not installed do not matter."""
     roles = [{**role, "command": ["/bin/true"]} for role in trial["roles"]]
     asked = _asked()
     assert asked.stdin and asked.stdout  # noqa: PT018

@@ -1,4 +1,4 @@
-"""Manifests of subjects."""
+"""Fuzzes manifests of subjects."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Cases out of real files: what a disk, a crash, a careless or a malicious hand makes of them."""
+"""Makes cases from real files: damage such as a disk, a crash, a careless user or an attacker may cause."""
 
 import json
 import random
@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 MOST = 6
-"""Mutations of one case."""
+"""The maximum number of mutations in a case."""
 LONGEST = 1 << 20
-"""Bytes of a case: beyond, it is cut."""
+"""The maximum size of a case in bytes. A longer one is cut."""
 DEEPEST = 100_000
 
 NUMBERS = (
@@ -89,7 +89,7 @@ Mutation = Callable[[bytearray, random.Random, Sequence[bytes], Sequence[bytes]]
 
 
 def make_case(corpus: Sequence[bytes], words: Sequence[bytes], chance: random.Random) -> bytes:
-    """One case; the same chance gives the same. `words` are tokens worth writing somewhere."""
+    """Return a case. The same state of `chance` gives the same case. `words` are tokens that are worth inserting."""
     case = bytearray(chance.choice(corpus))
     for _ in range(chance.choice((1, 1, 1, 2, 2, 3, MOST))):
         case = chance.choice(MUTATIONS)(case, chance, corpus, words)
@@ -97,7 +97,7 @@ def make_case(corpus: Sequence[bytes], words: Sequence[bytes], chance: random.Ra
 
 
 def tokens(corpus: Sequence[bytes], words: Sequence[str]) -> list[bytes]:
-    """The words of the corpus and the given ones, and what is worth trying in any place."""
+    """Return the tokens of the corpus, the given words, and values that are worth trying everywhere."""
     found = sorted({token for text in corpus for token in _TOKEN.findall(text) if len(token) <= 40})
     return [*found[:2000], *(word.encode(errors="surrogatepass") for word in (*words, *NUMBERS, *TEXTS))]
 
@@ -183,7 +183,7 @@ def _huge(case: bytearray, chance: random.Random, *_: Any) -> bytearray:
 
 
 def _json_value(case: bytearray, chance: random.Random, *_: Any) -> bytearray:
-    """Another value, one less or one doubled, in a document or a line that is JSON."""
+    """Change, delete or copy a value in a document or a line that is JSON."""
     lines = [case] if case[:1] == b"{" and b"\n{" not in case else case.split(b"\n")
     number = chance.randrange(len(lines))
     try:
@@ -196,7 +196,7 @@ def _json_value(case: bytearray, chance: random.Random, *_: Any) -> bytearray:
 
 
 def _inside(content: Any) -> list[tuple[Any, Any]]:
-    """All containers below, each with a key or index."""
+    """Return all containers in the content, each with one of its keys or indices."""
     keys = content if isinstance(content, dict) else range(len(content)) if isinstance(content, list) else ()
     own = [(content, key) for key in keys]
     return own + [place for _, key in own for place in _inside(content[key])]

@@ -1,4 +1,4 @@
-"""Networks and studies, as far as `h123 plan` goes with them, and what the lab and clients then are given."""
+"""Fuzzes networks and studies as `h123 plan` reads them, and the files that the lab and clients then get."""
 
 import functools
 import json
@@ -62,7 +62,7 @@ def _study(case: bytes, folder: Path) -> None:
 
 
 def _reads_in_python(asked: Parameters) -> bool:
-    """Whether a client that is written in Python may be given such a workload."""
+    """Return whether a client written in Python may get this workload."""
     for name in ("aioquic", "pycurl"):
         with suppress(UserError):
             check_supported(preparation.catalogue()[name], "client", asked)
@@ -71,7 +71,7 @@ def _reads_in_python(asked: Parameters) -> bool:
 
 
 def _files(paths: Iterable[Path]) -> list[bytes]:
-    """Without comments, which nothing is to be found in."""
+    """Return the content of the files without comments, in which no fault can be found."""
     return [re.sub(rb"(?m)^ *#.*\n", b"", path.read_bytes()) for path in paths]
 
 

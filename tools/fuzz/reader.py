@@ -1,4 +1,4 @@
-"""What is fuzzed: a function that reads what others wrote, and real files of the kind it reads."""
+"""Defines what is fuzzed: a function that reads files from others, and real files of this kind."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Reader:
-    """One reader. It may refuse a case with UserError and in no other way, within `runner.LIMIT_S`."""
+    """A function to fuzz. It may refuse a case only with UserError, and within `runner.LIMIT_S`."""
 
     name: str
     read: Callable[[bytes, Path], object]

@@ -1,4 +1,4 @@
-"""All readers that are fuzzed, by name. Another one is a module beside this and a line here."""
+"""Lists all readers to fuzz by name. To add one, write a module in this folder and add a line here."""
 
 from forged import FORGED
 from imports import IMPORTS

@@ -1,4 +1,4 @@
-"""Recorded pages: HAR files as sites, and as what one server is asked for."""
+"""Fuzzes HAR files, read as sites and as the requests for one server."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""report.json, trial.json and client.json of an attempt, its metrics, and every audit of it."""
+"""Fuzzes report.json, trial.json and client.json of an attempt, its metrics, and every audit of it."""
 
 import functools
 from dataclasses import replace

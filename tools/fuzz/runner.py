@@ -1,4 +1,4 @@
-"""Runs a reader's cases in processes of their own, and tells which ended in anything but an answer or a UserError."""
+"""Runs a reader's cases in separate processes, and reports those that end in anything but an answer or a UserError."""
 
 import contextlib
 import faulthandler
@@ -23,45 +23,46 @@ from reader import Reader
 from h123.base.errors import UserError
 
 LIMIT_S = 5.0
-"""Processor time of a case: what other programs do meanwhile is not counted, but caches that they share make it more.
-The largest of the project's own studies, with 2400 trials, takes half a second to plan where nothing else runs."""
+"""The processor time that a case may take. Other programs do not count, but sharing caches with them makes it longer.
+The largest of the project's own studies, with 2400 trials, takes half a second to plan on an idle machine."""
 STUCK_S = 60.0
-"""Time of a case that waits for something, or holds Python's lock: the worker ends with all its stacks."""
+"""The time after which a case is stuck, because it waits for something or holds Python's lock. The worker then prints
+all its stacks and ends."""
 PROCESSES = 2
 TOLD_EVERY = 100
-"""Cases, so that a run that is interrupted knows how far it came."""
+"""The number of cases between reports, so that an interrupted run knows how far it came."""
 SMALLER = 300
-"""Attempts to make a failing case smaller."""
+"""The maximum number of attempts to make a failing case smaller."""
 
 
 class TooLong(BaseException):
-    """A case has used its processor time up; nobody catches this on the way."""
+    """Raised if a case has used up its processor time. Nothing catches it on the way."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """What a case ended in."""
+    """The failure of a case."""
 
     number: int
     what: str
-    """Its last words, or where it was when its time was over."""
+    """The error message, or the place in the code when the time was over."""
     case: bytes
 
 
 @dataclass
 class Course:
-    """How far a run has come."""
+    """The progress of a run."""
 
     done: int
     refused: int
-    """Cases that were answered by a UserError; the others were read."""
+    """The number of cases that ended with a UserError. All others were read."""
     failures: list[Failure]
     seconds: float
 
 
 def run(reader: Reader, cases: int, seed: int, most_failures: int = 10) -> Course:
-    """Read so many cases; stops early after `most_failures`. Case `n` depends on the reader's corpus, seed and n. Of
-    forged ones there are no more than all."""
+    """Read the cases, and stop early after `most_failures`. Case `n` depends only on the reader's corpus, the seed and
+    n. For a reader of forged documents, `cases` is at most the number of forgeries."""
     reader.corpus()  # whatever that keeps is made once, for all workers
     cases = min(cases, len(reader.forged())) if reader.forged else cases
     began, course = time.monotonic(), Course(0, 0, [], 0.0)
@@ -78,7 +79,8 @@ def run(reader: Reader, cases: int, seed: int, most_failures: int = 10) -> Cours
 
 
 def _hear(worker: "_Worker", workers: dict[Connection, "_Worker"], course: Course) -> None:
-    """Take down what the worker tells, or where it died; puts it, or who goes on with its share, among the workers."""
+    """Receive a worker's report, or note the case at which the worker died. Puts the worker, or its successor, back
+    among the workers."""
     try:
         failure, done, refused = worker.heard.recv()
     except EOFError:
@@ -116,7 +118,7 @@ class _Worker:
         return cls(reader, seed, share, process, heard, number)
 
     def died(self) -> range | None:
-        """What is left of its share, if it ended at a case."""
+        """Return the rest of the worker's share if it died at a case, or None."""
         self.process.join()
         at = self.number.value
         return None if at < 0 else range(at + self.share.step, self.share.stop, self.share.step)
@@ -129,7 +131,7 @@ class _Worker:
 
 
 def cases_of(reader: Reader, seed: int) -> Callable[[int], Forgery]:
-    """All cases, by their numbers."""
+    """Return a function that gives the case of each number."""
     if reader.forged:
         return random.Random(seed).sample(all_of_them := list(reader.forged()), len(all_of_them)).__getitem__
     corpus = reader.corpus()
@@ -155,19 +157,19 @@ def _work(reader: Reader, seed: int, share: range, tells: Connection, at: Any) -
 
 
 def _told(reader: Reader, case: Forgery, answer: str, scratch: Path) -> tuple[str, bytes]:
-    """What went wrong, and a case that shows it."""
+    """Return what went wrong, and a case that shows it."""
     if reader.forged:
         return f"{case.name}: {answer}", case.content
     return answer, smaller(reader, case.content, answer, scratch)
 
 
 def _scratch() -> Path | None:
-    """In memory, if there is such a place: what is read here is put on the disk for nothing."""
+    """Return a folder in memory if there is one, because cases need no disk."""
     return Path("/dev/shm") if os.access("/dev/shm", os.W_OK) else None
 
 
 def attempt(reader: Reader, case: bytes, scratch: Path) -> str | None:
-    """None: read; empty: refused as it should be; else what went wrong."""
+    """Read a case. Return None if it was read, an empty string if it was refused properly, or else what went wrong."""
     faulthandler.dump_traceback_later(STUCK_S, exit=True)
     try:
         with _limited():
@@ -197,13 +199,13 @@ def _over(_signal: int, _frame: object) -> None:
 
 
 def _where(error: BaseException) -> str:
-    """The project's last line on the way there."""
+    """Return the last line of h123's code in the error's traceback."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if "/h123/" in f.filename]
     return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "outside of h123"
 
 
 def smaller(reader: Reader, case: bytes, answer: str, scratch: Path) -> bytes:
-    """A part of the case that still fails in the same place."""
+    """Return a part of the case that still fails in the same place."""
     place, step = answer.rpartition("(")[2], len(case) // 2
     tried = 0
     while step and tried < SMALLER and "took more" not in answer:

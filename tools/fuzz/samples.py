@@ -1,4 +1,5 @@
-"""Samples: the CSV of a client, through to its metrics; and the Parquet of a folder that may be a stranger's."""
+"""Fuzzes samples: a client's CSV file through to its metrics, and the Parquet file of a folder that may come from an
+attacker."""
 
 from pathlib import Path
 

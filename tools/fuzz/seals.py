@@ -1,4 +1,4 @@
-"""The seal of an attempt, as its journal knows it and as a forged campaign would have it."""
+"""Fuzzes the seal of an attempt, with the digest that the journal has and with one that an attacker would forge."""
 
 import hashlib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Forged Parquet files: every column of a table, gone or with what it must not have."""
+"""Forges Parquet files: it removes each column of a table, or gives it values that it must not have."""
 
 import io
 from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ VALUES: dict[str, Callable[[Column], pa.Array]] = {
 
 
 def forged_tables(file: bytes) -> Iterator[Forgery]:
-    """All of a table."""
+    """Yield all forgeries of a table."""
     table = pq.read_table(io.BytesIO(file))
     yield Forgery("no rows", _written(table.slice(0, 0)))
     yield Forgery("one row", _written(table.slice(0, 1)))

@@ -1,4 +1,4 @@
-"""Forged verdicts.json of another campaign, as `report --beside` and a notebook read it."""
+"""Fuzzes forged verdicts.json of another campaign, as `report --beside` and a notebook read it."""
 
 import functools
 import json
@@ -25,7 +25,8 @@ from synthetic import Scenario, make_campaign
 
 @functools.cache
 def _campaigns() -> tuple[tempfile.TemporaryDirectory[str], CampaignFolder, CampaignFolder]:
-    """Two that stand beside the same printed values; the first is kept whole. They go with the folder."""
+    """Make two campaigns that can be compared with the same printed values. The first stays intact. Both are deleted
+    with the returned folder."""
     scratch = tempfile.TemporaryDirectory(prefix="h123-forged-")
     place = Path(scratch.name)
     paper = write(place, PRINTED)
@@ -44,7 +45,7 @@ def _forgeries() -> list[Forgery]:
 
 @functools.cache
 def _short() -> bytes:
-    """The verdicts with one row of each part, but for the printed values, which must be all there."""
+    """Return the verdicts with one row of each part, and with all printed values."""
     content = json.loads(_campaigns()[2].verdicts.read_bytes())
     printed = content["as_published"]["printed"]
     short: dict[str, Any] = _first_rows(content)

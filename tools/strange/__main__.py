@@ -1,10 +1,10 @@
-"""Strange files and strange texts, wherever the tool takes one: no command may hang, show a traceback, print a control
-character raw, write outside of the folder that it was given, or replace what is no file.
+"""Gives strange files and texts to every command that reads or writes files. No command may hang, show a traceback,
+print control characters, write outside its folder, or replace a device or other special file.
 
     PYTHONPATH=src .venv/bin/python tools/strange [--cases N] [--seed S] [--only WORDS]
 
-All cases take minutes; N of them are drawn by the seed. It needs root: the cases are played in namespaces of their own,
-with devices of their own. Ends with status 1 if any went wrong.
+All cases take minutes. With --cases, the seed selects N of each kind. It needs root, because the cases run in separate
+namespaces with separate devices. The exit status is 1 if any case went wrong.
 """
 
 import argparse
@@ -35,7 +35,7 @@ from h123.store import CampaignFolder  # noqa: E402
 from synthetic import Scenario, make_campaign  # noqa: E402
 
 _TOLD_EVERY = 50
-"""Cases, so that a run that is interrupted knows how far it came."""
+"""The number of cases between reports, so that an interrupted run knows how far it came."""
 _DEVICES = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "urandom": (1, 9), "tty": (5, 0)}
 
 
@@ -61,7 +61,7 @@ def main() -> int:
 
 
 def _play(chosen: Sequence[Case]) -> int:
-    """In the box; how many went wrong."""
+    """Play the cases inside the box, and return how many went wrong."""
     _own_devices()
     os.environ.update(H123_CACHE=str(box.PLACE / "cache"), COLUMNS="200", TMPDIR="/tmp")
     campaign = box.PLACE / "campaign"

@@ -1,4 +1,4 @@
-"""One thing that is tried."""
+"""Defines a case: one thing to try."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from stage import Stage
 
 @dataclass(frozen=True)
 class Case:
-    """What it is called, and what does it on a stage; it tells what went wrong."""
+    """A name, and a function that plays the case on a stage and yields what went wrong."""
 
     name: str
     play: Callable[[Stage], Iterator[str]]

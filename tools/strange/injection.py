@@ -1,5 +1,5 @@
-"""Injection: every text that may be a stranger's, with what commands a terminal, a page, a spreadsheet, a build service
-or a reader's eye."""
+"""Cases of injection: every text that may come from an attacker, with content that a terminal, a page, a spreadsheet, a
+build service or a reader could take for a command."""
 
 import csv
 import json
@@ -98,7 +98,7 @@ EVENTS = ("reason", "code", "trial", "event", "level")
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield all cases."""
     for kind, payload in PAYLOADS.items():
         for name, words in ARGUMENTS.items():
             yield Case(f"argument {name}: {kind}", partial(_argument, words, payload))
@@ -174,7 +174,7 @@ def _is_formula(cell: str) -> bool:
 
 
 class _Elements(HTMLParser):
-    """What a browser would run."""
+    """A parser that finds everything a browser would run."""
 
     def __init__(self) -> None:
         super().__init__()

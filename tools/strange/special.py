@@ -1,5 +1,5 @@
-"""Special files: every option that names a file or folder, and every name in a campaign's folder, as each kind of file
-that is none."""
+"""Cases of special files: every option that takes a file or folder, and every name in a campaign's folder, with each
+kind of special file in its place."""
 
 import os
 import socket
@@ -90,7 +90,7 @@ READERS: tuple[tuple[str, ...], ...] = (
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """Yield all cases."""
     for kind in KINDS:
         for name, words in INPUTS.items():
             yield Case(f"input {name}: {kind}", partial(_input, words, kind))
@@ -119,7 +119,7 @@ def _input(words: tuple[str, ...], kind: str, stage: Stage) -> Iterator[str]:
 
 
 def _led_there(words: tuple[str, ...], kind: str) -> bool:
-    """A link that the user named leads to a folder: results are to be there."""
+    """Return whether the user asked to write into the folder that a link leads to."""
     return kind == "to-folder" and any(word == "--out" for word in words)
 
 
@@ -161,7 +161,7 @@ def _inside(inside: str, kind: str, words: tuple[str, ...], stage: Stage) -> Ite
 
 
 def _campaign(stage: Stage) -> tuple[Path, str]:
-    """A campaign, and the folder's name of one of its attempts."""
+    """Create a campaign, and return it with the name of one of its attempts' folders."""
     campaign = stage.campaign()
     return campaign, sorted(path.name for path in (campaign / "trials").iterdir())[0]
 

@@ -1,4 +1,4 @@
-"""A place for one case: a working directory, a folder outside that must stay as it is, and the tool in a fork."""
+"""Provides a place for each case: a working directory, a folder outside it that must not change, and h123 in a fork."""
 
 import os
 import shutil
@@ -11,26 +11,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MOST_S = 5.0
-"""Of processor time that a command may take."""
+"""The processor time that a command may take."""
 PATIENCE_S = 120.0
-"""After which a command that does nothing hangs, on a machine with other work too."""
+"""The time after which a command counts as hanging, on a machine that also does other work."""
 _PLAIN = "\n\t"
 _SHAPELESS = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 @dataclass(frozen=True)
 class Said:
-    """How a command ended."""
+    """The end of a command and its output."""
 
     words: tuple[str, ...]
     status: int | None
-    """None: it hung."""
+    """The exit status. None: the command hung."""
     text: str
     seconds: float
-    """Of processor time."""
+    """The processor time in seconds."""
 
     def faults(self) -> Iterator[str]:
-        """What no command may do, whatever it is given."""
+        """Yield everything that no command may do, whatever its input is."""
         command = "h123 " + " ".join(self.words)
         if self.status is None:
             yield f"{command!a} hangs"
@@ -47,12 +47,12 @@ class Said:
 
 
 def shapeless(text: str) -> set[str]:
-    """Its characters that a reader cannot see, but for those that part words."""
+    """Return the characters of the text that a reader cannot see, except line breaks and tabs."""
     return {letter for letter in set(text) if letter not in _PLAIN and unicodedata.category(letter) in _SHAPELESS}
 
 
 class Stage:
-    """Made anew for each case."""
+    """The place of one case, which is created again for each."""
 
     def __init__(self, place: Path, campaign: Path) -> None:
         shutil.rmtree(place, ignore_errors=True)
@@ -64,11 +64,11 @@ class Stage:
         self._before = self._state()
 
     def campaign(self) -> Path:
-        """A copy of a finished campaign."""
+        """Copy a finished campaign into the working directory and return its path."""
         return Path(shutil.copytree(self._campaign, self.folder / "campaign"))
 
     def run(self, *words: str) -> Said:
-        """The tool with these words."""
+        """Run h123 with these words."""
         output = self.folder.parent / "said"
         child = os.fork()
         if child == 0:
@@ -88,11 +88,11 @@ class Stage:
         return Said(words, code, output.read_bytes().decode(errors="replace"), used.ru_utime + used.ru_stime)
 
     def forgive(self) -> None:
-        """What is there now was asked for."""
+        """Accept the present state outside, because the command was asked to change it."""
         self._before = self._state()
 
     def faults(self) -> Iterator[str]:
-        """What has changed outside."""
+        """Yield what has changed outside."""
         if (now := self._state()) != self._before:
             yield f"outside: {self._before} became {now}"
 
@@ -102,7 +102,7 @@ class Stage:
 
 
 def _become(words: tuple[str, ...], folder: Path, output: Path) -> None:
-    """Never returns."""
+    """Turn this process into h123 with these words. Never returns."""
     from h123 import cli  # loaded already
     from h123.base.terminal.streams import make_usable
     from hasty import hasten

@@ -1,13 +1,15 @@
-"""Does a campaign outlive whatever befalls it? `make torture`: 1000 rounds, about an hour.
+"""Checks that a campaign survives kills, full disks, damage and other mischief: `make torture`, 1000 rounds in about an
+hour.
 
     PYTHONPATH=src .venv/bin/python tools/torture [--seed S] [--rounds N] [--first K]
     PYTHONPATH=src .venv/bin/python tools/torture --seed S --round K
 
-Each round has a campaign of a few trials in a box of its own (box.py), a mischief that the seed draws (mischiefs.py),
-and the campaign's resumption. Then nothing may be left on the machine (traces.py), the campaign must be whole
-(wholeness.py), and every command must have ended as documented, without a traceback. A round depends on seed and number
-alone, but for what the machine's own timing adds. Ends with status 1 if any round went wrong; of such a round
-everything is kept in a folder.
+Each round runs a campaign of a few trials in a separate box (box.py), does it a mischief that the seed selects
+(mischiefs.py), and resumes the campaign. Then nothing may be left on the machine (traces.py), the campaign must be
+whole (wholeness.py), and every command must have ended as documented, without a traceback.
+
+A round depends only on the seed and its number, apart from the machine's timing. The exit status is 1 if any round went
+wrong. Everything from such a round is kept in a folder.
 """
 
 import argparse

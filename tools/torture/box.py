@@ -1,7 +1,7 @@
-"""A place of a round's own: namespaces that hold all it starts and all that is left of it, and that end with it.
+"""A box for a round: namespaces that contain everything that the round starts and leaves behind, and that end with it.
 
-What others do on the machine is not seen in there, so rounds can run side by side, and nothing of a round outlives it
-outside. The project stands in there read-only.
+A round does not see what else runs on the machine. So rounds can run at the same time, and nothing of a round remains
+outside. The project is read-only inside the box.
 """
 
 import ctypes
@@ -26,7 +26,8 @@ _NAMESPACES = 0x00020000 | 0x04000000 | 0x08000000 | 0x20000000 | 0x40000000
 
 
 def inside(body: Callable[[], _Result]) -> _Result:
-    """`body()`, run as the first process of a new box. Raises RuntimeError if that ends without a result."""
+    """Run `body` as the first process of a new box, and return its result. Raises RuntimeError if it ends without a
+    result."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -43,17 +44,18 @@ def inside(body: Callable[[], _Result]) -> _Result:
 
 
 def die_with_parent() -> None:
-    """End this process when the one that started it has ended."""
+    """End this process when the process that started it has ended."""
     _LIBC.prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
 
 
 def mount(*arguments: str) -> None:
-    """Raises CalledProcessError."""
+    """Run mount(8). Raises CalledProcessError."""
     subprocess.run(["mount", *arguments], check=True, capture_output=True)
 
 
 def _outside(body: Callable[[], object], writing: int) -> NoReturn:
-    """The process that waits for the box's first one: only its children are in the new PID namespace."""
+    """Create the namespaces, start the box's first process and wait for it. It must be a child, because only children
+    are in the new PID namespace."""
     die_with_parent()
     if _LIBC.unshare(_NAMESPACES) != 0:
         print(f"tools/torture needs root and namespaces: {os.strerror(ctypes.get_errno())}", file=sys.stderr)
@@ -89,7 +91,8 @@ def _furnish() -> None:
 
 
 def _empty_tmp() -> None:
-    """A `/tmp` in which all that is new is of this round; the checkout and Python stay, should they stand there."""
+    """Mount an empty `/tmp`, in which everything new comes from this round. The checkout and Python stay if they are in
+    `/tmp`."""
     kept = [path for path in dict.fromkeys([ROOT, Path(sys.base_prefix)]) if path.is_relative_to("/tmp")]
     aside = {path: PLACE / str(number) for number, path in enumerate(kept)}
     for path, place in aside.items():

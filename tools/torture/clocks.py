@@ -1,7 +1,8 @@
-"""Jumps of time.
+"""Mischiefs with time.
 
-The time of day is the machine's alone: no namespace has its own, and the machine's is never changed here. What can jump
-is the time since the boot, from one command to the next as after a reboot, and all clocks as seen by who stood still.
+Only the machine has a time of day: no namespace has its own, and these mischiefs never change the machine's. Two things
+can jump: the time since boot from one command to the next, as after a reboot, and all clocks as seen by processes that
+were stopped.
 """
 
 import signal
@@ -14,7 +15,7 @@ _FAR_S = 10**9
 
 
 def pauses(this: Round) -> None:
-    """Processes stand still for a while, as in a machine that is suspended or starved."""
+    """Stop processes for a while, as on a machine that is suspended or starved."""
     this.begin()
     count = this.draws.choice([1, 2, 4])
     made = [Pause.drawn(this.draws, this.reference.span_s / count) for _ in range(count)]
@@ -24,7 +25,7 @@ def pauses(this: Round) -> None:
 
 
 def another_uptime(this: Round) -> None:
-    """A command is killed whose monotonic clock is far off that of the next one, in either direction."""
+    """Kill a command whose monotonic clock is far from that of the next command, in either direction."""
     this.begin()
     up_s = float(Path("/proc/uptime").read_text().split()[0])
     offsets = [this.draws.choice([-(up_s - 1), _FAR_S]) * this.draws.random() for _ in range(2)]

@@ -1,4 +1,4 @@
-"""The tool's commands as a round starts them, and how they end."""
+"""Starts h123's commands for a round, and records how they end."""
 
 import fcntl
 import os
@@ -22,11 +22,11 @@ from h123 import analysis, cli, report  # noqa: F401
 from h123.base.terminal.streams import make_usable
 
 DISK = PLACE / "disk"
-"""The file system that the campaign, the cache and the tool's temporary files are on."""
+"""The file system with the campaign, the cache and h123's temporary files."""
 CAMPAIGN, CACHE, TEMPORARY = DISK / "campaign", DISK / "cache", DISK / "tmp"
 STUDY = Path(__file__).with_name("torture.yaml")
 PATIENCE_S = 300.0
-"""For what ends by itself, on a machine with other work."""
+"""The time within which everything that ends by itself must end, on a machine that also does other work."""
 
 POLL_S = 0.003
 _PIPE_BYTES = 1 << 20
@@ -38,34 +38,34 @@ _ENVIRONMENT = {
 }
 
 Limits = Mapping[int, int]
-"""`resource.RLIMIT_...` to the most that the command and all it starts may have."""
+"""A limit by `resource.RLIMIT_...`, for the command and everything that it starts."""
 
 
 class NeverEnds(Exception):
-    """A command has not ended in time."""
+    """Raised if a command has not ended in time."""
 
 
 class Started(Protocol):
-    """What `subprocess.Popen` and `_Called` have in common."""
+    """A started process: the common part of `subprocess.Popen` and `_Called`."""
 
     pid: int
 
     def poll(self) -> int | None:
-        """Exit status, or minus the signal that ended it; None while it runs."""
+        """Return the exit status, or minus the signal that ended it. None while it runs."""
 
 
 @dataclass
 class Command:
-    """One start of the tool."""
+    """One run of h123."""
 
     words: list[str]
     process: Started
     output: int
-    """The end of a pipe to read from: no limit of the command's shortens what it says."""
+    """The reading end of a pipe. A limit of the command does not shorten what it writes there."""
     expected: set[int]
-    """Exit statuses that are right for it; what was sent to the process itself may have ended it, too."""
+    """The exit statuses that are right for it. A signal that was sent to the process may have ended it too."""
     sent: list[int] = field(default_factory=list)
-    """Signals sent to the process."""
+    """The signals that were sent to the process."""
     heard: bytes = b""
 
     @property
@@ -74,14 +74,14 @@ class Command:
 
     @property
     def said(self) -> str:
-        """All it has written so far."""
+        """Everything that it has written so far."""
         with suppress(BlockingIOError):
             while more := os.read(self.output, _PIPE_BYTES):
                 self.heard += more
         return self.heard.decode(errors="replace")
 
     def wait(self) -> int:
-        """Its exit status. Raises NeverEnds."""
+        """Wait for the end, and return the exit status. Raises NeverEnds."""
         deadline = time.monotonic() + PATIENCE_S
         while (status := self.process.poll()) is None:
             if time.monotonic() > deadline:
@@ -95,7 +95,7 @@ class Command:
 
 
 class Commands:
-    """Those of one round, in the order in which they were started."""
+    """The commands of one round, in the order in which they were started."""
 
     def __init__(self) -> None:
         self.all: list[Command] = []
@@ -108,7 +108,8 @@ class Commands:
         limits: Limits | None = None,
         wrapper: Sequence[str] = (),
     ) -> Command:
-        """`launcher`: by ./h123 instead of by Python; `wrapper`: the words of a command that runs it."""
+        """Start h123 in a new process. `launcher`: with ./h123 instead of Python. `wrapper`: the words of a command
+        that runs h123."""
         program = [str(ROOT / "h123")] if launcher else [sys.executable, "-m", "h123"]
         reading, writing = _pipe()
         process = subprocess.Popen(
@@ -124,7 +125,7 @@ class Commands:
         return self._begun(words, process, reading, writing, expected)
 
     def call(self, *words: str, expected: set[int]) -> Command:
-        """Like `start`, but in a fork of this process, which has loaded the tool already."""
+        """Start h123 in a fork of this process, which has loaded it already."""
         reading, writing = _pipe()
         return self._begun(words, _Called(words, writing), reading, writing, expected)
 
@@ -135,7 +136,7 @@ class Commands:
 
 
 class _Called:
-    """The tool in a fork of this process."""
+    """A run of h123 in a fork of this process."""
 
     def __init__(self, words: Sequence[str], output: int) -> None:
         self._process = get_context("fork").Process(target=_be_tool, args=(words, output))
@@ -143,7 +144,7 @@ class _Called:
         self.pid = self._process.pid or 0
 
     def poll(self) -> int | None:
-        """As that of `subprocess.Popen`."""
+        """Return what `subprocess.Popen.poll` would return."""
         return self._process.exitcode
 
 
@@ -163,7 +164,7 @@ def _be_tool(words: Sequence[str], output: int) -> None:
 
 
 def _pipe() -> tuple[int, int]:
-    """One that nobody has to read from meanwhile."""
+    """Return the ends of a pipe that is large enough to be read only at the end."""
     reading, writing = os.pipe()
     fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
     os.set_blocking(reading, False)

@@ -1,4 +1,4 @@
-"""Two commands on one folder."""
+"""A mischief with two commands on one folder."""
 
 import itertools
 
@@ -9,12 +9,13 @@ from strikes import Moment
 
 _BEGINNINGS, _ENDS = ("campaign", "resume"), ("finished", "interrupted")
 REFUSALS = ("another h123", "already holds a campaign", "is not a campaign")
-"""What a second command may be told: the last where the first one has not begun the campaign yet."""
+"""What a second command may print. The last one is right if the first command has not begun the campaign yet."""
 _SECOND = ("run", "run", "longer run", "analyse", "report", "export")
 
 
 def company(this: Round) -> None:
-    """A second command comes at a random moment. Of two runs only one may work on the folder; who reads may always."""
+    """Start a second command at a random moment. Only one of two runs may work on the folder; a command that reads may
+    always."""
     this.begin()
     moment, second = Moment.drawn(this.draws, this.reference.span_s), this.draws.choice(_SECOND)
     lanes = this.draws.choice(([], ["--jobs", "1"], ["--jobs", "2"]))

@@ -1,4 +1,4 @@
-"""Files of a finished campaign that are no longer what they were."""
+"""Mischiefs that damage the files of a finished campaign."""
 
 import json
 import shutil
@@ -15,7 +15,7 @@ _HEART = ("journal.jsonl", "campaign.json")
 
 
 def flips(this: Round) -> None:
-    """Some bits of a file are flipped, and a command reads it. Nobody may take changed data for what was measured."""
+    """Flip some bits of a file and run a command that reads it. No command may take changed data for measured data."""
     this.take_up(2)
     file = _file(this)
     name, whole, verdicts = file.relative_to(CAMPAIGN), file.read_bytes(), _verdicts()
@@ -38,7 +38,7 @@ def flips(this: Round) -> None:
 
 
 def cut_journal(this: Round) -> None:
-    """The journal ends at any byte, perhaps with the zeros that a file system leaves where power was lost."""
+    """Cut the journal at a random byte. It may end with zeros, as a file system leaves them after a power loss."""
     this.take_up(this.draws.choice([1, 2]))
     journal = CAMPAIGN / "journal.jsonl"
     whole = journal.read_bytes()
@@ -48,7 +48,7 @@ def cut_journal(this: Round) -> None:
 
 
 def deleted_trial(this: Round) -> None:
-    """Folders of finished trials are deleted by hand, and a command reads what is left."""
+    """Delete folders of finished trials, and run a command that reads the rest."""
     this.take_up(2)
     attempts = sorted(path.name for path in (CAMPAIGN / "trials").iterdir())
     gone, needed = this.draws.sample(attempts, this.draws.choice([1, 1, 2])), _needed()
@@ -63,7 +63,7 @@ def deleted_trial(this: Round) -> None:
 
 
 def _file(this: Round) -> Path:
-    """Any, and rather those that matter."""
+    """Choose a file of the campaign, preferably one that matters."""
     files = sorted(path for path in CAMPAIGN.rglob("*") if path.is_file())
     samples = [path for path in files if path.suffix == ".parquet"]
     heart = [CAMPAIGN / name for name in _HEART]
@@ -71,7 +71,7 @@ def _file(this: Round) -> Path:
 
 
 def _flip(file: Path, places: list[float]) -> None:
-    """`places`: shares, 0 to 1, of its length."""
+    """Flip one bit at each place, given as a share of the file's length from 0 to 1."""
     content = bytearray(file.read_bytes())
     for place in places:
         bit = int(place * len(content) * 8)
@@ -80,7 +80,7 @@ def _flip(file: Path, places: list[float]) -> None:
 
 
 def _needed() -> set[str]:
-    """Attempts that are the only valid one of their trial."""
+    """Return the attempts that are the only valid one of their trial."""
     valid = defaultdict[str, list[str]](list)
     for event in events(CAMPAIGN):
         if event["event"] == "trial" and event["valid"]:
@@ -89,7 +89,7 @@ def _needed() -> set[str]:
 
 
 def _verdicts() -> dict[str, Any] | None:
-    """What was analysed last; None where that cannot be read."""
+    """Return the verdicts of the last analysis, or None if they cannot be read."""
     try:
         found: dict[str, Any] = json.loads((CAMPAIGN / "verdicts.json").read_text(encoding="utf-8"))
     except ValueError:

@@ -1,11 +1,11 @@
-"""Signals to any process of a command, at any moment."""
+"""A mischief that sends signals to any process of a command, at any moment."""
 
 from rounds import Round
 from strikes import Blow
 
 
 def kills(this: Round) -> None:
-    """One to three commands after one another, each with one to four signals to whatever of it runs."""
+    """Run one to three commands, and send one to four signals to processes of each."""
     this.begin()
     for _ in range(this.draws.choice([1, 1, 2, 3])):
         count = this.draws.choice([1, 1, 1, 2, 4])

@@ -1,4 +1,4 @@
-"""All that can befall a round, and how often each does."""
+"""Lists all mischiefs that can happen to a round, and how often each does."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from scarcity import few_processes, full_disk, limits, read_only_disk
 
 @dataclass(frozen=True)
 class Mischief:
-    """One kind."""
+    """A mischief and its weight among all of them."""
 
     weight: int
     play: Callable[[Round], None]

@@ -1,11 +1,12 @@
-"""What runs in a box, and what each of it is to the command that started it."""
+"""Lists the processes in a box, and what each of them is to the command that started it."""
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
 KINDS = ("launcher", "tool", "worker", "outer lab", "inner lab", "server", "client")
-"""Shell and make before the tool, the tool, what it forks, a lab's process outside and its first one inside, roles."""
+"""The launcher is a shell or make before h123; the tool is h123 itself; a worker is its fork. The outer lab is a lab's
+process outside its namespaces, and the inner lab is the first one inside."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Process:
 
 
 def running() -> dict[int, Process]:
-    """All processes of this box but its first; those that have ended and only wait to be asked are none."""
+    """Return all processes of this box except the first one. Zombies do not count."""
     found = {}
     for entry in Path("/proc").glob("[0-9]*"):
         try:
@@ -35,7 +36,7 @@ def running() -> dict[int, Process]:
 
 
 def by_kind() -> dict[str, list[int]]:
-    """The processes that run now, by what they are; kinds without any are left out."""
+    """Return the running processes by kind. Kinds without processes are left out."""
     processes, found = running(), dict[str, list[int]]()
     for process in processes.values():
         found.setdefault(_kind(process, processes.get(process.parent)), []).append(process.pid)

@@ -1,4 +1,4 @@
-"""What an undisturbed campaign is: rounds begin with copies of it, and are held against it."""
+"""An undisturbed campaign. Rounds begin with copies of it and are compared with it."""
 
 import io
 import json
@@ -17,26 +17,26 @@ BLOCKS = (1, 2)
 
 @dataclass(frozen=True)
 class Reference:
-    """The campaign of torture.yaml."""
+    """The undisturbed campaign of torture.yaml."""
 
     subject: bytes
-    """The installed subject, an archive."""
+    """An archive of the installed subject."""
     campaigns: dict[int, bytes]
-    """The finished campaign by its blocks, archives."""
+    """Archives of the finished campaign, by its number of blocks."""
     trials: dict[int, dict[str, int]]
-    """By blocks: the planned trials' ids, with how many samples a trial has."""
+    """The number of samples by the planned trial's ID, for each number of blocks."""
     span_s: float
-    """How long a whole `h123 run` takes here."""
+    """The seconds that a whole `h123 run` takes on this machine."""
 
 
 def make_reference(subject: Path) -> Reference:
-    """Raises RuntimeError where an undisturbed campaign does not end well."""
+    """Run the undisturbed campaign. Raises RuntimeError if it does not end well."""
     archived = archive(subject)  # out here: the cache may be in the /tmp that a box replaces
     return box.inside(lambda: _measure(archived))
 
 
 def furnish(subject: bytes) -> None:
-    """The disk of a box, with the subject in the cache."""
+    """Create the disk of a box, with the subject in the cache."""
     DISK.mkdir()
     box.mount("-t", "tmpfs", "tmpfs", str(DISK))
     for folder in (TEMPORARY, CACHE / "subjects"):
@@ -62,19 +62,19 @@ def _measure(subject: bytes) -> Reference:
 
 
 def events(campaign: Path) -> list[dict[str, Any]]:
-    """The journal of a campaign."""
+    """Return the events in a campaign's journal."""
     lines = (campaign / "journal.jsonl").read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines]
 
 
 def samples(campaign: Path, event: dict[str, Any]) -> int:
-    """How many samples an attempt has."""
+    """Return the number of samples of an attempt."""
     file = campaign / f"trials/{event['trial']}~{event['attempt']}/samples.parquet"
     return len(duckdb.read_parquet(str(file)))
 
 
 def archive(folder: Path) -> bytes:
-    """A folder, under its own name."""
+    """Return an archive of a folder, which keeps the folder's name."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:
         tar.add(folder, arcname=folder.name)
@@ -82,6 +82,6 @@ def archive(folder: Path) -> bytes:
 
 
 def extract(archived: bytes, into: Path) -> None:
-    """Inverse of `archive`."""
+    """Extract what `archive` returned."""
     with tarfile.open(fileobj=io.BytesIO(archived)) as tar:
         tar.extractall(into)

@@ -1,4 +1,4 @@
-"""One round: a campaign, a mischief that is drawn, the campaign gone on with, and a look at what came of it."""
+"""Plays one round: it starts a campaign, does a mischief, resumes the campaign, and checks the result."""
 
 import random
 import re
@@ -13,53 +13,54 @@ from traces import Traces
 from wholeness import faults
 
 TRIES = 6
-"""Runs that may be needed to end a campaign: a trial that fails on a busy machine is tried again by `--retry`."""
+"""The maximum number of runs to complete a campaign. `--retry` repeats trials that failed on a busy machine."""
 _UNSTARTED = "Fatal Python error: init"
-"""Python itself cannot start with so little: nothing of h123 has run."""
+"""What Python prints if it cannot even start with so little. No code of h123 has run then."""
 _DEFECTS = re.compile(r"Traceback \(most recent call last\)|panicked at|panic:|Segmentation fault")
 
 
 @dataclass
 class Round:
-    """What a mischief works with."""
+    """A round in progress, with everything that a mischief uses."""
 
     number: int
     draws: random.Random
     reference: Reference
     blocks: int = 1
-    """Of the campaign that is to be whole in the end."""
+    """The number of blocks that the campaign must have in the end."""
     commands: Commands = field(default_factory=Commands)
     notes: list[str] = field(default_factory=list)
     """What happened, in words."""
     harmed: set[str] = field(default_factory=set)
-    """Attempts whose files a mischief has deleted or changed for good."""
+    """Attempts whose files a mischief has deleted or changed permanently."""
     wrong: list[str] = field(default_factory=list)
-    """What a mischief itself found amiss."""
+    """Faults that the mischief itself found."""
 
     def begin(self) -> None:
-        """Before the first command: no campaign, or one of a block that is to be extended by another."""
+        """Prepare for the first command: with no campaign, or with a campaign of one block that a second block will
+        extend."""
         if self.draws.random() < 0.4:
             self.take_up(1)
             self.blocks = 2
 
     def take_up(self, blocks: int) -> None:
-        """A finished campaign to begin with."""
+        """Begin with a finished campaign."""
         extract(self.reference.campaigns[blocks], CAMPAIGN.parent)
         self.blocks = blocks
 
     def run(self, *more: str, expected: set[int]) -> Command:
-        """Begin the campaign, or go on with it; without what it takes to load the tool, which is most of a round."""
+        """Begin or resume the campaign in a fork. This saves loading h123, which would take most of a round."""
         return self.commands.call(*self._words(*more), expected=expected)
 
     def start(
         self, expected: set[int], *, launcher: bool = False, limits: Limits | None = None, wrapper: Sequence[str] = ()
     ) -> Command:
-        """The same, from the very beginning."""
+        """Begin or resume the campaign in a new process."""
         words = self._words()
         return self.commands.start(*words, expected=expected, launcher=launcher, limits=limits, wrapper=wrapper)
 
     def end(self) -> None:
-        """Go on until the campaign is whole."""
+        """Resume the campaign until it is whole."""
         status = 0
         for _ in range(TRIES):
             begun = (CAMPAIGN / "campaign.json").exists()
@@ -74,20 +75,20 @@ class Round:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a round."""
+    """The outcome of a round."""
 
     number: int
     mischief: str
     seconds: float
     notes: list[str]
     faults: list[str]
-    """Empty if all is well."""
+    """What went wrong. Empty if all is well."""
     remains: bytes | None
-    """Everything of a round with faults, an archive."""
+    """An archive of everything from a round with faults."""
 
 
 def play(seed: int, number: int, reference: Reference, only: str | None) -> Outcome:
-    """The round of this seed and number, in a box of its own. `only`: this mischief instead of one that is drawn."""
+    """Play the round of this seed and number in a new box. `only`: use this mischief instead of a random one."""
     try:
         return box.inside(lambda: _play(seed, number, reference, only))
     except RuntimeError as error:  # a fault of this bench, which is to be mended, too
@@ -119,7 +120,7 @@ def _play(seed: int, number: int, reference: Reference, only: str | None) -> Out
 
 
 def _answers(commands: Commands) -> Iterator[str]:
-    """What commands may not end with or say."""
+    """Yield the commands that ended with a wrong status or printed a sign of a defect."""
     for command in commands.all:
         status = command.process.poll()
         allowed = command.expected | {-sent for sent in command.sent} | {128 + sent for sent in command.sent}

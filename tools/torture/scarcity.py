@@ -1,4 +1,4 @@
-"""What a machine can run out of: room and inodes of a disk, the right to write, descriptors, memory, processes."""
+"""Mischiefs that take something away: space or inodes of a disk, the right to write, descriptors, memory, processes."""
 
 import math
 import os
@@ -18,14 +18,14 @@ from strikes import Moment
 
 _FREED = "remount,size=50%,nr_inodes=1000000"
 HAS_OWN_LIMIT = tuple(int(part) for part in re.findall(r"\d+", platform.release())[:2]) >= (6, 14)
-"""Whether a PID namespace has a limit of its own on processes. Before, it was the whole machine's."""
+"""Whether a PID namespace can have its own limit on processes. In older kernels, the limit is the whole machine's."""
 FREE_PIDS = 32000
 _PID_MAX, _RESERVED_PIDS = Path("/proc/sys/kernel/pid_max"), 300
-"""The first numbers are given out once only."""
+"""The kernel gives the first numbers out only once."""
 
 
 def full_disk(this: Round) -> None:
-    """At a random moment the disk of campaign, cache and temporary files has little room left, or few inodes."""
+    """Leave little space or few inodes, at a random moment, on the disk of campaign, cache and temporary files."""
     this.begin()
     moment, room = Moment.drawn(this.draws, this.reference.span_s), _logarithmic(this.draws, 1, 3e6)
     inodes = round(_logarithmic(this.draws, 1, 300)) if this.draws.random() < 0.4 else None
@@ -42,7 +42,7 @@ def full_disk(this: Round) -> None:
 
 
 def read_only_disk(this: Round) -> None:
-    """From a random moment on nothing can be written."""
+    """Make the disk read-only from a random moment on."""
     this.begin()
     moment = Moment.drawn(this.draws, this.reference.span_s)
     at_once = this.draws.random() < 0.2
@@ -57,7 +57,7 @@ def read_only_disk(this: Round) -> None:
 
 
 def limits(this: Round) -> None:
-    """A command may have few descriptors, short files or little memory."""
+    """Run a command with few descriptors, short files or little memory."""
     this.begin()
     limited, least, most = this.draws.choice(
         [(resource.RLIMIT_NOFILE, 6, 80), (resource.RLIMIT_FSIZE, 200, 2e6), (resource.RLIMIT_AS, 1e8, 1e12)]
@@ -69,7 +69,8 @@ def limits(this: Round) -> None:
 
 
 def few_processes(this: Round) -> None:
-    """A command may have few processes and threads: RLIMIT_NPROC is not for root, but a PID namespace has a limit."""
+    """Run a command with few processes and threads. RLIMIT_NPROC does not apply to root, but the limit of a PID
+    namespace does."""
     this.begin()
     limit = round(_logarithmic(this.draws, 1, 60))
     if not HAS_OWN_LIMIT:
@@ -85,7 +86,7 @@ def few_processes(this: Round) -> None:
 
 
 def use_up_reserved_pids() -> None:
-    """So that `allow_processes` says how many there can be."""
+    """Use up the reserved PIDs, so that `allow_processes` limits the number exactly."""
     numbers = [0]
     while numbers[-1] < _RESERVED_PIDS:
         thread = threading.Thread(target=lambda: numbers.append(threading.get_native_id()))
@@ -96,12 +97,12 @@ def use_up_reserved_pids() -> None:
 
 
 def allow_processes(limit: int) -> None:
-    """So many processes and threads in this box beside the first. Only where HAS_OWN_LIMIT."""
+    """Limit the processes and threads in this box, not counting the first one. Works only if HAS_OWN_LIMIT."""
     _PID_MAX.write_text(str(_RESERVED_PIDS + limit))
 
 
 def _leave(room: int, inodes: int | None) -> bool:
-    """Shrink the disk to what is used and so many bytes, or inodes; False where more is used by then."""
+    """Shrink the disk to what is used plus this many bytes or inodes. Return False if more has been used meanwhile."""
     used = os.statvfs(DISK)
     size = (used.f_blocks - used.f_bfree) * used.f_frsize + room
     limit = f"size={size}" if inodes is None else f"nr_inodes={used.f_files - used.f_ffree + inodes}"
@@ -117,5 +118,5 @@ def _remount(options: str) -> bool:
 
 
 def _logarithmic(draws: Random, least: float, most: float) -> float:
-    """Of any order of magnitude alike."""
+    """Draw a number whose order of magnitude is uniformly distributed."""
     return math.exp(draws.uniform(math.log(least), math.log(most)))

@@ -1,4 +1,4 @@
-"""Moments at random, and blows at what runs then."""
+"""Random moments in a command's life, and signals to the processes that run then."""
 
 import os
 import signal
@@ -12,26 +12,26 @@ from commands import PATIENCE_S, POLL_S, Command
 from processes import KINDS, by_kind
 
 SIGNS = ("outer lab", "inner lab", "server", "client", "Analysing", "Writing the report")
-"""What a moment may wait for: a kind of process, or a word of the tool's."""
+"""What a moment may wait for: a kind of process, or words that h123 prints."""
 CLOSE_S = 0.3
-"""So soon after a sign."""
+"""The maximum number of seconds after a sign."""
 
 
 @dataclass(frozen=True)
 class Moment:
-    """A time in a command's life: so long after its start, or after a sign."""
+    """A time in a command's life, counted from its start or from a sign."""
 
     sign: str | None
     after_s: float
 
     @classmethod
     def drawn(cls, draws: Random, span_s: float) -> "Moment":
-        """`span_s`: how long such a command takes."""
+        """Draw a moment. `span_s`: how long such a command takes."""
         sign, early, close = draws.choice(SIGNS), draws.uniform(0, span_s), draws.uniform(0, CLOSE_S)
         return cls(None, early) if draws.random() < 0.5 else cls(sign, close)
 
     def wait(self, command: Command) -> bool:
-        """Until it has come; False if the command has ended before."""
+        """Wait until the moment has come. Return False if the command has ended before."""
         deadline = time.monotonic() + PATIENCE_S
         while self.sign and self.sign not in by_kind() and self.sign not in command.said:
             if command.ended or time.monotonic() > deadline:
@@ -46,11 +46,11 @@ class Moment:
 
 @dataclass(frozen=True)
 class Target:
-    """Whom a blow is for: all of a command, or the first of these kinds that runs then."""
+    """The processes to which a signal goes: all of a command's, or one of the first of these kinds that is running."""
 
     order: tuple[str, ...] | None
     which: float
-    """Of several of a kind the one at this share, 0 to 1, of the list."""
+    """If several processes of a kind run, the place of the chosen one in their list, as a share from 0 to 1."""
 
     @classmethod
     def drawn(cls, draws: Random) -> "Target":
@@ -58,7 +58,7 @@ class Target:
         return cls(None if everything else tuple(order), which)
 
     def find(self) -> tuple[str, list[int]]:
-        """What it is, and its processes; none where nothing runs."""
+        """Return the kind and its processes, which are none if nothing runs."""
         found = by_kind()
         if self.order is None:
             return "all", [pid for pids in found.values() for pid in pids]
@@ -69,7 +69,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Blow:
-    """A signal to come."""
+    """A signal that will be sent."""
 
     moment: Moment
     target: Target
@@ -77,12 +77,12 @@ class Blow:
 
     @classmethod
     def drawn(cls, draws: Random, span_s: float) -> "Blow":
-        """`span_s`: how long the command takes that it is for."""
+        """Draw a signal. `span_s`: how long the command takes."""
         signals = [signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT]
         return cls(Moment.drawn(draws, span_s), Target.drawn(draws), draws.choice(signals))
 
     def strike(self, command: Command) -> str:
-        """What came of it, in words."""
+        """Send the signal at its moment, and describe what happened."""
         if not self.moment.wait(command):
             return f"{self.signal.name} too late ({self.moment})"
         kind, pids = self.target.find()
@@ -92,7 +92,7 @@ class Blow:
 
 @dataclass(frozen=True)
 class Pause:
-    """A time in which processes stand still: to them the clocks jump."""
+    """A pause in which processes are stopped, so that they see their clocks jump."""
 
     moment: Moment
     target: Target
@@ -100,11 +100,11 @@ class Pause:
 
     @classmethod
     def drawn(cls, draws: Random, span_s: float) -> "Pause":
-        """`span_s`: how long the command takes that it is for."""
+        """Draw a pause. `span_s`: how long the command takes."""
         return cls(Moment.drawn(draws, span_s), Target.drawn(draws), draws.choice([0.02, 0.2, 1.5]) * draws.random())
 
     def make(self, command: Command) -> str:
-        """What came of it, in words."""
+        """Stop the processes at the pause's moment and continue them, and describe what happened."""
         if not self.moment.wait(command):
             return f"pause too late ({self.moment})"
         kind, pids = self.target.find()
@@ -115,7 +115,8 @@ class Pause:
 
 
 def send(command: Command, pids: Sequence[int], sent: signal.Signals) -> None:
-    """To processes that may have ended meanwhile; the command is told what it got itself."""
+    """Send a signal to processes, some of which may have ended meanwhile. Note it in the command if its own process
+    gets it."""
     for pid in pids:
         with suppress(ProcessLookupError):
             os.kill(pid, sent)

@@ -1,4 +1,4 @@
-"""What a round may leave on the machine: nothing. In a box everything that is new is of this round."""
+"""Finds what a round leaves on the machine, which must be nothing. In a box, everything new comes from this round."""
 
 import os
 import time
@@ -10,18 +10,18 @@ from processes import running
 
 EXPLAINED = CACHE / "explained"
 PATIENCE_S = 60.0
-"""The kernel takes namespaces down in its own time."""
+"""The time that the kernel may take to remove namespaces."""
 
 
 @dataclass(frozen=True)
 class Traces:
-    """What is on the machine at a moment."""
+    """What exists on the machine at a moment."""
 
     kinds: dict[str, frozenset[str]]
 
     @classmethod
     def now(cls) -> "Traces":
-        """What this box has now."""
+        """Return what exists in this box now."""
         found = {
             "processes": {str(process) for process in running().values()},
             "devices": {line.split(":")[0].strip() for line in _lines("/proc/self/net/dev")[2:]},
@@ -35,7 +35,7 @@ class Traces:
         return cls({kind: frozenset(names) for kind, names in found.items()})
 
     def left(self) -> dict[str, list[str]]:
-        """What is there beyond these traces, once the kernel has had its time; empty if all is well."""
+        """Return what exists beyond these traces, after the kernel has had time to clean up. Empty if all is well."""
         deadline = time.monotonic() + PATIENCE_S
         while found := self._beyond(Traces.now()):
             if time.monotonic() > deadline:
@@ -49,7 +49,7 @@ class Traces:
 
 
 def _kept(path: Path) -> bool:
-    """Whether a cache is meant to keep it: locks, and what the round's campaign was found to tell of its causes."""
+    """Return whether the cache is meant to keep the file: a lock, or the causes found in the round's campaign."""
     return path.suffix == ".lock" or path == EXPLAINED or path.parent == EXPLAINED
 
 
@@ -58,7 +58,7 @@ def _lines(path: str) -> list[str]:
 
 
 def _names(folder: Path) -> list[str]:
-    """All below it, but for what is mounted there."""
+    """Return the paths of everything below a folder, except what is mounted there."""
     found = []
     for root, folders, files in os.walk(folder):
         found += [str(Path(root, name)) for name in (*folders, *files)]

@@ -1,4 +1,4 @@
-"""What must hold of a campaign in the end, whatever befell it."""
+"""Checks what must be true of a campaign in the end, whatever happened to it."""
 
 import itertools
 import json
@@ -16,8 +16,8 @@ Event = dict[str, Any]
 
 
 def faults(campaign: Path, planned: dict[str, int], harmed: Set[str] = frozenset()) -> Iterator[str]:
-    """All that is wrong with the campaign. `planned`: its trials' ids, with how many samples each has; `harmed`: the
-    attempts whose files were deleted or changed, which must have been repeated."""
+    """Yield everything that is wrong with the campaign. `planned` has the number of samples by trial ID. `harmed` are
+    the attempts whose files were deleted or changed, which must have been repeated."""
     try:
         folder = CampaignFolder.open(campaign)
         journal = folder.events()
@@ -41,12 +41,12 @@ def faults(campaign: Path, planned: dict[str, int], harmed: Set[str] = frozenset
 
 
 def _name(event: Event) -> str:
-    """Of the attempt's folder."""
+    """Return the name of the attempt's folder."""
     return f"{event['trial']}~{event['attempt']}"
 
 
 def _order(journal: list[Event]) -> Iterator[str]:
-    """One run at a time: what another has begun and not ended is not gone on with, unless it was killed."""
+    """Check that there was one run at a time: the journal continues after the end of a run only if a new run began."""
     runs = [event for event in journal if event["event"] != "look"]  # whoever analyses may look at any time
     if runs[-1]["event"] != "finished":
         yield f"the journal ends with {runs[-1]['event']!r}"
@@ -56,7 +56,8 @@ def _order(journal: list[Event]) -> Iterator[str]:
 
 
 def _trials(attempts: list[Event], planned: set[str], harmed: Set[str]) -> Iterator[str]:
-    """Each planned trial once: no other, none lost, none done again that was well."""
+    """Check that each planned trial was run, no other was, and no trial was repeated that already had an undisturbed
+    valid attempt."""
     tried = defaultdict[str, list[Event]](list)
     for event in attempts:
         tried[event["trial"]].append(event)
