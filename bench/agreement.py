@@ -28,7 +28,8 @@ def main(folders: list[str]) -> int:
     undecided = [pair for pair in pairs if "inconclusive" in pair[1:]]
     contradictions = [pair for pair in pairs if pair not in undecided and pair[1] != pair[2]]
     same = len(pairs) - len(undecided) - len(contradictions)
-    print(f"{len(pairs)} comparisons: {same} decided alike, {len(undecided)} inconclusive in either, ", end="")
+    print(f"{len(pairs)} comparisons: {same} with the same verdict, ", end="")
+    print(f"{len(undecided)} inconclusive in at least one campaign, ", end="")
     print(f"{len(contradictions)} contradictory")
     for key, one, other in contradictions:
         print(f"  {key}: {one}, then {other}")

@@ -73,8 +73,8 @@ def delays(folder: Path) -> Iterator[Row]:
         complete = all(len(found) == len(plan) for found in errors)
         within = all(abs(error) <= DELAY_BAR_NS for found in errors for error in found)
         yield Row(
-            f"one-way delay beyond {profile.delay_ns / 1e6:.0f} ms + serialization at {profile.bps / 1e6:.0f} Mbit/s, "
-            f"{len(plan)} packets: min, median, p99, max in µs",
+            f"one-way delay in excess of {profile.delay_ns / 1e6:.0f} ms and the time to send at "
+            f"{profile.bps / 1e6:.0f} Mbit/s; {len(plan)} packets: min, median, p99, max in µs",
             *(_quantiles(found) for found in errors),
             f"each within ±{DELAY_BAR_NS // 1000}",
             complete and within,
@@ -145,7 +145,7 @@ def drop_sets(folder: Path, profile: Profile) -> Row:
         f"packets lost of {len(plan)}, seed {SEED}: first boot, second boot, wall clock; seed {SEED + 1}",
         f"{', '.join(str(len(run.lost())) for run in runs)}; {len(other.lost())}",
         "-",
-        "identical sets for one seed, another for the other",
+        "same seed, same set; different seed, different set",
         same and other.lost() != boots[0].lost(),
     )
 

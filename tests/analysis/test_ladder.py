@@ -91,4 +91,4 @@ def test_the_whole_stands_beside_its_steps_and_what_a_few_blocks_do() -> None:
     head, poor, lan = terminal_lines(ladder(judged, LEVELS), judged)
     assert head.startswith("Steps from HTTP/2 to HTTP/3: h2-window, h2-timer, HTTP/3.")
     assert poor == "  Latency, poor: 0.600 = 0.800 × 1.000 × 0.750"
-    assert lan.endswith("; a few blocks are unlike the others, and pull one of these by 44.2 %")
+    assert lan.endswith("; a few outlying blocks change one of these means by 44.2 %")

@@ -118,10 +118,10 @@ def test_the_same_twice_is_identical(folder: CampaignFolder) -> None:
         (down(bytes_in=1_000_002), True, "access/down bytes_in: 1000000 and 1000002"),
         (down(bytes_in=1_000_100), False, "access/down bytes_in: 1000000 and 1000100"),
         (down(lateness_ns={"p99": 9}), True, "identical"),
-        (later(1000), True, "times of 1 differ, by at most 1 µs"),
-        (later(1_000_000), False, "times of 1 differ, by at most 1 ms"),
-        (row(lambda fields: [*fields[:7], "500", *fields[8:]]), False, "1 with another outcome"),
-        (row(lambda fields: [*fields[:5], "", *fields[6:]]), False, "times of 1 differ"),
+        (later(1000), True, "1 times differ, by at most 1 µs"),
+        (later(1_000_000), False, "1 times differ, by at most 1 ms"),
+        (row(lambda fields: [*fields[:7], "500", *fields[8:]]), False, "1 outcomes differ"),
+        (row(lambda fields: [*fields[:5], "", *fields[6:]]), False, "1 times differ"),
     ],
 )
 def test_a_difference_is_found_and_said(folder: CampaignFolder, change: Change, repeated: bool, words: str) -> None:

@@ -131,7 +131,7 @@ def alike(*, transport: str | None, server: str = "go") -> Plan:
 def test_a_pair_that_cannot_begin_alike_is_refused_where_that_is_essential(subjects: Path) -> None:
     write_small(subjects)
     check_campaign(alike(transport="matched"))
-    with pytest.raises(UserError, match=r"essential, but differs: go's own over h3, 10 packets over h2") as refused:
+    with pytest.raises(UserError, match=r"essential, but differs: go's default over h3, 10 packets over h2") as refused:
         check_campaign(alike(transport=None))
     assert refused.value.remedy == "`--transport matched` makes it alike"
     with pytest.raises(UserError, match="small as a server does not let you choose it") as refused:

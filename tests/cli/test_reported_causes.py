@@ -51,7 +51,7 @@ CASES = {
         "orders",
         ("--networks", "udp-passed", "--protocols", "h2,h3", "--load", "4x10"),
         (
-            "ms more than one of base: 20 ms more for waiting for the server. With protocol HTTP/3",
+            "than with base: 20 ms more for waiting for the server. With protocol HTTP/3",
             "ms more for waiting for the server.",
         ),
         ("go",),
@@ -61,7 +61,7 @@ CASES = {
         "./service -thinks 30ms",
         "orders",
         ("--networks", "udp-passed", "--load", "1x4"),
-        ("takes 20 ms more than one of base: 20 ms more for waiting for the server.",),
+        ("than with base: 20 ms more for waiting for the server.",),
         ("go",),
     ),
     "windows of uploads, go": _upload("go"),

@@ -48,7 +48,7 @@ def test_smoke_study_ends_with_a_report(h123: Tool) -> None:
     told = h123("why", "out", "--filter", "network=medium")
     assert told.returncode == 0, told.stderr
     assert "connection setup" in told.stdout
-    assert "The parts add up to a request's latency within 2" in told.stdout
+    assert "The parts add up to a request's latency, within 2" in told.stdout
     assert h123("why", "out", "--filter", "network=lan").returncode == 2  # a plain veth
     limits = h123("why", "out", "--limits")
     assert limits.returncode == 0, limits.stderr

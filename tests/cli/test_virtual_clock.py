@@ -207,8 +207,8 @@ def test_visit_of_a_page_repeats_to_the_last_byte(h123: Tool, kernel: Path) -> N
     for trial in sorted((h123.folder / "out/trials").iterdir()):
         done = h123("verify", f"out/trials/{trial.name}")
         assert done.returncode == 0, done.stderr
-        assert "counts of packets and drop sets identical; counts of bytes identical" in done.stdout
-        assert "samples: 102, none with another outcome; all times identical" in done.stdout
+        assert "packet counts and lost packets identical; byte counts identical" in done.stdout
+        assert "samples: 102; outcomes identical; times identical" in done.stdout
     assert _gone(kernel)
 
 

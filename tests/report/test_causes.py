@@ -48,16 +48,18 @@ def _plain(text: str) -> str:
 
 def test_the_sentence_names_what_makes_the_difference() -> None:
     assert _plain(sentence(ROW)) == (
-        "On medium, a mean cold request of HTTP/3 takes 67.4 ms less than one of HTTP/2: 41.7 ms less for slow start "
-        "and 30.5 ms less for connection setup."
+        "On medium, the mean time of a cold request is 67.4 ms shorter with HTTP/3 than with HTTP/2: 41.7 ms less for "
+        "slow start and 30.5 ms less for connection setup."
     )
 
 
 def test_of_pages_it_is_the_median_visit() -> None:
     said = sentence({**ROW, "metric": "page_complete"})
-    assert _plain(said).startswith("On medium, a median visit of HTTP/3 takes 67.4 ms less than one of HTTP/2: 41.7 ms")
+    assert _plain(said).startswith(
+        "On medium, the median time of a visit is 67.4 ms shorter with HTTP/3 than with HTTP/2: 41.7 ms"
+    )
     drawn = inline(causes_figure([{**ROW, "metric": "page_complete"}]))
-    assert "ms of a median visit" in drawn
+    assert "ms, median visit" in drawn
     assert "mean request" not in drawn
 
 
@@ -111,8 +113,8 @@ LOSSES = {"a_seconds": 0.02, "b_seconds": 0.039, "a_held": 0.0, "b_held": 0.0121
 
 def test_of_what_losses_cost_the_head_of_line_blocking_is_told() -> None:
     assert _plain(blocking_words({**ROW, "losses": LOSSES})) == (
-        "Head-of-line blocking, data of other requests that had arrived but waited for a lost packet, took "
-        "12.1 ms (31 %) of the 39 ms that losses cost a request of HTTP/2 and none of the 20 ms that losses cost a "
+        "Head-of-line blocking (data of other requests had arrived but waited for a lost packet) accounts for "
+        "12.1 ms (31 %) of the 39 ms that losses cost a request of HTTP/2 and for none of the 20 ms that losses cost a "
         "request of HTTP/3."
     )
 
@@ -133,15 +135,15 @@ def test_where_losses_cost_little_or_it_is_not_known_nothing_is_said_of_it() -> 
 def test_few_blocks_tell_nothing_yet() -> None:
     few = {**ROW, "blocks": 1, "difference": {**_between(-0.0674, -0.0674, -0.0674), "confidence": 0.0}}
     assert _plain(sentence(few)) == (
-        "On medium, a mean cold request of HTTP/3 takes 67.4 ms less than one of HTTP/2 so far (1 block is too few to "
-        "say what makes the difference)."
+        "On medium, the mean time of a cold request is 67.4 ms shorter with HTTP/3 than with HTTP/2 so far (1 block is "
+        "too few to say what makes the difference)."
     )
 
 
 def test_a_difference_that_may_be_nothing_is_said_so() -> None:
     same = {**ROW, "difference": _between(-0.001, -0.004, 0.003)}
     assert _plain(sentence(same)) == (
-        "On medium, the mean cold request of HTTP/3 and that of HTTP/2 do not differ by more than chance "
+        "On medium, the difference in mean time of a cold request between HTTP/3 and HTTP/2 may be chance "
         "(\u22124 ms to +3 ms; the answer compares medians)."
     )
 
@@ -164,12 +166,12 @@ def _small(share: float, **changes: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        (_small(0.00007), "takes as long as one of HTTP/2, within 1 %."),
+        (_small(0.00007), "is the same with HTTP/3 as with HTTP/2, within 1 %."),
         (
             _small(0.00007, difference=_between(-0.000002, -0.00001, 0.00002)),
-            "takes as long as one of HTTP/2, within 1 %.",
+            "is the same with HTTP/3 as with HTTP/2, within 1 %.",
         ),
-        (_small(0.03), "takes 3 ms more than one of HTTP/2: 3 ms more for waiting for the server."),
+        (_small(0.03), "is 3 ms longer with HTTP/3 than with HTTP/2: 3 ms more for waiting for the server."),
     ],
     ids=["microseconds", "chance", "three per cent"],
 )
@@ -204,25 +206,28 @@ def test_the_page_asks_for_what_there_is() -> None:
 def test_a_recovery_from_a_move_is_the_one_in_the_middle() -> None:
     row = {**ROW, "metric": "recovery", "sums": SUMS}
     assert _plain(sentence(row)).startswith(
-        "On medium, a median recovery of HTTP/3 takes 67.4 ms less than one of HTTP/2: "
+        "On medium, the median time of a recovery is 67.4 ms shorter with HTTP/3 than with HTTP/2: "
     )
-    assert "add up to a recovery's time within 2 % in over 99.9 % of the recoveries of HTTP/3" in _plain(sums(row))
+    assert "add up to a recovery's time, within 2 %, in over 99.9 % (HTTP/3)" in _plain(sums(row))
     assert parts(row)[-1]["words"] == "in all, over 6 blocks"
-    assert "What the median recovery of each side spent its time on, by the packets" in causes_figure([row]).caption
+    assert (
+        "What the median recovery of each side spent its time on, according to the packets"
+        in causes_figure([row]).caption
+    )
     assert "What the mean request or median recovery of" in causes_figure([ROW, row]).caption
 
 
 def test_where_much_is_unattributed_no_part_is_named() -> None:
     assert _plain(sentence({**ROW, "told": False, "sums": SUMS})) == (
-        "On medium, a mean cold request of HTTP/3 takes 67.4 ms less than one of HTTP/2. The packets do not show why: "
-        "23.1 % of the time of HTTP/2 is unattributed."
+        "On medium, the mean time of a cold request is 67.4 ms shorter with HTTP/3 than with HTTP/2. The packets do "
+        "not show why: 23.1 % of the time of HTTP/2 is unattributed."
     )
 
 
 def test_how_far_the_parts_sum_up_is_said() -> None:
     assert _plain(sums({**ROW, "sums": SUMS})) == (
-        "The parts add up to a request's latency within 2 % in over 99.9 % of the requests of HTTP/3 and 50 % of "
-        "HTTP/2. Unattributed: 0 % of the time of HTTP/3 and 23.1 % of HTTP/2."
+        "The parts add up to a request's latency, within 2 %, in over 99.9 % (HTTP/3) and 50 % (HTTP/2) of the "
+        "requests. Unattributed time: 0 % (HTTP/3) and 23.1 % (HTTP/2)."
     )
     assert sums(ROW) == ""  # of an earlier version
 

@@ -33,9 +33,9 @@ def likeness(plan: Plan, choosing: TransportRoles) -> Likeness:
 def test_as_deployed_each_stack_has_its_own_window_and_h1_more_connections() -> None:
     found = likeness(planned("quick"), BOTH)
     assert (found.transport, set(found.differences)) == ("deployed", {*SET, "connections", *STACKS})
-    assert found.differences["initial window"] == "go's own over h3, 10 packets over h1 and h2"
-    assert found.differences["packet size"] == "go's own over h3, 1448 bytes over h1 and h2"
-    assert found.differences["pacing"] == "go's own over h3, none over h1 and h2"
+    assert found.differences["initial window"] == "go's default over h3, 10 packets over h1 and h2"
+    assert found.differences["packet size"] == "go's default over h3, 1448 bytes over h1 and h2"
+    assert found.differences["pacing"] == "go's default over h3, none over h1 and h2"
     assert found.differences["connections"] == "1 over h2 and h3, 4 over h1"
     assert found.text.startswith("as deployed; the stacks also differ in: initial window (")
 
@@ -49,7 +49,7 @@ def test_matched_they_begin_alike_and_the_rest_is_named() -> None:
 def test_a_stack_whose_window_nobody_can_choose_is_named_even_where_matched() -> None:
     found = likeness(planned("quick", transport="matched"), {"go": {**BOTH["go"], "initial_window": ["client"]}})
     assert set(found.differences) == {"initial window", "connections", *STACKS}
-    assert found.differences["initial window"] == "go's own over h3, 10 packets over h1 and h2"
+    assert found.differences["initial window"] == "go's default over h3, 10 packets over h1 and h2"
 
 
 def test_over_one_transport_nothing_is_unlike() -> None:
@@ -61,7 +61,7 @@ def test_over_one_transport_nothing_is_unlike() -> None:
 def test_bbr_paces_even_where_matched() -> None:
     found = likeness(planned("quick", transport="matched", congestion="bbr"), BOTH)
     assert set(found.differences) == {"pacing", "connections", *STACKS}
-    assert found.differences["pacing"] == "go's own over h3, Linux's own over h1 and h2"
+    assert found.differences["pacing"] == "go's default over h3, Linux's default over h1 and h2"
 
 
 def test_servers_over_quic_differ_in_all_their_own() -> None:

@@ -1,4 +1,4 @@
-//! `bench`: what the links of this machine really do, beside what they were told, idle and with busy processors.
+//! `bench`: measures how exactly the links of this machine do what is configured, idle and with busy processors.
 
 mod bed;
 mod probes;
@@ -90,7 +90,7 @@ fn measure(load: &'static str, json: bool) -> Result<Vec<Figure>> {
         };
         if !json {
             println!(
-                "{:<5} {:<22} {:<18} {:<48} {:<36} {:<6}  {} ms stolen",
+                "{:<5} {:<28} {:<18} {:<52} {:<38} {:<6}  {} ms stolen",
                 figure.load,
                 figure.figure,
                 figure.configured,
@@ -112,7 +112,7 @@ fn measure(load: &'static str, json: bool) -> Result<Vec<Figure>> {
     }
     for mbit in RATES_MBIT {
         add(
-            "rate at 1.2 x load".into(),
+            "rate if 20 % more is sent".into(),
             format!("{mbit} Mbit/s"),
             rate(mbit)?,
             "within 1 %",
@@ -120,10 +120,10 @@ fn measure(load: &'static str, json: bool) -> Result<Vec<Figure>> {
     }
     for share in LOSSES {
         add(
-            "loss, drop set".into(),
+            "lost packets".into(),
             format!("{} %", share * 100.0),
             loss(share)?,
-            "99.9 % interval, the seed's own set",
+            "99.9 % interval, expected packets",
         );
     }
     // A busy machine has not the processors for more.
@@ -138,13 +138,13 @@ fn measure(load: &'static str, json: bool) -> Result<Vec<Figure>> {
         bar,
     );
     add(
-        format!("{FLOOD_SEGMENTS}-segment flood"),
+        format!("GSO batches of {FLOOD_SEGMENTS} datagrams"),
         "no limit, 0 ms".into(),
         flood()?,
         ">= 500000 packets/s",
     );
     add(
-        format!("{SEGMENTS}-segment GSO batch"),
+        format!("GSO batches of {SEGMENTS} datagrams"),
         "1 %".into(),
         gso()?,
         "mean loss burst < 1.1",

@@ -56,7 +56,7 @@ class SenderSetting:
     @property
     def text(self) -> str:
         """The setting in words, such as `10 packets` or `go's own`."""
-        return f"{self.name or 'Linux'}'s own" if self.value is None else self.setting.describe(self.value)
+        return f"{self.name or 'Linux'}'s default" if self.value is None else self.setting.describe(self.value)
 
     def is_like(self, other: "SenderSetting") -> bool:
         """Return whether the two senders use the same value, as far as it is known."""
@@ -148,7 +148,7 @@ def _connections(p: Parameters) -> int:
 
 
 def _by_protocol(values: Iterator[tuple[str, str]]) -> str:
-    """Return a phrase such as `10 packets over h1 and h2, go's own over h3`."""
+    """Return a phrase such as `10 packets over h1 and h2, go's default over h3`."""
     protocols: dict[str, dict[str, None]] = {}
     for value, protocol in values:
         protocols.setdefault(value, {})[protocol] = None

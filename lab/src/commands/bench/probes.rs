@@ -97,9 +97,13 @@ pub fn loss(share: f64) -> Result<(String, bool)> {
     }
     Ok((
         format!(
-            "{} (up, down), set {}",
+            "{} (up, down), {}",
             texts.join(", "),
-            if met { "identical" } else { "DIFFERS" }
+            if met {
+                "as expected"
+            } else {
+                "NOT as expected"
+            }
         ),
         met,
     ))

@@ -1,4 +1,4 @@
-//! What a link without limits lets through, and what it costs.
+//! Measures how much a link without limits carries, and how much processor time it takes.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddrV4, TcpListener, TcpStream, UdpSocket};
@@ -59,10 +59,10 @@ impl Through {
 
 impl std::fmt::Display for Through {
     fn fmt(&self, to: &mut std::fmt::Formatter) -> std::fmt::Result {
-        let each = self.lab_ns as f64 / 1e3 / self.packets.max(1) as f64;
+        let us = self.lab_ns as f64 / 1e3 / self.packets.max(1) as f64;
         write!(
             to,
-            "{} packets/s, {each:.2} us of lab each",
+            "{} packets/s, {us:.2} us CPU per packet",
             self.per_second()
         )
     }

@@ -180,9 +180,9 @@ def _verify_trials(folder: Path, names: list[str]) -> None:
     for trial in [find_trial(folder, name) for name in names] or [find_trial(folder)]:
         with LocalPool() as pool:
             verification = verify_trial(trial, pool, say)
-        print_repetition(f"{trial.trial.id}, two runs now", verification.again, out_console)
+        print_repetition(f"{trial.trial.id}, two new runs", verification.again, out_console)
         if verification.stored:
-            print_repetition(f"{trial.trial.id}, stored and now", verification.stored, out_console)
+            print_repetition(f"{trial.trial.id}, stored and new run", verification.stored, out_console)
         failed += [] if verification.repeated else [trial.trial.id]
     if failed:
         raise UserError(f"did not repeat exactly: {', '.join(failed)}", status=1)
@@ -193,9 +193,8 @@ def print_repetition(trial: str, repetition: "Repetition", console: "Console") -
     verdict = "identical" if repetition.identical else "repeated" if repetition.repeated else "did NOT repeat"
     lines = [f"{trial}: {verdict}", _links_line(repetition)]
     lines += [f"    {d.name}: {d.first} and {d.second}" for d in (*repetition.packets, *repetition.bytes)]
-    lines.append(
-        f"  samples: {repetition.samples}, {repetition.outcomes or 'none'} with another outcome; {_times(repetition)}"
-    )
+    outcomes = f"{repetition.outcomes} outcomes differ" if repetition.outcomes else "outcomes identical"
+    lines.append(f"  samples: {repetition.samples}; {outcomes}; {_times(repetition)}")
     if repetition.repeated and not repetition.identical:
         lines.append(
             f"  this can be TLS randomness: signatures of different length change up to {repetition.random_bytes} B "
@@ -208,10 +207,10 @@ def print_repetition(trial: str, repetition: "Repetition", console: "Console") -
 def _links_line(repetition: "Repetition") -> str:
     packets = f"{len(repetition.packets)} differ" if repetition.packets else "identical"
     sizes = f"{len(repetition.bytes)} differ" if repetition.bytes else "identical"
-    return f"  links: counts of packets and drop sets {packets}; counts of bytes {sizes}"
+    return f"  links: packet counts and lost packets {packets}; byte counts {sizes}"
 
 
 def _times(repetition: "Repetition") -> str:
     if not repetition.moved:
-        return "all times identical"
-    return f"times of {repetition.moved} differ, by at most {format_seconds(repetition.furthest_ns * 1e-9)}"
+        return "times identical"
+    return f"{repetition.moved} times differ, by at most {format_seconds(repetition.furthest_ns * 1e-9)}"

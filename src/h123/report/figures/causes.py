@@ -36,7 +36,7 @@ def causes_figure(rows: Sequence[CausesRow]) -> Figure:
             .encode(
                 y=alt.Y("part:N", sort=order, title=None, axis=names.axis),
                 yOffset=alt.YOffset("level:N", sort=levels),
-                x=alt.X("value:Q", title=f"{unit} of a {whose}", axis=alt.Axis(tickCount=4)),
+                x=alt.X("value:Q", title=f"{unit}, {whose}", axis=alt.Axis(tickCount=4)),
                 color=alt.Color("level:N", scale=colour, sort=levels),
                 description=alt.Description("told:N"),
             )
@@ -49,8 +49,8 @@ def causes_figure(rows: Sequence[CausesRow]) -> Figure:
 
     along = " along its critical path" if all(observation(row) is VISIT for row in rows) else ""
     caption = (
-        f"What the {whose} of each side spent its time on{along}, by the packets of the link; the bars of a "
-        "side sum up to its time. Each panel has its own axis."
+        f"What the {whose} of each side spent its time on{along}, according to the packets of the link. The bars of a "
+        "side add up to its time. Each panel has a separate axis."
     )
     return Figure("causes", "Where the time goes", caption, draw(WIDE), draw(NARROW))
 

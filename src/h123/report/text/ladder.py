@@ -48,4 +48,4 @@ def caveat(row: LadderRow) -> str:
     """Return a note if a few blocks move the means away from the comparisons' estimates; otherwise an empty string."""
     if row["apart"] is None or row["apart"] <= NOTABLE:
         return ""
-    return f"; a few blocks are unlike the others, and pull one of these by {percent(row['apart'])}"
+    return f"; a few outlying blocks change one of these means by {percent(row['apart'])}"

@@ -53,21 +53,21 @@ def cause_rows(verdicts: CausesPart) -> list[CausesRow]:
 
 
 def sentence(row: CausesRow) -> str:
-    """Describe the difference: `On poor, HTTP/3 takes 455 ms less than HTTP/2: 390 ms less on ..., 61 ms less on ...
-    and 12 ms more on ...`"""
+    """Describe the difference: `On poor, the mean time of a request is 455 ms shorter with HTTP/3 than with HTTP/2:
+    390 ms less for ..., 61 ms less for ... and 12 ms more for ...`"""
     a, b, whole = level(row["a"]), level(row["b"]), row["difference"]["seconds"]
+    time = f"the {observation(row).typical} time of a {kind(row)}"
+    text = f"{time} is {format_seconds(abs(whole))} {'shorter' if whole < 0 else 'longer'} with {a} than with {b}"
     if row["difference"]["confidence"] < CONFIDENCE:
         few = f"{row['blocks']} {'blocks are' if row['blocks'] > 1 else 'block is'} too few to say"
-        text = f"a {typical(row)} of {a} takes {amount(whole)} than one of {b} so far ({few}"
-        return unbroken(opened(place(row["cell"]), f"{text} what makes the difference)."))
+        return unbroken(opened(place(row["cell"]), f"{text} so far ({few} what makes the difference)."))
     if _alike(row):
-        text = f"a {typical(row)} of {a} takes as long as one of {b}, within {_percent(NOTICED)}"
+        text = f"{time} is the same with {a} as with {b}, within {_percent(NOTICED)}"
         return unbroken(opened(place(row["cell"]), f"{text}."))
     if row["difference"]["low"] * row["difference"]["high"] <= 0:
-        text = f"the {typical(row)} of {a} and that of {b} do not differ by more than chance"
+        text = f"the difference in {time.removeprefix('the ')} between {a} and {b} may be chance"
         medians = "; the answer compares medians" if observation(row).typical == "mean" else ""
         return unbroken(opened(place(row["cell"]), f"{text} ({between(row['difference'])}{medians})."))
-    text = f"a {typical(row)} of {a} takes {amount(whole)} than one of {b}"
     if not row.get("told", True):
         return unbroken(
             opened(place(row["cell"]), f"{text}. The packets do not show why: {_most(row)} is unattributed.")
@@ -106,13 +106,15 @@ def sums(row: CausesRow) -> str:
         return ""
     shares = row["sums"]
 
-    def of_both(a: float, b: float, noun: str) -> str:
-        return f"{_percent(a)} of {noun} of {level(row['a'])} and {_percent(b)} of {level(row['b'])}"
+    def of_both(a: float, b: float) -> str:
+        return f"{_percent(a)} ({level(row['a'])}) and {_percent(b)} ({level(row['b'])})"
 
     of = observation(row)
-    whole = of_both(shares["a_requests"], shares["b_requests"], f"the {of.plural}")
-    unattributed = of_both(shares["a_unattributed"], shares["b_unattributed"], "the time")
-    return unbroken(f"The parts add up to {of.whole} within 2 % in {whole}. Unattributed: {unattributed}.")
+    whole = of_both(shares["a_requests"], shares["b_requests"])
+    unattributed = of_both(shares["a_unattributed"], shares["b_unattributed"])
+    return unbroken(
+        f"The parts add up to {of.whole}, within 2 %, in {whole} of the {of.plural}. Unattributed time: {unattributed}."
+    )
 
 
 def blocking_words(row: CausesRow) -> str:
@@ -128,8 +130,8 @@ def blocking_words(row: CausesRow) -> str:
     most_first = sorted(sides, key=lambda side: -side[1])
     shares = [f"{_blocking_share(seconds, cost)} a {noun} of {level(name)}" for name, seconds, cost in most_first]
     return unbroken(
-        "Head-of-line blocking, data of other requests that had arrived but waited for a lost packet, took "
-        f"{listed(shares, 'and')}."
+        "Head-of-line blocking (data of other requests had arrived but waited for a lost packet) accounts for "
+        f"{listed(shares, 'and for')}."
     )
 
 

@@ -64,7 +64,7 @@ def _short(rows: Sequence[CausesRow], comparisons: Sequence[JudgedComparison]) -
         parts = causes.main_parts(row) if row.get("told", True) else []
         if differs and parts and row["difference"]["confidence"] >= CONFIDENCE:
             whole, most = row["difference"]["seconds"], parts[0]
-            text = f"{level(row['a'])} takes {causes.amount(whole)} than {level(row['b'])} in the mean, "
+            text = f"{level(row['a'])} takes {causes.amount(whole)} than {level(row['b'])} on average, "
             text += f"{causes.amount(most['difference']['seconds'])} for {cause(most['cause'], most['words'])}."
             yield _with_median_caveat(unbroken(opened(place(row["cell"]), text)), row, comparisons)
 
