@@ -289,7 +289,7 @@ class MoveFile(Strict):
     new: Literal["port", "address"]
     """`port`: a new port for each flow (NAT rebinding). `address`: a new address and new ports."""
     overlap: Duration = 0
-    """The time for which packets to the old place still arrive."""
+    """The time for which packets to the old address or port still arrive."""
 
     def resolve(self) -> resolved.Move:
         """Return this part of the network in the form of trial.json."""
