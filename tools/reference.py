@@ -340,8 +340,8 @@ def _glossary() -> Iterator[str]:
     yield from (
         "# Glossary",
         "",
-        "One sentence for each word of answers, reports and these pages. `h123 explain TERM` prints the same, and also "
-        "explains every [metric](contracts/metrics.md) and [audit](audits.md).",
+        "This page explains the words of answers, reports and the documentation. `h123 explain TERM` prints the same "
+        "text, and also explains every [metric](contracts/metrics.md) and [audit](audits.md).",
     )
     for kind, title in _SENTENCES.items():
         words = [term for term in glossary.terms() if term.kind == kind]
