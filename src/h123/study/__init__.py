@@ -1,4 +1,4 @@
-"""Studies: from a question in YAML to the trials that answer it, and their cost."""
+"""Reads studies, which ask a question in YAML, plans the trials that answer it, and estimates their cost."""
 
 from typing import TYPE_CHECKING
 

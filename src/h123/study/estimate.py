@@ -6,8 +6,8 @@ The estimate is for planning an afternoon, not for predicting results. It adds t
 * the rate of the link, and of the link between the server and its storage or origin;
 * the throughput of the subjects' processors;
 * the loss-limited rate of the connections in use (Mathis, Semke, Mahdavi, Ott, The macroscopic behavior of the TCP
-  congestion avoidance algorithm, CCR 27(3), 1997), from a connection's first loss on, which comes after 1/p packets on
-  average;
+  congestion avoidance algorithm, CCR 27(3), 1997), from a connection's first loss on; on average, 1/p packets come
+  before that loss;
 * one round trip and one serialisation for each request of a user, who sends them one after the other (closed loop);
 * the requested rate (open loop).
 
@@ -256,7 +256,7 @@ def _cold_s(parameters: Parameters, paths: _Paths) -> float:
 
 
 def _uncounted_s(parameters: Parameters, paths: _Paths) -> float:
-    """Return the seconds of a connection with one request that moves no body."""
+    """Return the seconds of a connection that no sample records: its handshake, and one request without a body."""
     return (handshake_round_trips(parameters.protocol, tls=parameters.tls) + 1) * paths["down"].round_trip_s
 
 

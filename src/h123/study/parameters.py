@@ -1,4 +1,4 @@
-"""The parameters of a trial: everything that a study may set or vary."""
+"""Defines the parameters of a trial: everything that a study may set or vary."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -160,7 +160,8 @@ def _filtered_levels(study: Study, level_filter: LevelFilter) -> dict[str, list[
 
 
 def _filtered_pairs(study: Study, levels: list[str], usual: list[str]) -> tuple[list[str], list[str]]:
-    """Return the pairs of which both levels run, and notes about pairs that the `usual` levels would also complete."""
+    """Return the pairs whose levels both run, and notes about what the filter drops: pairs that the `usual` levels
+    would complete, and the twin."""
     pairs, expected = (
         [pair for pair in study.compare.pairs if all(level in available for level in split_pair(pair))]
         for available in (levels, usual)
@@ -209,7 +210,8 @@ def _refuse_endless(study: Study, treatment: _Treatment) -> None:
 def _block(
     study: Study, treatments: list[_Treatment], levels: dict[str, list[str]], seed: int, number: int
 ) -> list[PlannedTrial]:
-    """Return one block in its order. Places are those of the whole block, so a filter leaves gaps."""
+    """Return one block in the order of execution. A trial keeps its position in the unfiltered block, so a filter
+    leaves gaps."""
     order = sorted(treatments, key=lambda treatment: treatment.order(seed, number))
     return [
         PlannedTrial(
@@ -243,8 +245,8 @@ def _trial_id(block: int, position: int, treatment: _Treatment, compared: str) -
 
 
 def timeless(parameters: Parameters, networks: Mapping[str, Network]) -> bool:
-    """Return whether requests take no time in a trial with these parameters, as far as the networks' profiles are
-    known.
+    """Return whether requests take no time in a trial with these parameters. Networks that are not in `networks` count
+    as taking time.
 
     Under the virtual clock, processing takes no time. If the link takes none either, the measured times are only the
     few microseconds by which each reading of the clock advances it, so their ratio only shows how often a program reads

@@ -74,8 +74,8 @@ def load_study(path: Path) -> Study:
 
 
 class StudyReader:
-    """Checks the parts of a study against each other and against the subjects, networks and parameters that they
-    name."""
+    """A reader that checks the parts of a study against each other and against the subjects, networks and parameters
+    that they name."""
 
     def __init__(self, document: YamlDocument) -> None:
         self.document = document
@@ -304,7 +304,7 @@ class StudyReader:
         self.check_charts(study)
 
     def check_required(self, study: Study) -> None:
-        """Check that each condition is about something that the study compares."""
+        """Check that the study compares what its required conditions are about."""
         for index, condition in enumerate(study.require):
             if fault := study.unheld(condition, study.compare.pairs):
                 raise self.document.error(["require", index], fault)

@@ -55,7 +55,7 @@ class ColumnSource(Strict):
 
 
 class Samples(Strict):
-    """Instructions for reading the files."""
+    """A schema's instructions for reading files of samples."""
 
     reads: str | None = None
     """Use the `samples` of a different schema, such as `oha`, except its `levels`, `file_name`, `run` and `block`."""
@@ -227,8 +227,8 @@ def _set_by_factors(factors: Any) -> set[str]:
 
 
 class _ForeignReader(StudyReader):
-    """Reads the study in a schema. Any server and client is accepted, the network may be unknown, and a twin is
-    optional."""
+    """A reader of the study in a schema. It accepts any server and client, an unknown network, and a study without a
+    twin."""
 
     def check_subject(self, name: str, at: Location) -> None:
         """Accept any name: servers and clients of other tools are in no catalogue."""
@@ -240,7 +240,8 @@ class _ForeignReader(StudyReader):
         return UNKNOWN
 
     def alike(self, level: Level, other: Level) -> bool:  # noqa: ARG002
-        """Accept all levels: other tools vary settings that h123 has no parameters for."""
+        """Return False: no two levels are refused as identical, because other tools vary settings that h123 does not
+        know."""
         return False
 
     def check_twin(self, study: Study) -> None:

@@ -16,8 +16,8 @@ _GOLDEN = (5**0.5 - 1) / 2
 
 
 def spread(first: float, number: int) -> float:
-    """Return element `number` of a sequence that starts at `first` and fills 0 to 1 evenly, however long it is
-    (multiples of the golden ratio: Knuth, The Art of Computer Programming 3, 6.4, theorem S)."""
+    """Return element `number` of a sequence that starts at `first` and covers the range from 0 to 1 evenly at any
+    length (multiples of the golden ratio: Knuth, The Art of Computer Programming 3, 6.4, theorem S)."""
     return (first + number * _GOLDEN) % 1
 
 

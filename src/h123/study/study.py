@@ -206,8 +206,8 @@ class Study(Strict):
         return condition.fault(levels, clocks) or self._unmeasured(condition)
 
     def _unmeasured(self, condition: Condition) -> str | None:
-        """Return the reason why no trial can have a value of the condition's metric, as far as the workloads show, or
-        None."""
+        """Return the reason why the study's workloads give no trial a value of the condition's metric, or None if there
+        is no such reason."""
         metric = METRICS[condition.metric]
         cells = (
             dict(zip(self.factors, cell, strict=True))
@@ -261,7 +261,7 @@ class Study(Strict):
         return self.model_copy(update={"settings": {**self.settings, **values}})
 
     def resolved(self) -> dict[str, Any]:
-        """Return the study as JSON-ready data without the networks' profiles. `Study.from_resolved` is the inverse."""
+        """Return the study as data for JSON, without the networks' profiles. `Study.from_resolved` is the inverse."""
         content = self.model_dump(mode="json", exclude=None if self.servers else {"servers"})
         return {"h123": "study/1", **content}
 

@@ -104,8 +104,8 @@ if yaml.__with_libyaml__:
     from yaml.cyaml import CParser  # type: ignore[attr-defined]
 
     class _FastLoader(_Bounded, CParser, _Checked, Resolver):
-        """A loader that uses the C library, ten times as fast. It raises where the C library is more lenient than the
-        other loader."""
+        """A loader that uses the C library, which is ten times as fast. It raises an error where the C library is more
+        lenient than the other loader."""
 
         def __init__(self, text: str) -> None:
             if "\t" in text or "\ufeff" in text:
@@ -229,7 +229,7 @@ class YamlDocument:
         return self.error(where, describe(fault, ".".join(part for part in (name, inside) if part)), remedy)
 
     def _load(self, text: str) -> Any:
-        """Return the data, and store the YAML nodes for line numbers."""
+        """Return the file's data, and keep the YAML nodes, which have the line numbers."""
         with suppress(yaml.YAMLError, UserError, RecursionError, ArithmeticError, ValueError):
             return self._constructed(_FastLoader(text))
         try:

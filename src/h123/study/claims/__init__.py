@@ -1,3 +1,3 @@
-"""Published claims and printed values, each with the cells of a study that decide it."""
+"""Reads published claims and printed values, and connects them with the cells of the studies that they are about."""
 
 __all__ = ["checks"]

@@ -1,5 +1,5 @@
-"""Checks for the figures of a claim that arithmetic or physics can judge without a measurement
-(h123.analysis.claims.arithmetic).
+"""Defines the checks of a claim's figures that need arithmetic or physics but no measurement.
+h123.analysis.claims.arithmetic evaluates them.
 
 Quantities are written with units, as in other files.
 """
@@ -16,7 +16,7 @@ Sample = Annotated[StrictInt, Field(ge=1, le=500)]
 
 
 class RateCheck(Strict):
-    """Checks that requests of a size at a rate fit the link: rps x size x 8 <= link."""
+    """A check that requests of one size at one rate fit the link: rps x size x 8 <= link."""
 
     check: Literal["rate-within-link"]
     rps: Positive
@@ -25,7 +25,7 @@ class RateCheck(Strict):
 
 
 class TransferCheck(Strict):
-    """Checks that the transfers of all users fit the link: users x size x 8 / time <= link."""
+    """A check that the transfers of all users fit the link: users x size x 8 / time <= link."""
 
     check: Literal["transfer-within-link"]
     size: Annotated[Size, Field(gt=0)]
@@ -35,7 +35,7 @@ class TransferCheck(Strict):
 
 
 class LittleCheck(Strict):
-    """Checks a request rate by Little's law, for a fixed number of requests in flight: rps <= in_flight /
+    """A check of a request rate by Little's law, for a fixed number of requests in flight: rps <= in_flight /
     round_trip."""
 
     check: Literal["requests-within-littles-law"]
@@ -45,7 +45,8 @@ class LittleCheck(Strict):
 
 
 class CountCheck(Strict):
-    """Checks the request rate of a run with a fixed number of requests and a fixed duration: rps <= requests / time."""
+    """A check of the request rate of a run with a fixed number of requests and a fixed duration: rps <= requests /
+    time."""
 
     check: Literal["rate-within-count"]
     rps: Positive
@@ -54,7 +55,7 @@ class CountCheck(Strict):
 
 
 class RoundTripsCheck(Strict):
-    """Checks that a time is long enough for its round trips: time >= trips x round_trip."""
+    """A check that a time is long enough for its round trips: time >= trips x round_trip."""
 
     check: Literal["time-above-round-trips"]
     time: Annotated[Duration, Field(gt=0)]
@@ -63,7 +64,7 @@ class RoundTripsCheck(Strict):
 
 
 class ProductCheck(Strict):
-    """Checks that a figure is the product of other figures, within the given share."""
+    """A check that a figure is the product of other figures, with a relative error of at most `within`."""
 
     check: Literal["product"]
     factors: Annotated[list[Positive], Field(min_length=2)]
@@ -72,7 +73,7 @@ class ProductCheck(Strict):
 
 
 class WorkCheck(Strict):
-    """Checks that work at a rate, with a processor time for each unit, fits the cores: per_second x each <= cores."""
+    """A check that work fits the cores: units per second times processor time per unit, per_second x each <= cores."""
 
     check: Literal["work-within-cores"]
     per_second: Positive
@@ -81,8 +82,8 @@ class WorkCheck(Strict):
 
 
 class PercentageCheck(Strict):
-    """Checks that a printed percentage, such as `-31.2` for 31.2 % lower, is after / before - 1, within the rounding of
-    the figures' last digits."""
+    """A check that a printed percentage, such as `-31.2` for 31.2 % lower, equals after / before - 1 within the
+    rounding of the figures' last digits."""
 
     check: Literal["percentage"]
     before: Positive
@@ -93,8 +94,8 @@ class PercentageCheck(Strict):
 
 
 class RankBiserialCheck(Strict):
-    """Checks that a rank-biserial correlation of two groups, 1 - 2 U / (n m), can have the printed value, ties
-    included."""
+    """A check that two groups of these sizes can have the printed rank-biserial correlation, 1 - 2 U / (n m), even with
+    ties."""
 
     check: Literal["rank-biserial"]
     first: Sample
@@ -104,7 +105,7 @@ class RankBiserialCheck(Strict):
 
 
 class SmallestPCheck(Strict):
-    """Checks that two groups are large enough for Mann-Whitney's exact two-sided test to reject: 2 / C(n + m, n) <=
+    """A check that two groups are large enough for Mann-Whitney's exact two-sided test to reject: 2 / C(n + m, n) <=
     alpha."""
 
     check: Literal["smallest-p"]
@@ -114,7 +115,8 @@ class SmallestPCheck(Strict):
 
 
 class ManyTestsCheck(Strict):
-    """Checks that tests without a correction for their number keep their level: 1 - (1 - alpha)^tests <= alpha."""
+    """A check that several tests without a correction still keep the error probability: 1 - (1 - alpha)^tests <=
+    alpha."""
 
     check: Literal["tests-uncorrected"]
     tests: Annotated[StrictInt, Field(ge=1)]
@@ -122,8 +124,8 @@ class ManyTestsCheck(Strict):
 
 
 class OneNumberCheck(Strict):
-    """Checks that times and rates, reported as two findings, are not a single one: the ratio of the rates must not be
-    the inverse ratio of the times."""
+    """A check that times and rates, printed as two findings, are not the same finding twice: the ratio of the rates
+    must not be the inverse of the ratio of the times."""
 
     check: Literal["two-numbers"]
     times: Annotated[list[Positive], Field(min_length=2, max_length=2)]
@@ -133,7 +135,7 @@ class OneNumberCheck(Strict):
 
 
 class TlsCheck(Strict):
-    """Checks that a version of TLS fits a version of HTTP. Only TLS 1.2 does not fit HTTP/3."""
+    """A check that a version of TLS can carry a version of HTTP. Only TLS 1.2 with HTTP/3 is impossible."""
 
     check: Literal["tls-version"]
     protocol: Literal["h1", "h2", "h3"]

@@ -16,7 +16,7 @@ BOUNDED = ("equivalent", "not higher", "not lower")
 
 
 class Claim(Strict):
-    """The fields of every claim."""
+    """A claim of a published work, with the fields that all claims have."""
 
     id: Annotated[str, Field(pattern=r"^[A-Z][0-9]+[a-z]?$")]
     """The claim's ID, such as C01 or C01a."""

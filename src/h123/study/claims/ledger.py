@@ -52,7 +52,7 @@ def load_ledger(path: Path) -> Ledger:
 
 
 class _LedgerReader:
-    """Checks measurable claims against the study that they are about."""
+    """A reader that checks measurable claims against the study that they are about."""
 
     def __init__(self, document: YamlDocument, ledger: Ledger) -> None:
         self.document = document

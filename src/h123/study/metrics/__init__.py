@@ -1,3 +1,3 @@
-"""Metrics: the quantities that h123 measures, the better direction of each, and conditions on them."""
+"""Defines the metrics, which are the quantities that h123 measures, and conditions on them."""
 
 __all__ = ["quantity"]

@@ -55,7 +55,7 @@ class _ConditionParts(NamedTuple):
 
 
 def _parts(text: str, example: str) -> _ConditionParts:
-    """Parse a condition. Raises ValueError."""
+    """Parse a condition. Raises ValueError if it is not valid."""
     form = (
         f"write a metric, two levels, one of {', '.join(_SIGNS)}, and a ratio or a change, as in {example!r} or "
         f"'{example.rpartition(' ')[0]} +5%'; or one level and a value, as in 'latency new > 200ms'"
@@ -77,7 +77,7 @@ def _parts(text: str, example: str) -> _ConditionParts:
 
 
 def _ratio(text: str, bound_text: str, form: str) -> float:
-    """Parse the bound of a ratio, or of a change in percent."""
+    """Return the bound of a ratio (`1.05`) or of a change in percent (`+5%`) as a ratio."""
     if _RATIO.fullmatch(bound_text):
         return float(bound_text)
     change = _CHANGE.fullmatch(bound_text)
@@ -90,7 +90,8 @@ def _ratio(text: str, bound_text: str, form: str) -> float:
 
 
 def _value(text: str, number: str, metric: str) -> tuple[str, float]:
-    """Return the bound in the spelling that is stored, and as a number in the metric's unit."""
+    """Return the bound of a value twice: as the text that is stored, and as a number in the metric's unit. Raises
+    ValueError if it is not valid."""
     unit = METRICS[metric].unit
     try:
         bound = _READ[unit](number) if unit in _READ else _plain(number, unit)
@@ -105,7 +106,7 @@ def _value(text: str, number: str, metric: str) -> tuple[str, float]:
 
 
 def _bits(number: str) -> float:
-    """Parse `50Mbit/s`, or `6MB/s`, the form in which results are shown."""
+    """Return the bits per second of a rate such as `50Mbit/s`, or `6MB/s`, the form in which results are shown."""
     return 8 * float(_bytes_a_second(number)) if number.endswith("B/s") else float(parse_rate(number))
 
 

@@ -1,4 +1,4 @@
-"""Metrics of a trial's costs: processor time, memory, bytes, packets and queue delay."""
+"""Defines metrics of a trial's costs: processor time, memory, bytes, packets and queue delay."""
 
 from h123.study.metrics.metric_type import AMOUNT, RATE, SPEED, WAIT, Metric
 from h123.study.metrics.quantity import (

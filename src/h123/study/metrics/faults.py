@@ -1,4 +1,4 @@
-"""Metrics of deliberate faults: moves, fallbacks, abandoned and repeated requests, lost packets."""
+"""Defines metrics of deliberate faults: moves, fallbacks, abandoned and repeated requests, lost packets."""
 
 from h123.study.metrics.metric_type import AMOUNT, SPEED, TAIL, Metric
 from h123.study.metrics.quantity import AbandonedShare, FallbackShare, LossCost, RecoveryTime, RetriedShare, WastedShare

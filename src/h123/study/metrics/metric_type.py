@@ -44,7 +44,7 @@ AMOUNT = Words("lower", "higher", "lowest", "lower", "higher")
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric, as one row of the table of metrics."""
+    """A metric, which is one row of the table of metrics."""
 
     name: str
     title: str
@@ -81,7 +81,7 @@ class Metric:
     @property
     def of_requests(self) -> bool:
         """Whether the metric measures the times of requests. Such a metric gets worse if requests fail or the machine
-        stalls, and comparing the two clocks divides it into parts. Processor time and memory are not such metrics: they
+        stalls. Trials under both clocks divide it into parts. Processor time and memory are not such metrics: they
         include failed requests."""
         return isinstance(self.of, RequestTime | TimeFromSend | PageTime | StageTime | BodyRate | RequestRate)
 

@@ -1,4 +1,4 @@
-"""Metrics of page visits."""
+"""Defines metrics of page visits."""
 
 from h123.study.metrics.metric_type import AMOUNT, SPEED, Metric
 from h123.study.metrics.quantity import OpenedConnections, PageTime, StageTime

@@ -60,8 +60,8 @@ class RequestTime:
 
 @dataclass(frozen=True)
 class TimeFromSend:
-    """A quantile of the times of warm requests, from when they were sent. It leaves out the wait before that, as a
-    client that sends a request only after the previous answer does (coordinated omission)."""
+    """A quantile of the times of warm requests, from when they were sent. The wait before that is left out (coordinated
+    omission)."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     share: float
@@ -169,7 +169,7 @@ class ProcessorTime:
 
 @dataclass(frozen=True)
 class ResidentMemory:
-    """The largest resident set that a role ever had."""
+    """The largest resident set of a role during the trial, in bytes."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     role: Literal["server", "client"]
@@ -253,7 +253,7 @@ class FallbackShare:
 
 @dataclass(frozen=True)
 class AbandonedShare:
-    """The share of requests that the client cancelled, among those it cancels if the answer is not complete in time."""
+    """The share of cancelled requests among those that the client must cancel if their answer is late."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs()
@@ -278,8 +278,8 @@ class WastedShare:
 
 @dataclass(frozen=True)
 class LossCost:
-    """The time by which one lost packet delayed requests, compared with the block's trial that lost none and is
-    otherwise identical."""
+    """The time by which one lost packet delayed requests. It is measured against the trial of the same block that lost
+    no packet and is otherwise identical."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("virtual",)
     """Under the wall clock, two trials differ anyway."""

@@ -1,4 +1,4 @@
-"""Metrics of requests: their times, and how many end per second."""
+"""Defines metrics of requests: their times, and how many end per second."""
 
 from h123.study.metrics.metric_type import RATE, SPEED, TAIL, Metric
 from h123.study.metrics.quantity import BodyRate, RequestRate, RequestTime, TimeFromSend

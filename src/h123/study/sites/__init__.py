@@ -1,3 +1,3 @@
-"""Pages: sites/*.yaml, recordings of pages (HAR), and the documents for a browser."""
+"""Reads sites (sites/*.yaml) and recordings of pages (HAR), and makes documents for browsers."""
 
 __all__ = ["documents", "site"]

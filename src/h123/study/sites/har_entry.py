@@ -135,7 +135,7 @@ class WrittenHarEntry:
         return "of event streams" if self.kind == "eventsource" or "event-stream" in self._mime() else None
 
     def may_be_document(self) -> bool:
-        """Return whether the browser may have requested the entry as a page, even without an answer."""
+        """Return whether the browser may have requested the entry as a page. The entry need not have an answer."""
         if self.kind:
             return self.kind == "document"
         return "text/html" in _headers(self.request).get("accept", "text/html") and self.method == "GET"
@@ -182,8 +182,7 @@ class WrittenHarEntry:
         return bool(from_cache) or unsent or self.status == 304
 
     def _size(self) -> tuple[int | None, bool, bool]:
-        """Return the size of the body as sent, whether it is the uncompressed size instead, and whether it includes the
-        headers."""
+        """Return the size of the body, whether this is its uncompressed size, and whether it includes the headers."""
         if self.method == "HEAD":
             return 0, False, False
         content, cached = self.content.count("size"), self._cached()
@@ -240,8 +239,8 @@ class WrittenHarEntry:
 
 
 def _askers(initiator: object) -> Iterator[str]:
-    """Yield the URLs of the initiator. In Chrome it is an object, with a call stack for scripts; in WebPageTest it is a
-    URL."""
+    """Yield the URLs that caused a request, according to its `initiator`. In Chrome the initiator is an object, with a
+    call stack for scripts; in WebPageTest it is a URL."""
     if isinstance(initiator, str) and initiator:
         yield initiator
     if not isinstance(initiator, dict):

@@ -1,4 +1,4 @@
-"""An object within a HAR file. Errors about impossible values name file, entry and key."""
+"""Reads the objects within a HAR file. Errors about impossible values name the file, the entry and the key."""
 
 import datetime as dt
 import math
@@ -49,8 +49,8 @@ class HarPart:
         return value if isinstance(value, list) else []
 
     def number(self, key: str, most: float, unit: str = "") -> float | None:
-        """Return the number at `key`, even if it is written as text, as in WebPageTest. None if unknown, which many
-        programs write as -1."""
+        """Return the number at `key`, even if it is written as text, as in WebPageTest. Return None if it is unknown,
+        which many programs write as -1."""
         raw = self.values.get(key)
         if raw is None or isinstance(raw, str):
             value = _number(raw or "")

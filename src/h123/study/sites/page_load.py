@@ -54,7 +54,8 @@ def page_load(requests: Sequence[RecordedRequest], on_load: float | None) -> Pag
 
 
 def _polls(requests: Sequence[RecordedRequest], on_load: float | None) -> frozenset[int]:
-    """Return the polls after the load event. Without a load event, return all but the first of each kind."""
+    """Return the indices of periodic requests after the load event. Without a load event, return all but the first of
+    each series."""
     alike = defaultdict[str, list[int]](list)
     for index, request in enumerate(requests):
         if request.data:

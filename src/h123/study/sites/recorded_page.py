@@ -24,7 +24,7 @@ _PATH_CHARACTERS = "/?%:@!$&'()*+,;=-._~[]"
 
 @dataclass(frozen=True)
 class RecordedAnswer:
-    """A server's answers for one path, with the sizes of all their bodies."""
+    """The answers of a server to requests for one path. `sizes` holds the sizes of their bodies."""
 
     sizes: frozenset[int]
     fault: str | None

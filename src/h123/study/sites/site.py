@@ -90,8 +90,8 @@ class Site(Strict):
         return self
 
     def _check_asker(self, index: int, resource: Resource, earlier: dict[str, Resource], rooted: set[str]) -> None:
-        """Check one resource. `rooted` contains the names that the first resource is known to lead to, and gets this
-        one's."""
+        """Check one resource. `rooted` contains the names of resources that the first resource leads to. The checked
+        resource's name is added to it."""
         if index == 0:
             if resource.by is not None or resource.count != 1:
                 raise fault_at(["resources", 0], "the first resource is the document: it has no `by` and no `count`")
@@ -145,7 +145,7 @@ class Site(Strict):
         return [depths[index] for index in range(len(loads))]
 
     def running_ns(self) -> int:
-        """Return the longest total time that resources run one after another, when each requests the next."""
+        """Return the longest time in ns that a chain of resources runs, in which each resource requests the next."""
         loads, longest = self.loads(), 0
         for _, asker in loads:
             total = 0
@@ -169,8 +169,9 @@ class Site(Strict):
         """Return the requests of a returning visitor: the document, which every navigation requests again, and
         everything that is not cacheable.
 
-        If a cached resource would request others, the nearest requested resource above it does so instead. Its `run`
-        grows by the runs of the cached resources in between; if there are several such sums, by the largest.
+        The nearest requested resource above a cached resource makes the requests that the cached one would make. Its
+        `run` grows by the runs of the cached resources in between, or by the largest sum if there are several chains of
+        them.
         """
         by_name = {resource.name: resource for resource in self.resources}
         requested = {
@@ -193,7 +194,7 @@ class Site(Strict):
 
 
 class SiteFile(Strict):
-    """The content of a site's file: the site, and for people a title and the source of its figures."""
+    """The content of a site's file: the site, its title and the source of its figures."""
 
     name: StrictStr
     title: Annotated[StrictStr, Field(min_length=1)]

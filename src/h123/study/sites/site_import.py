@@ -75,7 +75,8 @@ def graph_of(path: Path, recording: Recording) -> "Graph":
 
 @dataclass
 class Graph:
-    """Maps each entry to the entry that caused it. Causes come earlier, so the graph has no cycle."""
+    """A graph that maps each entry to the entry that caused it. A cause comes before its effect, so the graph has no
+    cycle."""
 
     entries: Sequence[HarEntry]
     document: int = 0
@@ -129,7 +130,7 @@ class Graph:
 
     def runs(self) -> list[int]:
         """Return, for each entry, the time in ns from its end to the first request that it is known to have caused, or
-        0 if that request came earlier."""
+        0 if that request came before the end."""
         least = dict[int, float]()
         for entry, asker, certain in zip(self.entries, self.asker, self.certain, strict=True):
             if asker < 0 or not certain or self.entries[asker].redirect:
@@ -182,7 +183,7 @@ def _notes(recording: Recording, apart: Mapping[str, str]) -> list[str]:
 
 
 def host_shares(entries: Sequence[HarEntry], whole: int | None = None) -> str:
-    """Return a list of hosts with their requests and their share of `whole` bytes, the largest first."""
+    """Return a text that lists hosts with their requests and their share of `whole` bytes, the largest first."""
     counts, sizes = Counter(entry.host for entry in entries), Counter[str]()
     for entry in entries:
         sizes[entry.host] += entry.size or 0

@@ -1,5 +1,4 @@
-"""The workload: what the client requests from the server. There is one type, a union of kinds, with a module for
-each."""
+"""Defines workloads: what the client requests from the server. Each kind of workload has a module."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Literal, NamedTuple, Self
@@ -48,7 +47,7 @@ DEFAULT = "requests"
 
 
 class KindParts(NamedTuple):
-    """The parts of a kind of workload."""
+    """The parts that define a kind of workload: its parameters, its class, and a small example."""
 
     parameters: type[Load]
     answers: Callable[[Any], WorkloadKind]
@@ -88,8 +87,8 @@ _ANYTHING = {"protocol": "h1"}
 
 
 def workload_of(values: Mapping[str, object]) -> WorkloadKind:
-    """Return the workload for parameters in JSON form. A parameter of null, which imported samples do not give, becomes
-    None in the load. A parameter that an earlier version did not write has its default."""
+    """Return the workload that parameters in JSON form describe. A null stays None in the load: imported samples do not
+    give that parameter. A parameter that is missing, because an earlier version did not write it, gets its default."""
     fields = WorkloadParameters.model_fields.keys() & values.keys()
     non_null = {name: values[name] for name in fields if values[name] is not None}
     read = WorkloadParameters.model_validate({**_ANYTHING, **non_null}, context=RESOLVED)

@@ -1,8 +1,8 @@
 """Abandons requests, as users do who close a page or go to a different one.
 
-The requests are drawn from the seed before anything runs. All of them are kept separate from the others, whether or not
-they are answered in time. If the answered ones counted, only the quick ones would remain, which would improve the
-latency of any protocol.
+The requests are drawn from the seed before anything runs. They are counted separately from the others even if they are
+answered in time. If those that were answered counted, only quick answers would be added, and the latency of any
+protocol would look better.
 """
 
 import random
@@ -47,8 +47,8 @@ class Abandon(Strict):
         return None
 
     def fields(self, seed: int, users: int, requests: int, warmup: int) -> dict[str, Any]:
-        """Return the fields of workload.json: the numbers of the abandoned requests, and the time to abandon them.
-        `requests` and `warmup` are counts for each user."""
+        """Return the fields of workload.json: the numbers of the abandoned requests, and the time after which each is
+        abandoned. `requests` and `warmup` are counts for each user."""
         placed = (divmod(place, requests) for place in self.places(seed, users * requests))
         return {
             "abandon_ns": self.after,

@@ -69,8 +69,8 @@ class Header(Strict):
 
 
 class WrittenHeader(BaseModel):
-    """A header in workload.json. If it `changes`, each request replaces the last DIGITS characters of the value by its
-    number."""
+    """A header in workload.json. If it `changes`, each request replaces the last DIGITS characters of the value with
+    its number."""
 
     model_config = ConfigDict(strict=True, defer_build=True)
 

@@ -23,7 +23,7 @@ RARE = 0.01
 
 @dataclass(frozen=True)
 class WorkloadKind(ABC):
-    """A workload, with the defaults that most kinds share."""
+    """A workload. The methods give the answers that most kinds share, and each kind overrides some of them."""
 
     load: Load
     """The workload's parameters."""
@@ -45,7 +45,7 @@ class WorkloadKind(ABC):
         """Return the sizes of the bodies that are downloaded as `/bytes/<n>`."""
 
     def documents(self) -> Documents | None:
-        """Return the page's documents if servers must have real ones."""
+        """Return the page's documents if servers must have real ones, otherwise None."""
         return None
 
     def uploads(self) -> Sequence[Upload]:
@@ -91,7 +91,8 @@ class WorkloadKind(ABC):
         return self.load.retry is not None
 
     def resource(self, _number: int, _seed: int) -> int:
-        """Return the resource of a request, given its index when all users' requests are numbered user by user."""
+        """Return the index of the resource that a request asks for. Requests are numbered user by user: first all
+        requests of the first user, then all of the second, and so on."""
         return 0
 
     def visit(self) -> VisitShape | None:
@@ -103,7 +104,7 @@ class WorkloadKind(ABC):
         return ()
 
     def host(self, _resource: int, /) -> str | None:
-        """Return the label of a resource's host. None: the server's own name."""
+        """Return the label of a resource's host, or None for the server's own name."""
         return None
 
     # Participants
@@ -158,12 +159,12 @@ class WorkloadKind(ABC):
         return rows[LEAVING] + retries * (rows["warm"] + rows["warmup"])
 
     def connections_uncounted(self) -> int:
-        """Return the number of further connections without a row, such as those that obtain a session to resume."""
+        """Return the number of connections that no sample records, such as those that obtain a session to resume."""
         return 0
 
     @property
     def sessions(self) -> str:
-        """The kind of handshakes (catalogue.openings)."""
+        """The name of the way in which connections are opened, such as full handshakes (catalogue.openings)."""
         return FULL
 
     @property
@@ -183,7 +184,7 @@ class WorkloadKind(ABC):
 
     @property
     def announcement(self) -> Announcement | None:
-        """The place where the client discovers HTTP/3. None: workload.json names the protocol."""
+        """The place where the client discovers HTTP/3, or None if workload.json names the protocol."""
         return None
 
     @property

@@ -36,8 +36,8 @@ Connections = Annotated[Literal["shared", "per-user"] | int, BeforeValidator(_re
 
 
 class Load(Strict):
-    """The parameters of all kinds: who makes requests, how often, over how many connections. A parameter of imported
-    samples that is unknown is None."""
+    """The parameters that all kinds of workloads share: who makes requests, how often, and over how many connections. A
+    parameter that imported samples do not give is None."""
 
     protocol: Literal["h1", "h2", "h3"]
     """HTTP/1.1, HTTP/2 or HTTP/3."""

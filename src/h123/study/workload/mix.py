@@ -1,7 +1,7 @@
 """The kind `mix`: requests of several sorts, as often as their weights say, in an order that depends on a seed.
 
 workload.json contains the order, so that clients need no random numbers. The requests of all users, counted one user
-after another, take its entries in turn; at its end, it starts again.
+after another, follow this order. After its last entry, the order starts again.
 """
 
 import hashlib
@@ -131,20 +131,20 @@ def _of_measure(entries: tuple[MixEntry, ...]) -> tuple[MixEntry, ...]:
 
 
 def _parts(entries: Sequence[MixEntry]) -> list[int]:
-    """Return how often each entry occurs in a turn: the weights, divided by their greatest common divisor."""
+    """Return how often each entry occurs in one turn: the weights, divided by their greatest common divisor."""
     common = math.gcd(*(entry.weight for entry in entries))
     return [entry.weight // common for entry in entries]
 
 
 class MixParameters(Load):
-    """The parameters of this kind in a study."""
+    """The parameters of a workload of the kind `mix`."""
 
     mix: Annotated[tuple[MixEntry, ...], Field(max_length=MOST_ENTRIES), AfterValidator(_of_measure)] = ()
     """The requests of the mix. A workload of this kind needs at least one."""
 
 
 class WrittenMixEntry(BaseModel):
-    """One of the requests in workload.json."""
+    """One request of a mix in workload.json."""
 
     model_config = ConfigDict(strict=True, defer_build=True)
 
@@ -159,7 +159,7 @@ class WrittenMixEntry(BaseModel):
 
 
 class MixFile(WorkloadFile):
-    """The content of workload.json for this kind."""
+    """The content of workload.json for the kind `mix`."""
 
     kind: Literal["mix"]
     mix: list[WrittenMixEntry]

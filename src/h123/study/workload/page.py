@@ -35,7 +35,7 @@ STREAMS = 100
 
 
 def _read_site(value: object, info: ValidationInfo) -> object:
-    """Read a site, given its name or a path relative to the study."""
+    """Return the site with this name, or at this path relative to the study."""
     if not isinstance(value, str):
         return value
     try:
@@ -45,7 +45,7 @@ def _read_site(value: object, info: ValidationInfo) -> object:
 
 
 class PageParameters(Load):
-    """The parameters of this kind in a study."""
+    """The parameters of a workload of the kind `page`."""
 
     site: Annotated[Site | None, BeforeValidator(_read_site)] = None
     """The page; required if the workload is of this kind."""
@@ -84,7 +84,7 @@ class WrittenResource(BaseModel):
 
 
 class PageFile(WorkloadFile):
-    """The content of workload.json for this kind."""
+    """The content of workload.json for the kind `page`."""
 
     kind: Literal["page"]
     page: list[WrittenResource]

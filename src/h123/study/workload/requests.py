@@ -15,7 +15,7 @@ from h123.study.workload.load import Exchange, Load, Method
 
 
 class RequestsParameters(Load):
-    """The parameters of this kind in a study."""
+    """The parameters of a workload of the kind `requests`."""
 
     method: Method = "GET"
     size: Annotated[Size, Field(ge=1)] = 100_000
@@ -29,7 +29,7 @@ class RequestsParameters(Load):
 
 
 class RequestsFile(WorkloadFile):
-    """The content of workload.json for this kind, and for version 1, which had only this kind."""
+    """The content of workload.json for the kind `requests`, and for version 1, which had only this kind."""
 
     kind: Literal["requests"] = "requests"
     method: Method
