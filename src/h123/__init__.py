@@ -1,3 +1,4 @@
-"""h123 measures HTTP/1.1, HTTP/2 and HTTP/3 side by side, over the networks that people have."""
+"""Measures HTTP/1.1, HTTP/2 and HTTP/3 side by side over emulated networks, and says which one serves a workload
+better."""
 
 __version__ = "0.2.0"

@@ -1,4 +1,4 @@
-"""`python -m h123`."""
+"""Runs h123 as `python -m h123`."""
 
 import os
 import signal
@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> None:
-    """Entry point of the command `h123`."""
+    """Run the command `h123`."""
     # Until everything is loaded nothing is begun, so Ctrl-C just ends it: an exception amid an import would be shown,
     # or lost. The launcher blocks the signal, because Python while it starts would show one, too.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:

@@ -1,4 +1,4 @@
-"""Campaigns in notebooks and scripts: measurements as Arrow tables, findings as rows (docs/notebook.md)."""
+"""Reads campaigns in notebooks and scripts: measurements as Arrow tables, findings as rows (docs/notebook.md)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,7 +26,7 @@ __all__ = ["METRICS", "CampaignData", "open"]
 
 @contextmanager
 def _advised() -> Iterator[None]:
-    """A notebook shows an error as a traceback, and there what to do about it stands in a note."""
+    """Add the advice of a UserError to its traceback as a note, because a notebook shows only the traceback."""
     try:
         yield
     except UserError as error:
@@ -36,7 +36,7 @@ def _advised() -> Iterator[None]:
 
 
 def open(path: str | PathLike[str]) -> "CampaignData":
-    """Open the campaign in a folder. All its files are checked against their digests.
+    """Open the campaign in a folder, and check all its files against their digests.
 
     Raises UserError if the folder is no campaign, or if its plan or journal has changed since h123 wrote it. Trials
     whose files have changed are left out with a warning, as in every analysis.
@@ -50,7 +50,7 @@ def open(path: str | PathLike[str]) -> "CampaignData":
 
 
 class CampaignData:
-    """A campaign to read, made by `open`. Nothing in its folder is changed."""
+    """A campaign to read, made by `open`. Its folder is never changed."""
 
     def __init__(self, folder: CampaignFolder) -> None:
         self._folder = folder
@@ -76,17 +76,18 @@ class CampaignData:
 
     @cached_property
     def trials(self) -> "pa.Table":
-        """The trials that count, each once, with the levels of their factors and their metrics: what verdicts rest on.
+        """The trials that count, one row each, with the levels of their factors and their metrics. All verdicts come
+        from these trials.
 
         The columns are those of `h123 export`.
         """
         return self._table("FROM whole.attempts WHERE analysed ORDER BY block, position, trial")
 
     def samples(self, where: str = "true", columns: Sequence[str] = ()) -> "pa.Table":
-        """The requests of these trials: one row each, with the trial's block and levels.
+        """Return the requests of the trials that count, one row each, with the trial's block and levels.
 
-        `where` is a condition in DuckDB's SQL, such as `phase = 'warm' AND cell_network = 'poor'`; `columns` selects
-        columns; without it you get all. Raises UserError if the condition or a column is not valid.
+        `where` is a condition in DuckDB's SQL, such as `phase = 'warm' AND cell_network = 'poor'`. `columns` selects
+        columns; by default, you get all. Raises UserError if the condition or a column is not valid.
         """
         selection = ", ".join('"' + column.replace('"', '""') + '"' for column in columns) or "*"
         return self._table(
@@ -101,7 +102,7 @@ class CampaignData:
 
     @property
     def comparisons(self) -> Sequence[JudgedComparison]:
-        """The study's comparisons, with their verdicts, as in `verdicts`; without A/A pairs."""
+        """The study's comparisons from `verdicts`, without A/A pairs."""
         return [row for row in self.verdicts["comparisons"] if not row["twin"]]
 
     @cached_property

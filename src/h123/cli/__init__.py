@@ -1,4 +1,5 @@
-"""The command line. Each command has a file, in the package of the noun that it is about (docs/guides/command.md).
+"""Defines the command line. Each command has a file, in the package of the noun that it is about
+(docs/guides/command.md).
 
 Commands import everything that reads studies, measures, analyses or reports inside their bodies: `h123 --help` loads
 every command, and a mistyped name should be reported at once.

@@ -1,4 +1,4 @@
-"""The command line: its commands in the order of the help, and their common error handling and exit."""
+"""Defines the command line: its commands in the order of the help, their common error handling, and the exit status."""
 
 import os
 import shlex
@@ -93,7 +93,7 @@ def root(
         bool, typer.Option("--version", "-V", help="Show the version and exit.", is_eager=True, callback=_print_version)
     ] = False,
 ) -> None:
-    """Handle the options shared by all commands."""
+    """Handle the options of `h123` itself, which belong to no command."""
 
 
 def main() -> None:

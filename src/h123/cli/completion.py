@@ -1,4 +1,4 @@
-"""Shell completion of arguments.
+"""Completes arguments in the shell.
 
 The names come only from listing folders. No manifest or study is read, so a broken file cannot disable completion.
 """

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share."""
+"""Defines arguments and options that several commands share."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -25,14 +25,14 @@ class Clock(StrEnum):
 
 
 class Transport(StrEnum):
-    """Whether stacks use their own transport settings (deployed) or equal ones (matched)."""
+    """The settings of the stacks: their own ones (deployed), or equal ones (matched)."""
 
     DEPLOYED = "deployed"
     MATCHED = "matched"
 
 
 def share(text: str) -> float:
-    """Parse an option's share, which must be above 0."""
+    """Return the share that an option gives as text, such as 0.05 for `5%`. It must be above 0."""
     from h123.base.units import parse_share
 
     try:
@@ -45,7 +45,7 @@ def share(text: str) -> float:
 
 
 def read_shard(text: str | None) -> "Shard | None":
-    """Parse the value of `ShardOption`. Raises UserError."""
+    """Return the shard that the value of `ShardOption` describes. Raises UserError."""
     if text is None:
         return None
     from h123.documents.shard import Shard

@@ -1,4 +1,5 @@
-"""The command line's messages about words that it cannot accept, and support for spellings of the previous version."""
+"""Prints messages about arguments that the command line cannot accept, and accepts spellings of the previous
+version."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -26,8 +27,8 @@ RENAMED_VALUES = {("--congestion", "own"): "default"}
 
 
 class PlainWords(TyperGroup):
-    """A group of commands with h123's own error messages. Typer would pass on pydantic's, such as `Value error, 'x' is
-    not one of`..."""
+    """A group of commands with h123's own error messages. Typer would show those of pydantic, such as `Value error, 'x'
+    is not one of`."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the requested command, and its arguments in this version's spelling."""
@@ -35,12 +36,13 @@ class PlainWords(TyperGroup):
         return name, command, [*_respelled(rest, command)]
 
     def make_context(self, *arguments: Any, **more: Any) -> Any:
-        """Make the context, with h123's own errors for options before the command's name."""
+        """Return the context. Errors in options before the command's name have h123's own messages."""
         with _mended():
             return super().make_context(*arguments, **more)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the requested command, with h123's own errors. Typer would end an interrupted one without a word."""
+        """Run the requested command with h123's own error messages. Typer would end an interrupted command without a
+        message."""
         with _mended():
             try:
                 return super().invoke(ctx)
@@ -51,7 +53,7 @@ class PlainWords(TyperGroup):
 
 @contextmanager
 def _mended() -> Iterator[None]:
-    """Rewrite errors in h123's own words, with control characters made visible: names of files may come from a
+    """Rewrite errors in h123's own words, and make control characters visible, because names of files may come from a
     stranger."""
     try:
         yield

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 def exposition_at(address: str | None) -> "Exposition | None":
-    """Return the server that publishes the campaign's progress, or None without an address. It is imported only if
-    needed, because its library loads slowly."""
+    """Return the server that publishes the campaign's progress, or None without an address. Its library is imported
+    only if needed, because it loads slowly."""
     if address is None:
         return None
     from h123.progress.exposition import Exposition, Listening

@@ -1,4 +1,4 @@
-"""A campaign on disk: its folder and seals, its raw samples, tables over them, and samples of other tools."""
+"""Keeps campaigns on disk: their folders and seals, raw samples, tables over them, and samples of other tools."""
 
 from h123.store.columns import Sample
 from h123.store.damage import damage_warning, damage_words

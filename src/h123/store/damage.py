@@ -36,7 +36,8 @@ def _many(faults: int) -> tuple[str, str, str]:
 
 
 def damage_words(folder: CampaignFolder) -> str | None:
-    """Say why the remaining trials of a damaged campaign allow no conclusion. None if nothing is damaged."""
+    """Return the reason why the remaining trials of a damaged campaign allow no conclusion, or None if nothing is
+    damaged."""
     faults, lacking = len(folder.damaged_trials()), len(folder.unjournalled())
     files = f"the files of {_trials(faults)} are not those that were measured"
     journal = f"the journal lacks {_trials(lacking, 'finished ')}"

@@ -60,8 +60,8 @@ class CampaignFolder:
         imported: ImportFacts | None = None,
         created: str | None = None,
     ) -> Self:
-        """Create a new, empty campaign in `path`, with copies of the files that its requests upload, under their names
-        there. `created` is the start of the campaign; None means now.
+        """Create a new, empty campaign in `path`. The files in `uploads` are copied into it under their names there.
+        `created` is the start of the campaign; None means now.
 
         Raises UserError as `check_new` does, or if a different process creates the folder first.
         """
@@ -185,7 +185,7 @@ class CampaignFolder:
 
     @property
     def shard(self) -> Shard | None:
-        """The blocks that this folder runs. None: all."""
+        """The blocks that this folder runs, or None if it runs all of them."""
         named: str | None = self._content.get("shard")
         return Shard(named) if named else None
 
@@ -234,7 +234,7 @@ class CampaignFolder:
 
     @property
     def roots(self) -> dict[str, Path]:
-        """The campaign's own folders that trial files refer to by root names."""
+        """The folders of the campaign to which trial files refer by root names."""
         return {"tls": self.tls, "uploads": self.uploads}
 
     @property
@@ -248,7 +248,7 @@ class CampaignFolder:
         return self.path / "verdicts.json"
 
     def append(self, event: Happening) -> None:
-        """Add `event` and the time to the journal, and for an attempt its seal. It is on the disk when this returns."""
+        """Add `event` to the journal, with the time and, for an attempt, its seal. Then flush it to the disk."""
         if event["event"] == "trial" and (sealed := seal.digest_of(self.attempt(event))):
             event = {**event, "seal": sealed}
         append_event(self.path / "journal.jsonl", event)
@@ -281,14 +281,14 @@ class CampaignFolder:
         return self._damage[attempt]
 
     def examine(self) -> None:
-        """Check all attempts like `damage`, in several processes."""
+        """Check all attempts as `damage` does, in several processes."""
         attempts = {(event["trial"], event["attempt"]): event for event in self.events() if event["event"] == "trial"}
         fresh = {attempt: event for attempt, event in attempts.items() if attempt not in self._damage}
         damages = each(_damage_of, [(self.attempt(event), event) for event in fresh.values()])
         self._damage |= zip(fresh, damages, strict=True)
 
     def damaged_trials(self) -> dict[str, str]:
-        """Return trials whose valid attempts all have changed files, each with an attempt and its damage in words."""
+        """Return trials without an intact valid attempt, each with the damage of its last valid attempt in words."""
         valid = [event for event in self.events() if event["event"] == "trial" and event["valid"]]
         whole = {event["trial"] for event in valid if not self.damage(event)}
         return {

@@ -64,7 +64,7 @@ def make_folder(folder: Path, *, private: bool) -> None:
 
 
 def copy_uploads(uploads: Mapping[str, Path], folder: Path) -> None:
-    """Copy the files that requests upload into a campaign, under their names there."""
+    """Copy the files that requests upload into `folder`. `uploads` maps the names of the copies to the files."""
     folder.mkdir(exist_ok=True)
     for name, file in uploads.items():
         shutil.copyfile(file, folder / name)

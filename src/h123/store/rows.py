@@ -52,7 +52,8 @@ class Texts:
 
 @dataclass(frozen=True)
 class Numbers:
-    """A column, or a result computed from two columns. Values that are not valid are meaningless."""
+    """A column of integers, from a file or computed from other columns. Where `valid` is false, the value is unknown
+    and its number meaningless."""
 
     values: Integers
     valid: Mask

@@ -39,7 +39,7 @@ _FIELD = re.compile(r'("(?:[^"]|"")*"[^,]*|[^,]*)(?:,|$)')
 
 
 class _Malformed(ValueError):
-    """A line does not fit the contract."""
+    """Raised for a line that does not fit the contract."""
 
 
 def ingest(partial: Path, parameters: Values) -> list[Reason]:
@@ -152,7 +152,7 @@ def _first_fault(source: Path, columns: Sequence[str]) -> str | None:
 
 
 def _kept(lines: Iterable[str], record: list[str]) -> Iterator[str]:
-    """Yield the lines and add each to the record."""
+    """Yield the lines, and add each line to the record."""
     for line in lines:
         record.append(line)
         yield line

@@ -28,7 +28,7 @@ ANALYSED = ("trial.json", "report.json", "client.json", "samples.parquet")
 
 
 def make(folder: Path) -> None:
-    """Write the seal of the files in `folder`: their digests."""
+    """Write the seal of `folder`, which contains the digests of its files."""
     digests = {name: _digest(path) for name, path in sorted(_files(str(folder)))}
     write_document(folder / NAME, Seal(h123="seal/1", files=digests))
 

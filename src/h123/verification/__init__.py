@@ -1,4 +1,4 @@
-"""The contract test: checks in the lab whether a subject does what it declares."""
+"""Runs the contract test, which checks in the lab whether a subject does what it declares."""
 
 from h123.documents.campaign_file import VerifiedRole
 from h123.verification.client_cases import STREAMS, WINDOWS

@@ -113,8 +113,8 @@ class ClientCase:
 
     @property
     def attempts(self) -> int:
-        """The number of attempts before the check counts as failed. A busy machine can distort times, but rarely enough
-        to fail a check twice."""
+        """The number of attempts before the check counts as failed. Checks of times have two, because a busy machine
+        can distort the times of one attempt."""
         return 2 if self.network in (FAR, DISTANT, REMOTE, CROWDED, LEFT, LOSSES) else 1
 
     @property
@@ -126,9 +126,9 @@ class ClientCase:
 
     @property
     def of_server(self) -> Parameters:
-        """The parameters that the server must support. A client that must refuse resumed sessions, an older TLS or the
-        discovery of HTTP/3 works with any server, so these parameters are removed. But a server cannot start for a
-        protocol that it does not support."""
+        """The parameters that the server must support. A client must refuse what it does not declare without contacting
+        the server, so a case of refusal does not require resumed sessions, an older TLS or the discovery of HTTP/3 of
+        the server. It still requires the protocol, without which the server does not start."""
         p = self.parameters
         easier = {"sessions": FULL, "tls": NEWEST_TLS, "fallback": False}
         return p.model_copy(update=easier) if self.expected == "unsupported" else p
@@ -144,7 +144,7 @@ class ClientCase:
 
 
 def assignments(subject: Subject) -> list[ClientCase]:
-    """Return the cases for everything that the subject declares, and for refusing everything else."""
+    """Return a case for each thing that the subject declares as a client, and for each thing that it must refuse."""
     client = subject.client
     assert client is not None
     cases = [assigned for protocol in client.protocols for assigned in _of_protocol(subject, client, protocol)]
@@ -223,8 +223,8 @@ def _sizes(client: Client, case: Asked, clocks: Sequence[str]) -> Iterator[Clien
 
 
 def _reception(client: Client, case: Asked) -> Iterator[ClientCase]:
-    """Yield cases with many answers that do not end while others are requested, and with enough bytes for large
-    windows."""
+    """Yield cases that reveal a client's receive limits: one has many answers in progress at once, the other a body
+    that is large enough for large windows."""
     shared = partial(case, method="GET", cold=False, requests=1, connections=CONNECTIONS[client.connections[0]])
     if "shared" in client.connections:
         crowd = min(CROWD, client.at_once.get(QUIC, CROWD))
@@ -235,8 +235,8 @@ def _reception(client: Client, case: Asked) -> Iterator[ClientCase]:
 
 
 def _sessions(client: Client, case: Asked, protocol: str) -> Iterator[ClientCase]:
-    """Yield cases over a link whose times show what the server sends first. If an answer in early data is short, its
-    connection may end before it has obtained a session for the next one."""
+    """Yield cases over a link whose times show what the server sends first. If an answer in early data is short, the
+    connection may end before the client has obtained a session for the next connection."""
     way = CONNECTIONS["number" if "number" in client.connections else client.connections[0]]
     for sessions, over in client.sessions.items():
         if protocol in over:
@@ -255,8 +255,9 @@ def _fallbacks(client: Client, case: Asked) -> Iterator[ClientCase]:
 
 
 def _findings(client: Client, case: Asked) -> Iterator[ClientCase]:
-    """Yield cases in which the server announces HTTP/3. A first visit does not know it. A repeat visit must use it, on
-    a link where the saved round trip shows. If the DNS announces it, a first visit must use it too."""
+    """Yield cases in which the server announces HTTP/3. A first visit cannot know the announcement. A repeat visit must
+    use HTTP/3, on a link where the saved round trip shows. If the DNS announces HTTP/3, a first visit must use it
+    too."""
     visit_parameters = partial(case, **_visits(client), fallback=True, requests=2)
     yield ClientCase(FIRST_VISIT, visit_parameters(), REMOTE, document="h2")
     yield ClientCase(REPEAT_VISIT, visit_parameters(visit="repeat"), REMOTE, document=QUIC)
@@ -269,7 +270,8 @@ def _visits(client: Client) -> dict[str, Any]:
 
 
 def _kinds(client: Client, case: Asked) -> Iterator[ClientCase]:
-    """Yield cases with other kinds of workloads, and with headers that change, so that all of their bytes are sent."""
+    """Yield cases with other kinds of workloads, and with headers that change, so that header compression cannot save
+    their bytes."""
     if PAGE in client.kinds:
         visits = partial(case, **_visits(client) | {"cold": client.cold, "users": 2, "requests": 2, "warmup": 1})
         yield ClientCase(PAUSED, visits(pause="300ms"))
@@ -325,8 +327,8 @@ def _failures(case: Asked) -> Iterator[ClientCase]:
 
 
 def _refusals(subject: Subject, client: Client) -> Iterator[ClientCase]:
-    """Yield one case for each thing that is not declared: the protocols, and everything else over each declared
-    protocol."""
+    """Yield one case for each thing that the client does not declare and must refuse: each missing protocol, and each
+    other missing feature over each declared protocol."""
     for protocol in PROTOCOLS:
         if protocol in client.protocols:
             yield from _refusals_over(protocol, subject, client)

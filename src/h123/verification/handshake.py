@@ -1,4 +1,4 @@
-"""Recognises the kind of handshakes without relying on the client's report. In a full handshake the server sends its
+"""Recognises the kind of a handshake without relying on the client's report. In a full handshake the server sends its
 certificate, which compresses poorly; in a resumed session it sends none."""
 
 from collections.abc import Iterable

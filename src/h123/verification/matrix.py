@@ -282,7 +282,7 @@ def _event(cell: Cell, seconds: float) -> AttemptOutcome:
 
 
 class _Forecast:
-    """Forecasts durations: a pairing takes as long as earlier pairings of its client, on average."""
+    """A forecast of durations: a pairing takes as long as earlier pairings of its client, on average."""
 
     def __init__(self) -> None:
         self._seconds: dict[str, list[float]] = defaultdict(list)

@@ -123,8 +123,8 @@ def _ask(case: ServerCase, trials: Trials, folder: Path) -> list[Result]:
 
 
 def _again(case: ServerCase, subject: Subject) -> ServerCase:
-    """Return the case to repeat after a failure. For a controller, it uses a clock under which no other work can be the
-    reason."""
+    """Return the case to repeat after a failure. A case about a congestion controller is repeated under the calmest
+    clock, so that other work on the machine cannot be the reason."""
     clock = calm_clock(subject) if case.purpose == "controller" else case.parameters.clock
     return replace(case, parameters=case.parameters.model_copy(update={"clock": clock}))
 
@@ -240,8 +240,8 @@ def _large(case: ServerCase, _: Path) -> Result:
 
 
 def _older_tls(case: ServerCase, folder: Path) -> Result:
-    """Return the result for an older TLS: it was negotiated with a client that offers a newer one too, and answers came
-    over it."""
+    """Return the result for an older version of TLS. It was negotiated although the client also offers a newer version,
+    and answers came over it."""
     words = next(check.detail for check in read_document(folder / "checks.json", Checks).checks if check.check == "TLS")
     return case.result(f"TLS {case.parameters.tls}", "passed", words)
 
@@ -302,7 +302,7 @@ _SEEN: dict[Purpose, Callable[[ServerCase, Path], Result]] = {
 
 
 def _with_place(result: Result, folder: Path) -> Result:
-    """Add the path of the logs to a failure."""
+    """Return the result. If it is a failure, add the path of the logs."""
     if result.verdict != "failed":
         return result
     return result.model_copy(update={"detail": f"{result.detail} ({folder})"})

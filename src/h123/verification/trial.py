@@ -46,12 +46,13 @@ class Trial:
 
     @property
     def reasons(self) -> list[Reason]:
-        """The reasons for which the lab calls the trial invalid. Empty if it is valid."""
+        """The reasons why the lab calls the trial invalid. The list is empty if the trial is valid."""
         return self.report.reasons
 
     @property
     def disturbed(self) -> str:
-        """The reason why the trial says nothing about the subject, if the machine disturbed it; otherwise empty."""
+        """The reason why the trial says nothing about the subject, because the machine disturbed it, or an empty
+        string."""
         if is_machines_fault(self.report):
             return f"{DISTURBED}stalled: {'; '.join(reason['detail'] for reason in self.reasons)}"
         latest = max((way.lateness_ns.p99 for link in self.report.links for way in link.ways()), default=0)
@@ -69,10 +70,10 @@ class Trial:
 
 
 class Trials:
-    """Runs the trials of a verification with common settings."""
+    """A runner of the trials of a verification, with common settings."""
 
     def __init__(self, subjects: Mapping[str, Subject], certificate: Certificate, pool: Pool) -> None:
-        """Create the settings. `subjects` are the installed subjects that take part, keyed by name."""
+        """Create the runner. `subjects` are the installed subjects that take part, keyed by name."""
         self.subjects, self.certificate = subjects, certificate
         self._trials = SingleTrials(pool, {"tls": certificate.folder})
 

@@ -1,4 +1,4 @@
-"""The virtual clock: the user-mode kernel in which time passes only while everything waits."""
+"""Provides the virtual clock: a user-mode Linux kernel whose time passes only while every program waits."""
 
 from h123.virtual.kernel import (
     NAME,

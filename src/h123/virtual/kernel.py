@@ -1,7 +1,7 @@
-"""The virtual kernel: user-mode Linux with time travel, built once from Debian's kernel source.
+"""Builds and finds the virtual kernel: user-mode Linux with time travel, built once from Debian's kernel source.
 
-It is installed completely or not at all: the build runs in a separate folder, which replaces the installation at the
-end.
+The kernel is installed completely or not at all: the build runs in a separate folder, which replaces the installation
+at the end.
 """
 
 import hashlib
@@ -72,7 +72,7 @@ _ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class Configuration:
-    """What a kernel is built with."""
+    """A kernel to build: the name of its folder, and options beyond those that the virtual clock needs."""
 
     name: str = NAME
     """The name of its folder in the cache."""
@@ -122,8 +122,8 @@ def virtual_kernel() -> Path:
 
 
 def installed_kernel() -> Kernel | None:
-    """Return the kernel in the cache, or in the package h123-virtual-kernel, if it was built as this version builds
-    it."""
+    """Return the kernel in the cache, or in the package h123-virtual-kernel. Return None if there is none that was
+    built as this version builds it."""
     kernels = (_read_kernel(folder, _VIRTUAL_CLOCK) for folder in (_VIRTUAL_CLOCK.folder, *_packaged()))
     return next((kernel for kernel in kernels if kernel), None)
 
@@ -146,7 +146,7 @@ def _read_kernel(folder: Path, configuration: Configuration) -> Kernel | None:
 
 
 def recipe(configuration: Configuration = _VIRTUAL_CLOCK) -> str:
-    """Return SHA-256 of everything that determines the result of a build, except the source."""
+    """Return a SHA-256 digest of everything that determines the result of a build, except the source."""
     ingredients: list[Any] = [configuration.options, _UNUSED, _CONFIGURE, _COMPILE, _ENVIRONMENT]
     return hashlib.sha256(json.dumps(ingredients).encode()).hexdigest()
 
@@ -305,7 +305,8 @@ class _Job:
 
 
 def _check_configuration(config: Path, options: str) -> None:
-    """Kconfig drops options silently if it does not know them, or if they depend on something that is off."""
+    """Raise UserError if Kconfig has dropped one of the options. It does so silently if it does not know an option, or
+    if the option depends on something that is off."""
     lines = set(config.read_text(encoding="utf-8").splitlines())
     required = [line for line in options.splitlines() if line.startswith("CONFIG_")]
     missing = [line for line in required if line not in lines]

@@ -1,4 +1,4 @@
-"""Debian's kernel source, obtained with the machine's own apt. It uses the machine's mirror, proxies and keys but
+"""Gets Debian's kernel source with the machine's apt. apt uses the machine's mirror, proxies and keys but keeps
 separate state, so that the machine's package sources do not change."""
 
 import subprocess
@@ -62,7 +62,7 @@ def mirror() -> str:
 
 
 class Archive:
-    """The content of one suite on a mirror. apt keeps all its state for it in `folder`."""
+    """The content of one suite on a mirror. apt keeps all its state about the suite in `folder`."""
 
     def __init__(self, folder: Path, address: str, suite: str) -> None:
         for part in ("lists/partial", "archives/partial", "empty"):

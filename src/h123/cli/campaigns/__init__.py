@@ -1,1 +1,1 @@
-"""The commands about campaigns and their studies."""
+"""Contains the commands about campaigns and their studies."""

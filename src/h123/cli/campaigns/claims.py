@@ -1,4 +1,4 @@
-"""`h123 claims`: published claims, and their verdicts by arithmetic or by a campaign."""
+"""`h123 claims`: lists published claims, and their verdicts by arithmetic or by a campaign."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -108,7 +108,7 @@ def _decided_by(campaign: Path, what: list[str], other_campaign: Path | None, *,
 
 
 def _other(path: Path, folder: "CampaignFolder") -> "CampaignFolder":
-    """Return the campaign to compare with. Raises UserError if it belongs to a different study."""
+    """Return the campaign that --beside names. Raises UserError if it belongs to a different study."""
     from h123.store import CampaignFolder
 
     other = CampaignFolder.open(path)
@@ -121,14 +121,14 @@ def _other(path: Path, folder: "CampaignFolder") -> "CampaignFolder":
 
 
 def _campaign_title(folder: "CampaignFolder") -> str:
-    """Return the name of the campaign's folder and its transport, the likely difference: `matched (transport
-    matched)`."""
+    """Return the name of the campaign's folder and its transport, in which the two campaigns probably differ: `matched
+    (transport matched)`."""
     transport = folder.study["settings"].get("transport", "deployed")
     return f"{folder.path.name} (transport {transport})"
 
 
 def _ledgers(names: list[str], folder: "CampaignFolder | None") -> "list[Ledger]":
-    """Return the ledgers of claims that the command is about."""
+    """Return the ledgers with the claims that the command is about."""
     from h123.study import find_ledgers, ledgers_of
 
     if names or folder is None:

@@ -1,5 +1,5 @@
-"""The warnings that commands about a campaign print last: what they could not save, and trials whose files have
-changed."""
+"""Prints the warnings with which commands about a campaign end: results that they could not save, and trials whose
+files have changed."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ def note_unsaved(folder: "CampaignFolder") -> None:
 
 
 def require_writable(folder: "CampaignFolder", out: Path | None, option: str) -> None:
-    """Raise UserError if a command would write into a folder that is not writable. `option` sets a different place
-    (`out`)."""
+    """Raise UserError if a command would write into a folder that is not writable. The message names `option`, which
+    sets a different folder (`out`)."""
     if out is None and not is_writable(folder.path):
         raise UserError(f"{folder.path} cannot be written to", remedy=f"name another place with {option}", status=1)

@@ -1,4 +1,4 @@
-"""The part of `h123 plan` that predicts how narrow intervals will be and what differences a study can detect."""
+"""Prints the part of `h123 plan` that predicts how narrow intervals will be and what differences a study can detect."""
 
 from collections.abc import Iterable, Sequence
 
@@ -54,8 +54,8 @@ def _source(families: Sequence[FamilyPower], assumed_spread: float | None) -> st
 
 
 def _by_place(comparisons: Iterable[Expected]) -> list[str]:
-    """Return phrases such as `about ±4 % on medium`, with a range if widths differ within a network, and unknown ones
-    last."""
+    """Return phrases such as `about ±4 % on medium`. A phrase has a range if widths differ within a network. Networks
+    with unknown widths come last."""
     places: dict[str, list[float | None]] = {}
     for comparison in comparisons:
         places.setdefault(comparison.where, []).append(comparison.width)
@@ -77,7 +77,7 @@ def _for_width(width: float, answers: Sequence[Expected], plan: Plan) -> str:
 
 
 def _table(families: Sequence[FamilyPower]) -> Table:
-    """Return a table with a row for each family. A family that has one copy for each place (`each:`) gets a single
+    """Return a table with a row for each family. A family that exists once for each place (`each:`) gets a single
     row."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("family", "comparisons", "intervals", "found if one", "half", "all"):

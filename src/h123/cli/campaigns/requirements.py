@@ -72,7 +72,7 @@ def report_outcomes(where: Path, name: str, outcomes: Sequence[ConditionOutcome]
 
 
 def later_look(folder: CampaignFolder) -> int | None:
-    """Return the number of blocks for the next look. None if more blocks cannot help, or if the question is decided.
+    """Return the number of blocks for the next look, or None if more blocks cannot help or if the question is decided.
 
     If the study has requirements, the question is whether they hold.
     """
@@ -89,8 +89,8 @@ def _outcomes(folder: CampaignFolder, verdicts: Verdicts, conditions: Sequence[C
 
 
 def _unfinished(verdicts: Verdicts) -> str | None:
-    """Return why no condition passes while trials are missing (these might fail it), or None if the campaign is
-    complete."""
+    """Return the reason why no condition passes while trials are missing, because these trials might fail it. Return
+    None if the campaign is complete."""
     waiting = verdicts["projection"]["waiting"]
     if not waiting:
         return None

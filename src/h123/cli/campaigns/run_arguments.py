@@ -1,4 +1,4 @@
-"""The arguments of `h123 run`, and checks for contradictions among them or with an existing campaign."""
+"""Defines the arguments of `h123 run`, and checks for contradictions among them or with an existing campaign."""
 
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Protection against programs in campaigns and studies that come from someone else.
+"""Protects users from programs in campaigns and studies that come from someone else.
 
 A campaign contains commands, which the lab starts as root. If someone else sent it, h123 shows the commands and asks
 first, much as git distrusts other users' folders. h123 trusts studies that the user owns and remembers their commands,
@@ -47,7 +47,7 @@ def is_own(path: Path) -> bool:
 
 
 def _parts(server: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the parts that decide which program starts, or which server receives load."""
+    """Return the parts of a server's description that decide which program starts, or which server receives load."""
     return {name: server.get(name) for name in ("command", "folder", "environment", "address")}
 
 

@@ -1,1 +1,2 @@
-"""The commands that compare: builds and servers (compare), results with conditions (gate), and two campaigns (diff)."""
+"""Contains the commands that compare: builds and servers (compare), results with conditions (gate), and two campaigns
+(diff)."""

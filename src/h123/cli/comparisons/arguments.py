@@ -1,4 +1,4 @@
-"""The arguments of `h123 compare`."""
+"""Defines the arguments of `h123 compare`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -127,8 +127,8 @@ def _compare(arguments: CompareArguments) -> int:
 
 
 def _worth_measuring(networks: dict[str, Network], answers: Sequence[Sequence[Answer]]) -> dict[str, Network]:
-    """Return the networks worth measuring under the virtual clock: those that take time, or all if the survey shows
-    that the server may wait."""
+    """Return the networks worth measuring under the virtual clock: those over which packets take time, or all networks
+    if the survey shows that the server may wait before it answers."""
     usual = max(median(answer.ns for answer in mine) for mine in answers)
     idle = [name for name, network in networks.items() if not network.takes_time]
     if not idle or usual > _WAITS_NS:

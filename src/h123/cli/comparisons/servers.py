@@ -1,4 +1,4 @@
-"""The servers of `h123 compare`: servers that h123 starts, or one that already runs."""
+"""Describes the servers of `h123 compare`: servers that h123 starts, or one that is already running."""
 
 import re
 import shlex
@@ -41,7 +41,8 @@ def named_servers(commands: Sequence[str], folder: Path) -> dict[str, str]:
 
 
 def _is_program(command: str, folder: Path) -> bool:
-    """Return whether the command begins with an existing program. This tells a path with `=` from a named server."""
+    """Return whether the command begins with an existing program. This distinguishes a path that contains `=` from a
+    named server."""
     try:
         program = shlex.split(command)[0]
         return (folder / program).is_file() if "/" in program else shutil.which(program) is not None

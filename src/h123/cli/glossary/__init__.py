@@ -1,1 +1,1 @@
-"""The command that explains terms in h123's output."""
+"""Contains the command that explains terms in h123's output."""

@@ -1,1 +1,1 @@
-"""The commands about this machine."""
+"""Contains the commands about this machine."""

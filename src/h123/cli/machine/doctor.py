@@ -1,4 +1,4 @@
-"""`h123 doctor`: reports what this machine can do, by checks of the lab and the control plane."""
+"""`h123 doctor`: checks the lab and the Python program, and reports what this machine can do."""
 
 import json
 import os
@@ -57,8 +57,8 @@ def command(
 
 @dataclass(frozen=True)
 class MachineCheck:
-    """The result of checking one capability. Without a `needed` one, nothing can be measured; others affect accuracy or
-    choice."""
+    """The result of checking one capability. Nothing can be measured without a capability that is `needed`; the others
+    affect accuracy or choice."""
 
     name: str
     ok: bool

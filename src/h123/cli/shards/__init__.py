@@ -1,1 +1,2 @@
-"""The commands for campaigns that several machines run in parts (shards): job files, and joining."""
+"""Contains the commands for campaigns that several machines run in parts (shards): they print job files and join
+shards."""

@@ -1,4 +1,5 @@
-"""The output after a shard has run. A shard is not analysed, because its blocks are only a part of the campaign."""
+"""Prints the output after a shard has run. A shard is not analysed, because its blocks are only a part of the
+campaign."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,5 @@
-"""The cost of a plan on several machines: time, machine hours, bytes, and the largest number that still helps."""
+"""Prints the cost of a plan on several machines: time, machine hours, bytes, and the largest number of machines that
+still helps."""
 
 import math
 from collections.abc import Iterator
@@ -43,7 +44,8 @@ def print_machines(plan: "Plan", jobs: "Jobs", machines: int, console: "Console"
 
 
 def _cost(plan: "Plan", jobs: "Jobs", machines: int) -> tuple[float, float]:
-    """Return the time until the last of `machines` machines has run its shard, and the total of all machines, s."""
+    """Return the seconds until the last of `machines` machines has run its shard, and the seconds of all machines
+    together."""
     spans = list[float]()
     for number in range(1, machines + 1):
         part = plan.part(range(number, plan.planned + 1, machines))

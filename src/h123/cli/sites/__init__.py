@@ -1,1 +1,1 @@
-"""The commands about sites."""
+"""Contains the commands about sites."""

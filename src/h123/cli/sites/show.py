@@ -63,7 +63,7 @@ def _summary(page: "site.Site") -> Iterator[str]:
 
 
 def amount(page: "site.Site") -> str:
-    """Describe the load of one visit: `12 requests, 1.2 MB`."""
+    """Return a phrase for the load of one visit, such as `12 requests, 1.2 MB`."""
     from h123.base.units import format_bytes
 
     count = len(page.loads())

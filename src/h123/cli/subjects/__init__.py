@@ -1,1 +1,1 @@
-"""The commands about subjects, networks and studies."""
+"""Contains the commands about subjects, networks and studies."""

@@ -22,7 +22,7 @@ _NARROW = 10
 
 
 class Shelf(StrEnum):
-    """The kinds of items that `h123 list` can print."""
+    """The kinds of things that `h123 list` can list."""
 
     SUBJECTS = "subjects"
     NETWORKS = "networks"
@@ -85,7 +85,7 @@ def _rows(what: Shelf, names: "Sequence[str]") -> "Iterator[Mapping[str, object]
 
 
 def _print_networks(console: "Console") -> None:
-    """Print all networks of the project."""
+    """Print all networks that come with h123 or belong to the user."""
     from h123.study import list_networks, load_network
 
     names = list_networks()
@@ -102,7 +102,7 @@ def _print_networks(console: "Console") -> None:
 
 
 def _print_studies(console: "Console") -> None:
-    """Print all studies of the project."""
+    """Print all studies that come with h123 or belong to the user."""
     from h123.study import list_studies, question_of
 
     table = _table("name", "question")

@@ -1,4 +1,4 @@
-"""`h123 profile`: measures what holds subjects back in a few standard situations."""
+"""`h123 profile`: measures what slows subjects down in a few standard situations."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated

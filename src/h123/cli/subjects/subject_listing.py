@@ -109,7 +109,7 @@ def print_subject(subject: Subject, console: Console) -> None:
 
 
 def _verified(subject: Subject, upstream: PublicRecord | None) -> tuple[str, str]:
-    """Return the date of a passed verification, or where it was verified, with its colour."""
+    """Return the state of the subject's verification for the table, such as its date, and the colour of the text."""
     proof = best_proof(subject, upstream)
     if proof is None:
         return _NOTHING, "dim"
@@ -143,7 +143,7 @@ def _row(subject: Subject, upstream: PublicRecord | None) -> Iterator[str | Text
 
 
 def _short(language: str) -> str:
-    """Shorten a language for a table: `C++/JS` for `C++ and JavaScript, driven by Python`."""
+    """Return a short form of a language for a table: `C++/JS` for `C++ and JavaScript, driven by Python`."""
     own = language.partition(", driven by")[0]
     return own.replace(" and ", "/").replace(", ", "/").replace("JavaScript", "JS")
 

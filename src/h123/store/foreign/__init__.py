@@ -1,3 +1,4 @@
-"""Samples of other tools: reads files in any of their formats, according to a schema, into a campaign folder."""
+"""Reads samples of other tools, in any of their formats, and writes them into a campaign folder according to a
+schema."""
 
 __all__ = ["scorecard"]

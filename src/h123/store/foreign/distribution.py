@@ -1,7 +1,7 @@
 """Reads runs of tools that write percentiles of times with counts instead of requests.
 
-Each request counts with the next percentile that the tool printed. So every printed quantile is right, and the others
-are at most one step too large.
+Each request gets the time of the next percentile that the tool printed. So every printed quantile is right, and the
+times between two of them are at most one step too large.
 """
 
 import csv
@@ -62,7 +62,7 @@ def _count(value: Any) -> int:
 
 
 def _steps(steps: Sequence[Step], count: int) -> Iterator[tuple[int, str]]:
-    """Yield numbers of requests with the longest time that they took. Each request counts once."""
+    """Yield numbers of requests, each with the longest time that these requests took. Each request counts once."""
     total = 0
     for share, seconds in sorted(steps, key=lambda step: step[0]):
         upto = round(min(share, Decimal(1)) * count)

@@ -64,7 +64,7 @@ def from_name(path: Path, patterns: list[str]) -> Fields:
 
 def _match_labels(pattern: str, name: str) -> Fields | None:
     """Return the labels of a pattern such as `{protocol}-{block}`, each as short as possible, or None if the name does
-    not match. Names that nearly match take no longer."""
+    not match. A name that nearly matches does not take longer."""
     first, *rest = re.split(r"\{(\w+)\}", pattern)
     if not name.startswith(first):
         return None
@@ -86,7 +86,7 @@ def _text(path: Path) -> TextIO:
 
 
 class _Unpacked(io.RawIOBase):
-    """Reads the content of a gzip file, up to the largest size of samples, because it may be a thousand times larger
+    """The content of a gzip file, up to the largest size of samples, because the content may be a thousand times larger
     than the file."""
 
     def __init__(self, path: Path, packed: io.BufferedReader) -> None:

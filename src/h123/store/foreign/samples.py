@@ -192,7 +192,8 @@ def _level(row: Fields, schema: Schema, factor: str, sample: ForeignSample) -> s
 
 
 def _levels(path: Path, schema: Schema, rows: list[_Row]) -> tuple[str, ...]:
-    """Return the levels for requests that do not give theirs: the file's level, if all other requests have the same."""
+    """Return the levels of requests that do not give any: the levels that all other requests of the file have, if these
+    are the same."""
     levels_of_file = []
     for index, factor in enumerate(schema.study.factors):
         levels = {row.levels[index] for row in rows}
@@ -264,8 +265,8 @@ def _tls(row: Fields, samples: Samples) -> ForeignTls | None:
 
 
 def _times(row: Fields, samples: Samples, *, failed: bool) -> tuple[int, int | None, str]:
-    """Return start and end in ns, and why the request failed if the end shows it. A request with only a duration starts
-    at 0 (`Samples.timed` is false), and so does a failed one without a start."""
+    """Return start and end in ns, and the reason why the request failed if its end shows one. A request with only a
+    duration starts at 0 (`Samples.timed` is false), and so does a failed request without a start."""
     start, end = (_moment(row, name, samples, failed=failed) for name in ("start", "end"))
     if samples.latency is None:
         if start is None or end is None:

@@ -128,7 +128,7 @@ Rates = Mapping[CardLoad, Sequence[float]]
 
 
 def card_of(meta: Mapping[str, object], rates: Rates) -> _Json:
-    """Return the card that scorecard.py would have written for these rates, as far as its format allows."""
+    """Return the card that scorecard.py would write for these rates, within the limits of its format."""
     card: _Json = {"meta": dict(meta)}
     many = _requests(rates)
     for table, upload in (("downloads", False), ("uploads", True)):

@@ -1,4 +1,4 @@
-"""Reads times and numbers in the spellings of other tools, including their words for missing ones."""
+"""Reads times and numbers in the spellings of other tools, including their words for missing values."""
 
 import re
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ _MOST_DIGITS = 40
 
 
 class WrongValue(ValueError):
-    """An impossible value, and what to do about it."""
+    """Raised for an impossible value. The message says what is wrong and what to do about it."""
 
     def __init__(self, message: str, remedy: str) -> None:
         super().__init__(message)

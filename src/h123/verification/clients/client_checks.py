@@ -78,7 +78,7 @@ def _counts(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
 
 
 def _among(row: Sample) -> str:
-    """Return the phase of a user's request. Requests to be abandoned count as warm."""
+    """Return the phase of a user's request. Requests that the client must abandon count as warm."""
     return "warm" if row["phase"] == LEAVING else row["phase"]
 
 
@@ -361,7 +361,8 @@ def _retry_fault(retry: Retry, row: Sample) -> str | None:
 
 
 def _carried(case: ClientCase, rows: Sequence[Sample], witness: Witness) -> Iterator[str]:
-    """Check that the link carried more than the last tries of large answers, but less than all tries completely."""
+    """Check that the link carried more bytes than the last tries of large answers alone, but fewer than if every try
+    had been answered completely."""
     if witness.bytes_down is None:
         yield "nothing shows what became of the abandoned attempts"
         return

@@ -78,8 +78,8 @@ def times_over_the_link(case: ClientCase, client: Client, rows: Sequence[Sample]
 
 
 def _unmeasured(case: ClientCase, row: Sample) -> str | None:
-    """Return a fault if a request's body or first byte came earlier than the link allows, or the first byte as late as
-    the body."""
+    """Return a fault if a request's body or first byte came earlier than the link allows, or if the first byte came as
+    late as the whole body."""
     trip, whole = case.network.round_trip_ns, _whole_ns(case)
     duration = row["end_ns"] - row["start_ns"]
     if duration < _MEASURED * whole:
@@ -101,7 +101,8 @@ def _handshake_ns(case: ClientCase, *, false_start: bool) -> int:
 
 
 def _not_connected(case: ClientCase, row: Sample, handshake: int) -> str | None:
-    """Return a fault if a connection was ready before it could be, or too late for its request's answer."""
+    """Return a fault if a connection was ready earlier than its handshake allows, or too late for its request's
+    answer."""
     if row["connected_ns"] is None:
         return None
     connected = row["connected_ns"] - row["start_ns"]
@@ -174,7 +175,8 @@ def _due_faults(case: ClientCase, arrivals: Arrivals, rows: Sequence[Sample]) ->
 
 
 def _as_dealt(dealt: Sequence[tuple[int, int]], rows: Sequence[Sample]) -> Iterator[str]:
-    """Check that requests use the connections that they were dealt to. Cold requests have opened these in order."""
+    """Check that requests use the connections that they were dealt to. Cold requests have opened the connections in
+    order."""
     rows_by_start = sorted((row["start_ns"], -1 if row["connection"] is None else row["connection"]) for row in rows)
     wrong = [
         (is_on, planned) for (_, is_on), (_, planned) in zip(rows_by_start, dealt, strict=True) if is_on != planned

@@ -150,14 +150,14 @@ def pausing(sender: SenderCase) -> BodyTransfer:
 
 
 class Laboratory:
-    """Runs transfers, as many at once as there are processors."""
+    """A runner of transfers, which runs as many at once as there are processors."""
 
     def __init__(self, trials: Trials, place: Path) -> None:
         self._trials, self._place = trials, place
 
     def transfers(self, bodies: Iterable[BodyTransfer]) -> Iterator[tuple[BodyTransfer, Transfer | NotMeasurable]]:
-        """Yield the result of each transfer as it ends, or the reason why there is none. If time stalls in one, others
-        of its kind do not run."""
+        """Yield the result of each transfer as it ends, or the reason why there is none. If virtual time stalls in one,
+        others of its kind do not run."""
         prepared_by_folder = dict[Path, tuple[BodyTransfer, PreparedTrial]]()
         for body in bodies:
             try:

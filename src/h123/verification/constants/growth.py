@@ -23,8 +23,8 @@ _MOST_ROUNDS = 16
 
 
 def handshake(of: Transfer) -> HandshakeSize:
-    """Measure the packets before the request. The body's first flight answers the request half a round trip after it
-    was sent; for an upload, the flight is the request."""
+    """Measure the packets before the request. For a download, the client sent the request half a round trip before the
+    body's first flight; for an upload, that flight carries the request."""
     began = int(of.packets["at_ns"][0])
     sent_ns = of.began_ns() - (0 if of.way == UP else of.round_trip_ns // 2)
     # The client sends the end of the handshake with the request, and a busy machine sends either a little later.

@@ -28,7 +28,8 @@ delay one."""
 
 @dataclass(frozen=True)
 class Round:
-    """A round trip: the indices, among the sender's packets, of its first packet and of the next round trip's first."""
+    """A round trip among the sender's packets: the index of its first packet, and the index of the next round trip's
+    first packet."""
 
     first: int
     end: int
@@ -100,8 +101,8 @@ class Transfer:
         return round(span / self.round_trip_ns, 3)
 
     def fills_the_receiver(self, one: Round) -> bool:
-        """Return whether the packets of a round trip used up TCP's receive window. False for QUIC, whose windows are
-        encrypted."""
+        """Return whether the packets of a round trip used up TCP's receive window. For QUIC, whose windows are
+        encrypted, the result is always False."""
         sent, acks = (
             self.sent_packets[one.first : one.end],
             self.received_packets[self.received_packets["flags"] & ACK > 0],

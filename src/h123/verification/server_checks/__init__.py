@@ -1,1 +1,1 @@
-"""Single checks of a server: simultaneous requests, idle connections, unknown versions, and explanations of faults."""
+"""Makes single checks of a server: simultaneous requests, idle connections, unknown versions. Explains the faults."""

@@ -1,1 +1,1 @@
-"""Job files for shards: one template for each system (Slurm, Kubernetes, GitHub)."""
+"""Writes job files for shards, from one template for each system (Slurm, Kubernetes, GitHub)."""

@@ -1,4 +1,4 @@
-"""A campaign as indexed jobs: the number of jobs, their duration, and the command that each runs."""
+"""Describes a campaign as indexed jobs: the number of jobs, their duration, and the command that each runs."""
 
 import math
 import shlex
@@ -47,37 +47,37 @@ class Job:
 
     @property
     def counted_blocks(self) -> str:
-        """`1 block`, `8 blocks`."""
+        """The number of blocks in words, such as `1 block` or `8 blocks`."""
         return counted(self.blocks, "block")
 
     def counted(self, noun: str) -> str:
-        """The number of shards, by the system's word for one: `1 element`, `8 pods`."""
+        """Return the number of shards with `noun`, the system's word for one: `1 element`, `8 pods`."""
         return counted(self.shards, noun)
 
     @property
     def each(self) -> str:
-        """Return the number of blocks of a shard, in words."""
+        """The number of blocks of a shard, in words."""
         most = math.ceil(self.blocks / self.shards)
         return "one block each" if most == 1 else f"up to {most} blocks each"
 
     @property
     def planned(self) -> str:
-        """Return the planned time of the longest shard, in words."""
+        """The planned time of the longest shard, in words."""
         return format_span(self.longest_s)
 
     @property
     def minutes(self) -> int:
-        """Return the time limit of a job, min."""
+        """The time limit of a job, in minutes."""
         return math.ceil((PATIENCE * self.longest_s + 3600) / 60)
 
     @property
     def memory_mb(self) -> int:
-        """Return the memory that a machine needs for virtual trials, MB."""
+        """The memory that a machine needs for virtual trials, in MB."""
         return TRIAL_MB * self.cpus
 
     @property
     def storage_gb(self) -> int:
-        """Return the disk space for the shards and the joined campaign, GB."""
+        """The disk space for the shards and the joined campaign, in GB."""
         return math.ceil(2 * self.bytes / 1e9) + 1
 
     def run(self, index: str, *, study: str | None = None, folder: str = "shards") -> str:
