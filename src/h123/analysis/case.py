@@ -1,4 +1,4 @@
-"""A campaign prepared for analysis: the content of its folder."""
+"""Defines a case: a campaign prepared for analysis, with the content of its folder."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""A section: one topic on which the analysis reports."""
+"""Defines a section: one topic on which the analysis reports."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The sections of verdicts.json, as h123 writes and reads them (docs/contracts/verdicts.md).
+"""Lists the sections of verdicts.json, and reads the file (docs/contracts/verdicts.md).
 
 A section's module contains its rows, their key, and the function that computes them from a case. A new section needs a
 module, a line in `SECTIONS`, and its part as a base of `Verdicts`. Rows are dictionaries, because a large campaign has

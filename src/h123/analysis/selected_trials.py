@@ -1,4 +1,4 @@
-"""The trials on which answers rest, and the machines whose trials do not count."""
+"""Defines the trials on which answers rest, and the machines whose trials do not count."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

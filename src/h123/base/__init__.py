@@ -1,4 +1,5 @@
-"""The foundation of every package: files, units, errors and the terminal. Nothing here knows what h123 measures."""
+"""Provides the foundation of every package: files, units, errors and the terminal. Nothing here knows what h123
+measures."""
 
 __all__ = [
     "complaints",

@@ -26,7 +26,7 @@ def checkout() -> Path | None:
 
 
 def project_root() -> Path:
-    """Return the folder with the data files that come with h123: the checkout, or the package's copy."""
+    """Return the folder with the data files that come with h123: the checkout, or the copy in the package."""
     return checkout() or _PACKAGED
 
 
@@ -85,7 +85,8 @@ def prebuilt(*below: str) -> Path:
 
 
 def lab_binary() -> Path:
-    """Return the lab's program: the package's own, or the one that a checkout builds. H123_LAB overrides both."""
+    """Return the path of the lab's program: the one in the package, or the one that a checkout builds. H123_LAB
+    overrides both."""
     if program_name := os.environ.get("H123_LAB"):
         return Path(program_name)
     root = checkout()

@@ -1,4 +1,4 @@
-"""Writes relative sizes in words: in per cent up to a factor of two, and as a factor beyond it.
+"""Writes relative sizes: as percentages up to a factor of two, and as factors beyond that.
 
 Every sentence, table and gate writes ratios by these rules. No-break spaces join the parts of a size.
 """

@@ -1,4 +1,4 @@
-"""Models of files that people write. They refuse unknown keys, and their messages help the author."""
+"""Provides models of files that people write. The models refuse unknown keys, and their messages help the author."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -43,7 +43,7 @@ class Assignee:
 
 
 class BlockAssignment:
-    """Assigns a campaign's blocks to its machines. A machine that fails loses its unfinished blocks."""
+    """The assignment of a campaign's blocks to its machines. A machine that fails loses its unfinished blocks."""
 
     def __init__(
         self,

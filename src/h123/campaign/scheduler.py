@@ -53,7 +53,7 @@ class Hopeless(UserError):
 
 
 class Scheduler:
-    """Runs all blocks, each on one machine, and adds to `attempts` as trials end."""
+    """A scheduler that runs all blocks, each on one machine, and adds to `attempts` as trials end."""
 
     def __init__(
         self,

@@ -1,5 +1,5 @@
-"""Second runs: for each machine that runs virtual trials, a different machine executes one of its trials again. The
-second run must give the same files, byte for byte.
+"""Handles second runs. For each machine that runs virtual trials, a different machine executes one of its trials again.
+The second run must give the same files, byte for byte.
 
 If one campaign runs on several machines, h123 compares the two runs as soon as the second one ends. If a campaign runs
 in shards, each shard executes one trial of a different shard, and `h123 join` compares the runs.
@@ -21,7 +21,7 @@ from h123.study import PlannedTrial, make_plan
 
 
 class SecondRuns:
-    """Chooses the trials of a campaign that a different machine executes again, and compares the results."""
+    """The trials of a campaign that a different machine executes again, and the comparison of the results."""
 
     def __init__(self, campaign: Campaign, attempts: Mapping[str, Sequence[LiveAttempt]]) -> None:
         self._campaign, self._attempts = campaign, attempts

@@ -1,4 +1,4 @@
-"""Constants from the stacks' source code, with their locations: subjects/constants.toml."""
+"""Reads subjects/constants.toml, which contains constants from the stacks' source code and their locations."""
 
 from typing import Annotated, Literal
 

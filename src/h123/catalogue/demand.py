@@ -16,7 +16,7 @@ Linux's."""
 
 
 class WorkloadNeeds(Protocol):
-    """What a workload requires of its subjects. study.workload.WorkloadKind implements this protocol."""
+    """The requirements of a workload for its subjects. study.workload.WorkloadKind implements this protocol."""
 
     @property
     def has_headers(self) -> bool: ...

@@ -135,7 +135,8 @@ def read_subject(folder: Path) -> Subject:
 
 
 def _parent_of(file: TomlFile, folder: Path) -> Subject | None:
-    """Return the subject whose build also builds this one, or None. Raises UserError if it does not exist."""
+    """Return the subject whose build also builds this one, or None. Raises UserError if the manifest names one that
+    does not exist."""
     install = file.data.get("install")
     if not isinstance(install, dict) or "part_of" not in install:
         return None

@@ -27,9 +27,9 @@ def assigned(costs: Floats, beyond: float) -> list[int | None]:
 def _columns(costs: Floats) -> Places:
     """Return the column of each row. There must not be more rows than columns.
 
-    Each row takes the shortest augmenting path to a free column, where each cost is reduced by the prices of its row
-    and column, and is never negative. Source: Crouse, IEEE Transactions on Aerospace and Electronic Systems 52 (2016),
-    which adapts Jonker's and Volgenant's algorithm (Computing 38, 1987) to rectangular matrices.
+    Each row takes the shortest augmenting path to a free column. The length of a step is its cost less the prices of
+    its row and column, which is never negative. Source: Crouse, IEEE Transactions on Aerospace and Electronic Systems
+    52 (2016), which adapts Jonker's and Volgenant's algorithm (Computing 38, 1987) to rectangular matrices.
     """
     rows, columns = costs.shape
     row_prices, column_prices = np.zeros(rows), np.zeros(columns)

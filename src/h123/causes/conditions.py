@@ -1,4 +1,4 @@
-"""The conditions under which a trial's packets were sent. Contains only those that affect explanations."""
+"""Describes the conditions of a trial that affect explanations of its packets."""
 
 from dataclasses import dataclass
 

@@ -67,7 +67,7 @@ _WINDOWS = (SLOW_START, WINDOW, CUT, LIMIT, RECEIVER, MENDING, NAGLE)
 
 
 class Explainer:
-    """Explains the requests of one connection."""
+    """An explainer of the requests of one connection."""
 
     def __init__(
         self,
@@ -209,8 +209,8 @@ class Explainer:
         )
 
     def _received(self, marks: "_Marks", last: int) -> Nanoseconds:
-        """Return the time from when the answer was sent to the request's end. `last`: index of the answer's last
-        packet."""
+        """Return the parts of the time from the sending of the answer to the request's end. `last`: index of the
+        answer's last packet."""
         down = self._of.down
         time = self._server.course.between(*marks.up_to(int(down.wire.ends[last])))
         time += time_on(TRIP, *marks.up_to(int(down.delivered_at[last])))
@@ -343,8 +343,8 @@ def _of_stream(stream: Stream, up: Sending, down: Sending) -> _RequestPackets:
 
 
 def _with_unread(bodies: Spans, down: Sending, first_arrival: int) -> Spans:
-    """Add the beginnings of answers that the client could read only later, because over TCP it reads whole TLS records.
-    A beginning lasts from a full packet outside all bodies, after the first request's arrival, to the next body."""
+    """Return `bodies` with the beginnings of answers that a client reads late, because over TCP it reads whole TLS
+    records: from full packets outside all bodies, after the first request's arrival, to the next body."""
     outside = np.flatnonzero(down.full & ~bodies.hold(down.at) & (down.at >= first_arrival))
     if not len(outside) or down.packets["protocol"][0] != TCP:
         return bodies

@@ -1,4 +1,4 @@
-"""A sender's time as a sequence of moments, with the cause that begins at each one."""
+"""Describes a sender's time as a sequence of moments, with the cause that begins at each one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,5 @@
-"""The requests of a connection as their client reports them, and which of them were in progress at the same time."""
+"""Describes the requests of a connection as their client reports them, and finds which of them were in progress at the
+same time."""
 
 from bisect import insort
 from collections.abc import Sequence

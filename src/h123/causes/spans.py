@@ -1,4 +1,4 @@
-"""Spans of time, as two sorted arrays of beginnings and ends that do not overlap."""
+"""Represents spans of time as two sorted arrays, of their beginnings and of their ends. Spans do not overlap."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,8 @@ class Spans:
 
     @classmethod
     def union(cls, begins: ArrayLike, ends: ArrayLike) -> Self:
-        """Return the union of spans, which may overlap and have any order. Empty ones are left out."""
+        """Return the union of the spans from `begins` to `ends`. They may overlap and have any order. Empty spans are
+        left out."""
         first, last = np.asarray(begins, np.int64), np.asarray(ends, np.int64)
         positive = last > first
         order = np.argsort(first[positive], kind="stable")

@@ -1,4 +1,4 @@
-"""A period of a trial behind a metric, such as a visit to a page, and what its time was spent on."""
+"""Describes the period of a trial behind a metric, such as a visit to a page, and what its time was spent on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

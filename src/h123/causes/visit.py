@@ -1,4 +1,4 @@
-"""The critical path of a visit to a page: what its last byte waited for.
+"""Finds the critical path of a visit to a page: what its last byte waited for.
 
 The resource that ends last was due when the resource that requests it had arrived and run, and so on back to the
 document. The times of these resources, and the times between them, add up to the visit.

@@ -1,4 +1,4 @@
-"""The format of diff.json (docs/contracts/gate.md#diffjson)."""
+"""Defines the format of diff.json (docs/contracts/gate.md#diffjson)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, NotRequired

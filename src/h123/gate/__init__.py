@@ -1,4 +1,4 @@
-"""A gate checks a campaign's figures against conditions, for builds that must not get slower."""
+"""Checks a campaign's figures against the conditions of a gate, for builds that must not get slower."""
 
 from h123.gate.document import Gate
 from h123.gate.figure import GateFigure, GateFigures, spoiled, unpaired_figures

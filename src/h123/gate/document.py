@@ -1,4 +1,4 @@
-"""The format of gate.json (docs/contracts/gate.md)."""
+"""Defines the format of gate.json (docs/contracts/gate.md)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, NotRequired

@@ -1,4 +1,4 @@
-"""The outcome of a condition: passed, failed or undecided, in each cell of a campaign and as a whole.
+"""Decides the outcome of a condition: passed, failed or undecided, in each cell of a campaign and as a whole.
 
 A condition passes if the whole interval of its figure is within the bound, and fails if the whole interval is beyond
 it. So a build fails by chance no more often than the interval misses the truth. If the interval includes the bound, the

@@ -1,4 +1,4 @@
-"""Rows of the `as_published` part of verdicts.json."""
+"""Defines the rows of the `as_published` part of verdicts.json."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal, NotRequired

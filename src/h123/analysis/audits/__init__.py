@@ -1,4 +1,4 @@
-"""Audits: plausibility checks of every trial and of the campaign, by physics and arithmetic."""
+"""Audits every trial and the campaign: checks by physics and arithmetic whether the data is plausible."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

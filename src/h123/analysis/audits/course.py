@@ -1,4 +1,4 @@
-"""Audits of how an attempt ran: the load throughout the run, and one row for each request."""
+"""Audits how an attempt ran. The load must continue throughout the run, and each request must have one row."""
 
 import math
 

@@ -1,4 +1,5 @@
-"""Audits of the whole campaign: whether its blocks can show a difference, and whether levels were disturbed equally."""
+"""Audits the whole campaign. Its blocks must be able to show a difference, and levels must have been disturbed
+equally."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""The audit of disturbed trials: whether the machine disturbed the compared levels equally (docs/disturbances.md)."""
+"""Audits whether the machine disturbed the trials of the compared levels equally (docs/disturbances.md)."""
 
 import itertools
 from collections import defaultdict

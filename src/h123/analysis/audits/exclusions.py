@@ -1,4 +1,4 @@
-"""Exclusions: reasons not to judge a comparison, because its data is not reliable."""
+"""Finds reasons not to judge a comparison because its data is not reliable."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The audit of the campaign's files: they must be the ones that the trials wrote."""
+"""Audits the campaign's files. They must be the ones that the trials wrote."""
 
 from h123.analysis.audits.finding import CampaignAudit, Finding
 from h123.analysis.case import Case

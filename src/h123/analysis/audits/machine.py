@@ -1,4 +1,5 @@
-"""Audits of the apparatus: the link lost what it should, the machine kept up, and all settings took effect."""
+"""Audits the apparatus. The link must have lost as many packets as it should, the machine must have kept up, and all
+settings must have taken effect."""
 
 from h123.analysis.audits.finding import ALL, Audit, Finding, none_of
 from h123.analysis.audits.path import direction

@@ -1,4 +1,4 @@
-"""Audits of when trials ran: the order must favour no level, and both trials of a pair must run close together.
+"""Audits when trials ran. The order must favour no level, and both trials of a pair must run close together.
 
 A failed audit does not prevent a verdict. The verdict mentions it, because a drifting machine may have affected the
 ratio. The audits leave out trials under the virtual clock, whose results do not depend on what else runs or ran.
@@ -149,7 +149,7 @@ def pairs_apart(attempts: Sequence[Attempt], plan: Plan) -> dict[tuple[Place, st
 
 
 class _Pairs:
-    """Pairs of trials of the compared levels."""
+    """The pairs of trials of the compared levels."""
 
     def __init__(self, attempts: Iterable[Attempt], compared: str) -> None:
         self._runs: dict[tuple[Place, str], list[Attempt]] = defaultdict(list)
@@ -164,8 +164,8 @@ class _Pairs:
 
 
 def pairs_of(a: Iterable[Attempt], b: Iterable[Attempt]) -> dict[int, tuple[Attempt, Attempt]]:
-    """Return the trials of both sides by block, without blocks in which imported samples have several runs of a
-    side."""
+    """Return the trials of both sides by block. Blocks in which imported samples have several runs of a side are left
+    out."""
     first, second = _by_block(a), _by_block(b)
     return {
         block: (first[block][0], second[block][0])

@@ -1,4 +1,4 @@
-"""The limits of the configured link that no measurement over it can beat."""
+"""Computes the limits of the configured link, which no measurement over the link can beat."""
 
 from typing import Protocol
 
@@ -11,7 +11,7 @@ _NORMAL_REACH = 4
 
 
 class Ways(Protocol):
-    """A link of trial.json, or a network. A veth has neither direction."""
+    """A link in trial.json, or a network. For a veth, both directions are None."""
 
     @property
     def up(self) -> Direction | None: ...

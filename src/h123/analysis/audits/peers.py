@@ -1,4 +1,5 @@
-"""Audits that compare trials with each other: no trial is a copy, and the compared levels have equal conditions."""
+"""Audits trials by comparing them with each other. No trial may be a copy, and the compared levels must have equal
+conditions."""
 
 import itertools
 import math
@@ -60,7 +61,7 @@ def _conditions(attempt: Attempt, plan: Plan) -> Hashable:
 
 
 def _needed_ns(attempt: Attempt) -> float | None:
-    """Return the time for a round trip and the bodies of all users over the link, ns. None if it is not known."""
+    """Return how many ns a round trip and the bodies of all users need over the link. None if this is not known."""
     work, floor = attempt.workload, round_trip_floor_ns(attempt.link)
     size = work.body_bytes()
     if not floor or size is None:

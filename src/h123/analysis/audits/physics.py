@@ -1,4 +1,4 @@
-"""Audits by physics: nothing moves more data than its link carries."""
+"""Audits rates by physics. Nothing can move more data than its link carries."""
 
 import math
 

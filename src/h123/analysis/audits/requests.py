@@ -1,4 +1,4 @@
-"""Audits of the requests themselves: all are present and answered, as the study requested."""
+"""Audits the requests themselves. All must be present, and answered as the study requested."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Audits by physics: no answer arrives earlier than the link's round trips allow."""
+"""Audits times by physics. No answer can arrive earlier than the link's round trips allow."""
 
 from collections import Counter
 

@@ -1,3 +1,3 @@
-"""Claims of published works, decided by arithmetic and by a campaign."""
+"""Decides claims of published works, by arithmetic and by a campaign."""
 
 __all__ = ["decisions", "rows", "section"]

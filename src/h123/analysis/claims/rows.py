@@ -1,4 +1,4 @@
-"""Claims in verdicts.json: their content and verdicts."""
+"""Defines how verdicts.json contains claims and the verdicts on them."""
 
 from collections.abc import Mapping, Sequence
 from typing import NotRequired

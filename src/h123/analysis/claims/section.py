@@ -1,4 +1,4 @@
-"""The section of verdicts.json on the claims about the campaign's study."""
+"""Computes the section of verdicts.json on the claims about the campaign's study."""
 
 from collections.abc import Sequence
 

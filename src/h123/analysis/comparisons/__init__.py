@@ -1,4 +1,5 @@
-"""Comparisons: which values are compared, how they are paired by block, and what the pairs show before any verdict."""
+"""Compares levels: decides which values are compared, pairs them by block, and finds what the pairs show before any
+verdict."""
 
 __all__ = [
     "answers",

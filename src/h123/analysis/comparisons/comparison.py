@@ -1,4 +1,5 @@
-"""Comparisons: which levels of the compared factor are compared in which cells, and their values paired by block."""
+"""Defines comparisons: which levels of the compared factor are compared in which cells, with their values paired by
+block."""
 
 import itertools
 import math

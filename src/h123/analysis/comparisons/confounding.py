@@ -12,7 +12,7 @@ from h123.study import Plan, confounded_parameters, together
 
 
 class ConfoundedRow(TypedDict):
-    """Parameters that the levels of a factor change together, or factors whose levels change together."""
+    """A set of parameters that the levels of a factor change together, or of factors whose levels change together."""
 
     factor: str | None
     """The factor. Null if factors themselves change together (in imported trials)."""

@@ -1,4 +1,4 @@
-"""Attempts that failed because of the treatment's server or client, including attempts with wrong answers.
+"""Finds attempts that failed because of the treatment's server or client, including attempts with wrong answers.
 
 Failed attempts are repeated, so all measured values come from other attempts. If many attempts failed, the others show
 only the treatment's good moments, so the treatment is not judged.

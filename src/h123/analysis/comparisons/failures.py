@@ -69,7 +69,7 @@ class Shares:
 
     @property
     def any(self) -> bool:
-        """Return whether any request failed."""
+        """Whether any request failed."""
         return any(self._shares.values())
 
     def pairs(self, cell: Cell, a: str, b: str) -> list[tuple[float, float]]:

@@ -1,5 +1,5 @@
-"""Interactions: whether the compared factor's effect depends on other factors, estimated with a model over all trials
-that is clustered by block.
+"""Estimates interactions, which show whether the compared factor's effect depends on other factors. The estimates come
+from a model of all trials, clustered by block.
 
 The model describes log(metric) by its cell means (compared factor * other factors), from the values of all trials in
 complete blocks. An interaction is a contrast of these means: a / b at one level of another factor, divided by a / b at

@@ -1,4 +1,4 @@
-"""Repeated observations: in a closed loop, goodput is the inverse of latency.
+"""Finds metrics that repeat an observation: in a closed loop, goodput is the inverse of latency.
 
 Each user waits for the last answer, so a trial's rate is users x size / mean latency, and only the latencies determine
 it (Little, Oper. Res. 9, 1961). The metric that the study names first decides, and the report shows the second metric

@@ -1,4 +1,4 @@
-"""Judged comparisons in verdicts.json, and the selection that answers the question."""
+"""Defines the judged comparisons in verdicts.json, and selects those that answer the question."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, NotRequired

@@ -1,4 +1,4 @@
-"""Tails: how precisely each level's 95th and 99th percentiles are known, and from how many requests.
+"""Estimates how precisely each level's 95th and 99th percentiles are known, and from how many requests.
 
 With few requests, a high quantile is the time of one of the slowest requests. It varies a lot, and is too low on
 average (by about 7 % with the fewest requests that h123 accepts, 60 and 300). The bias cancels in a ratio only if both

@@ -1,4 +1,4 @@
-"""Causes: what the requests or page visits of both compared levels spent their time on, and which parts make the
+"""Computes what the requests or page visits of both compared levels spent their time on, and which parts make the
 difference.
 
 Each trial contributes the mean over its requests: unlike medians, means of parts add up to the mean of the whole. A
@@ -27,7 +27,7 @@ from h123.study.metrics.quantity import PageTime, RecoveryTime, RequestTime
 
 
 class SecondsBetween(TypedDict):
-    """How many seconds longer the first level takes, over the blocks."""
+    """The number of seconds by which the first level takes longer, over the blocks."""
 
     seconds: float
     """The centre of the paired differences, a minus b."""
@@ -79,8 +79,8 @@ class Losses(TypedDict):
 
 
 class TimeSpent(TypedDict):
-    """How the mean request at both levels (or the median visit of a page) spent its time. Very small parts are left
-    out."""
+    """The time that the mean request at both levels (or the median visit of a page) spent on each cause. Very small
+    parts are left out."""
 
     blocks: int
     a_seconds: float

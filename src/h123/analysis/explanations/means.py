@@ -1,4 +1,4 @@
-"""A cache of explained attempts, because explaining packets takes far longer than the rest of an analysis.
+"""Caches the explanations of attempts, because explaining packets takes far longer than the rest of an analysis.
 
 Each campaign has one file with its explained attempts, keyed by the digest of their seals. The file is valid only for
 the code that wrote it; if it is damaged or from different code, it is ignored and replaced. It is in h123's cache, not

@@ -1,4 +1,5 @@
-"""The section of verdicts.json on how much the machines of a campaign differ, and which are left out."""
+"""Computes the section of verdicts.json on how much the machines of a campaign differ, and which of them are left
+out."""
 
 from collections.abc import Sequence
 from typing import NotRequired

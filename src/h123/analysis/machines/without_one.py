@@ -1,4 +1,4 @@
-"""A statistic that does not rest on any single machine: it leaves out each machine in turn, and reports the widest
+"""Computes statistics that do not rest on any single machine: leaves out each machine in turn, and reports the widest
 interval and the largest p.
 
 If one machine is off by any amount, the p without that machine is valid, and the largest p is at least as large
@@ -48,12 +48,13 @@ class WithoutOne:
         )
 
     def p(self) -> float:
-        """Return the largest p value of "no difference": of all blocks, and of the blocks without each machine."""
+        """Return the largest p value of "no difference" for all blocks, and for the blocks that remain without each
+        machine."""
         return max(statistic.p() for statistic in (self.whole, *self.parts))
 
     def p_equivalent(self, margin: float) -> float:
-        """Return the largest p value of "the difference is beyond the margin": of all blocks, and of the blocks without
-        each machine."""
+        """Return the largest p value of "the difference is beyond the margin" for all blocks, and for the blocks that
+        remain without each machine."""
         return max(statistic.p_equivalent(margin) for statistic in (self.whole, *self.parts))
 
 

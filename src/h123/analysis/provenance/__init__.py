@@ -1,4 +1,4 @@
-"""Provenance: where trials ran, what they left behind, and which attempts or files do not count."""
+"""Reports where trials ran, what they left behind, and which attempts or files do not count."""
 
 __all__ = [
     "counts",

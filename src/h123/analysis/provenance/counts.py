@@ -1,4 +1,4 @@
-"""The size of the campaign: blocks and trials."""
+"""Reports the size of the campaign: its blocks and trials."""
 
 from collections import Counter
 

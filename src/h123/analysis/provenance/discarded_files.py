@@ -1,4 +1,4 @@
-"""Files that servers and clients wrote outside their folders, which disappeared with the lab."""
+"""Reports files that servers and clients wrote outside their folders. These files disappeared with the lab."""
 
 from collections.abc import Sequence
 from typing import NotRequired
@@ -11,7 +11,7 @@ from h123.measures import Attempt
 
 
 class DiscardedRow(TypedDict):
-    """Files that trials of one server wrote outside their folders. They disappeared with the lab."""
+    """The files that trials of one server wrote outside their folders. These files disappeared with the lab."""
 
     server: str
     trials: int

@@ -1,4 +1,4 @@
-"""The outcome of the campaign's conditions, as h123.gate decides it."""
+"""Defines the part of verdicts.json about the outcome of the gate's conditions, which h123.gate decides."""
 
 from collections.abc import Sequence
 from typing import Literal, NotRequired

@@ -1,4 +1,4 @@
-"""The head of verdicts.json: the campaign, its question, and how strictly it is judged."""
+"""Computes the head of verdicts.json: the campaign, its question, and how strictly it is judged."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""The looks at a campaign: the ones already taken, and when the next one is due."""
+"""Reports the looks already taken at a campaign, and when the next one is due."""
 
 from typing import NamedTuple
 

@@ -1,5 +1,5 @@
-"""Facts that are unknown because samples were imported. The report states them next to the answer, so that readers do
-not overrate it."""
+"""Lists facts that are unknown because samples were imported. The report states them next to the answer, so that
+readers do not overrate the answer."""
 
 from collections.abc import Sequence
 

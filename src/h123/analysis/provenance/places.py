@@ -1,4 +1,4 @@
-"""The machines of a campaign that ran on more than one: their properties, and which blocks they ran."""
+"""Reports the machines of a campaign that ran on more than one: their properties, and which blocks they ran."""
 
 from collections.abc import Iterable, Sequence
 from typing import NotRequired

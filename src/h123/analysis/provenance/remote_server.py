@@ -1,4 +1,4 @@
-"""The delay between the lab and servers on other machines, measured before each trial."""
+"""Reports the delay between the lab and servers on other machines, measured before each trial."""
 
 from collections import defaultdict
 from collections.abc import Sequence

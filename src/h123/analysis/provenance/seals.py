@@ -1,4 +1,4 @@
-"""Attempts without a seal. Only earlier versions of h123 recorded such attempts."""
+"""Reports attempts without a seal. Only earlier versions of h123 recorded such attempts."""
 
 from typing import NotRequired
 

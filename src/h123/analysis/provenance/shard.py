@@ -1,4 +1,5 @@
-"""A note that the folder is a shard: a part of a campaign's blocks, on which no answer should rest."""
+"""Reports that a folder is a shard, which contains only a part of a campaign's blocks. No answer should rest on a
+shard."""
 
 from collections.abc import Sequence
 from typing import NotRequired

@@ -1,4 +1,4 @@
-"""Subjects whose verification had not passed when the campaign began."""
+"""Reports subjects whose verification had not passed when the campaign began."""
 
 from collections.abc import Sequence
 from typing import NotRequired

@@ -1,4 +1,4 @@
-"""The values of all trials."""
+"""Reports the values of all trials."""
 
 from collections.abc import Mapping, Sequence
 

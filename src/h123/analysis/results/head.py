@@ -1,4 +1,4 @@
-"""The first line of a published result, and its model."""
+"""Reads the first line of a published result, and defines its model."""
 
 from collections.abc import Sequence
 from functools import cache

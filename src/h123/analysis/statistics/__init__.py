@@ -1,3 +1,3 @@
-"""Statistics: the tests, intervals, corrections and looks behind every verdict, as pure functions of numbers."""
+"""Provides the tests, intervals, corrections and looks behind every verdict, as pure functions of numbers."""
 
 __all__ = ["precision"]

@@ -1,4 +1,4 @@
-"""Families: which comparisons are corrected together for multiple tests, and how."""
+"""Defines which comparisons are corrected together for multiple tests, and how."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence

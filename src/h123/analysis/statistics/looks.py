@@ -1,4 +1,4 @@
-"""Looks: how much of a study's permitted error the current look at its campaign may spend.
+"""Computes how much of a study's permitted error the current look at its campaign may spend.
 
 If you test the same data repeatedly, with a few more blocks each time, you eventually find a difference that does not
 exist. Two rules keep the error of all looks together at alpha:

@@ -1,7 +1,8 @@
-"""Power: how likely a family of comparisons is to find true differences of a given size, after its correction.
+"""Simulates the power of a family of comparisons: how likely it is to find true differences of a given size, after its
+correction.
 
-The power is simulated with a fixed seed: independent normal log ratios, each comparison with its own spread between
-blocks, and the exact signed-rank test. Each simulated campaign draws which comparisons differ.
+The simulation has a fixed seed. It draws independent normal log ratios, with the spread between blocks of each
+comparison, and applies the exact signed-rank test. Each simulated campaign draws which comparisons differ.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Precision: how narrow a comparison's interval becomes with a given number of blocks, and which spread an interval
+"""Estimates how narrow a comparison's interval becomes with a given number of blocks, and which spread an interval
 implies.
 
 Both computations use the interval of a typical sample: normal scores, the expected order statistics of as many normal

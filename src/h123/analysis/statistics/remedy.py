@@ -1,4 +1,4 @@
-"""Advice for a campaign with too little data for a verdict: more blocks, or the missing trials."""
+"""Advises what to do if a campaign has too little data for a verdict: run more blocks, or the missing trials."""
 
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from h123.study import Plan
 
 @dataclass(frozen=True)
 class Remedy:
-    """How much of its plan a campaign has completed, and which step would help. Without arguments, nothing is planned
-    yet."""
+    """A campaign's progress through its plan, and the step that would help it to a verdict. The default values stand
+    for a campaign without a plan."""
 
     blocks: int = 0
     """The number of planned blocks."""

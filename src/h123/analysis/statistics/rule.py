@@ -1,4 +1,4 @@
-"""How strictly a study judges: its margin, and the error that the current look at its campaign may spend."""
+"""Defines how strictly a study judges: its margin, and the error that the current look at its campaign may spend."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from h123.analysis.statistics.remedy import Remedy
 
 @dataclass(frozen=True)
 class Rule:
-    """How the comparisons of a campaign are decided at its current look."""
+    """The rule by which a campaign's comparisons are decided at its current look."""
 
     margin: float
     alpha: float

@@ -1,4 +1,4 @@
-"""Spreads: how much the ratios of the project's own campaigns vary from block to block.
+"""Reads how much the ratios of the project's own campaigns vary from block to block.
 
 A ratio's spread depends on the network and on how much data a trial moves, because more packets share more of the same
 losses. So a campaign predicts the spread only for trials like its own. Published results contain their spreads;

@@ -1,4 +1,4 @@
-"""Verdicts: judged comparisons, and the sections of verdicts.json that derive from them."""
+"""Judges comparisons, and computes the sections of verdicts.json that depend on their verdicts."""
 
 __all__ = [
     "audits",

@@ -1,4 +1,4 @@
-"""The findings of audits, about trials and about the campaign as a whole."""
+"""Computes the section with the findings of audits, about trials and about the campaign as a whole."""
 
 from collections.abc import Sequence
 

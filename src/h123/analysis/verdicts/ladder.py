@@ -1,5 +1,5 @@
-"""Ladders: comparisons from one level to another in steps that each change one thing. The ratio of the whole is the
-product of the steps' ratios.
+"""Computes ladders: comparisons from one level to another in steps that each change one thing. The ratio of the whole
+is the product of the steps' ratios.
 
 Within a block, the ratios of neighbours multiply exactly to the ratio of the ends, and so do geometric means over the
 same blocks: these means are the factors. Each factor has Student's 95 % interval of the logarithms (Student 1908),
@@ -25,8 +25,8 @@ from h123.study import rungs, split_pair
 
 
 class Factor(TypedDict):
-    """A comparison as a step of a ladder, or as its whole: the geometric mean over the row's blocks with its interval,
-    and the comparison's own estimate and verdict."""
+    """A step of a ladder, or the whole ladder: the geometric mean over the row's blocks with its interval, and the
+    estimate and verdict of the comparison."""
 
     a: str
     b: str

@@ -1,5 +1,5 @@
-"""Metrics that repeat the observation of another metric (comparisons/repeats.py), and how closely the two metrics
-agree."""
+"""Reports metrics that repeat the observation of another metric (comparisons/repeats.py), and how closely the two
+metrics agree."""
 
 from collections.abc import Sequence
 from typing import NotRequired

@@ -1,4 +1,4 @@
-"""Single treatments: a campaign's values by block, to compare them with those of a different campaign."""
+"""Collects the values of single treatments by block, to compare them with those of a different campaign."""
 
 import math
 from collections.abc import Iterator, Mapping

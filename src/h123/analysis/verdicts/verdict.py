@@ -1,4 +1,5 @@
-"""Verdicts: turns paired values into an estimate, p values that are corrected within families, and one of four words.
+"""Judges comparisons: turns paired values into an estimate, p values that are corrected within families, and one of
+four words.
 
 A comparison with an exclusion (exclusions.py) is not judged, but keeps its place in its family.
 """

@@ -1,4 +1,5 @@
-"""The width rule (`h123 run --precision`): a campaign ends when every interval of its answer is narrow enough.
+"""Implements the width rule (`h123 run --precision`): a campaign ends when every interval of its answer is narrow
+enough.
 
 The rule uses only widths. If blocks vary symmetrically, a width says nothing about the sign of the estimate's error
 (Hogg, J. Am. Stat. Assoc. 55, 1960), so measuring it does not count as a look and may happen at any time. But the rule
@@ -40,7 +41,7 @@ _GROWTH = 1.5
 
 @dataclass(frozen=True)
 class WidthProgress:
-    """How far a campaign is from the required width."""
+    """The progress of a campaign towards the required width."""
 
     narrow: bool
     """Whether every interval has the requested width."""

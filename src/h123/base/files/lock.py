@@ -11,10 +11,10 @@ from h123.base.errors import UserError
 
 @contextmanager
 def sole_user(folder: Path, what: str) -> Iterator[None]:
-    """Raise UserError if another process uses this folder, which is described by `what`. The lock ends with the
-    process.
+    """Lock a folder while the context lasts. Raises UserError, which describes the folder as `what`, if another process
+    uses it. If this process ends, the kernel releases the lock.
 
-    The folder itself is locked, because a file in it may be replaced, and the file's lock with it.
+    The lock is on the folder itself. A lock on a file in the folder would be lost if the file were replaced.
     """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

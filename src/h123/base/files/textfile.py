@@ -1,4 +1,4 @@
-"""Reads files that users name, without blocking and with a size limit. Errors are one sentence."""
+"""Reads files that users name, without blocking and with a size limit. Each error message is one sentence."""
 
 import csv
 import os

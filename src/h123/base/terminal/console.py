@@ -1,4 +1,4 @@
-"""The two output streams of the command line, and the wrapping of prose."""
+"""Provides the two output streams of the command line, and wraps prose."""
 
 import dataclasses
 import json
@@ -44,15 +44,16 @@ def _width(stream_is_terminal: bool) -> int | None:
 
 
 class VisibleConsole(Console):
-    """A console whose output is always `visible`, so that names, questions and messages from other people cannot
-    control the terminal."""
+    """A console that escapes invisible characters in all its output, so that names, questions and messages from other
+    people cannot control the terminal."""
 
     def render_str(self, text: str, **style: Any) -> Text:
-        """Make text visible before the layout, so that columns are as wide as their content."""
+        """Escape invisible characters before the layout, so that columns are as wide as their content."""
         return super().render_str(visible(_called(text)), **style)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Make all other renderables, such as `Text`, visible. Control segments come from the console itself."""
+        """Escape invisible characters in all other renderables, such as `Text`. Control segments come from the console
+        itself and stay as they are."""
         for segment in super().render(renderable, options):
             text = segment.text if segment.control else visible(_called(segment.text))
             yield segment if text == segment.text else Segment(text, segment.style)
@@ -130,7 +131,7 @@ def quietly(*, is_quiet: bool) -> Iterator[None]:
 
 
 def print_json(document: object) -> None:
-    """Write a document to standard output, with text from others escaped."""
+    """Write a document to standard output as JSON, in which all non-ASCII characters are escaped."""
     out_console.file.write(json.dumps(document, indent=1, allow_nan=False, default=_as_json) + "\n")
 
 

@@ -1,4 +1,4 @@
-"""Makes text from others safe to show: it cannot control a terminal, hide, or reverse its line.
+"""Makes text from other people safe to show, so that it cannot control a terminal, hide itself, or reverse the line.
 
 The console, the pages and the gate's files pass all text through here, so no caller can forget it.
 """
@@ -29,8 +29,8 @@ def visible(text: str) -> str:
 
 
 def in_one_line(text: str) -> str:
-    """Return visible text in one line, for places where a line break would start something new, such as a name in a
-    message, a cell or a heading."""
+    """Return the same text as `visible`, but in one line, for places where a line break would start something new, such
+    as a name in a message, a cell or a heading."""
     return visible(" ".join(text.split("\n")) if "\n" in text else text)
 
 

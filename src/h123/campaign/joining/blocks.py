@@ -1,4 +1,4 @@
-"""The blocks in a campaign's folder, each with its history and what remains to be done."""
+"""Reads the blocks in a campaign's folder, each with its history and what remains to be done."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""Connections as the link saw them: packets of each end, losses, round trips, and the stack's logs."""
+"""Describes connections as the link saw them: the packets of each end, losses, round trips, and the stack's logs."""

@@ -1,4 +1,4 @@
-"""A connection as the link saw it: what each end sent, and when each packet was on the wire and arrived."""
+"""Describes a connection as the link saw it: what each end sent, and when each packet was on the wire and arrived."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

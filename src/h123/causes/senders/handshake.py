@@ -1,7 +1,7 @@
 """Explains the time before a connection's first request.
 
-While packets are in flight, the time is round trips. Otherwise the end that last received a packet is working, unless a
-packet was lost: then its sender waits to send it again.
+While packets are in flight, the time counts as round trips. Otherwise it counts as work of the end that last received a
+packet. If a packet was lost, it counts as its sender's wait until the next packet.
 """
 
 import numpy as np

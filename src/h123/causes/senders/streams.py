@@ -1,4 +1,4 @@
-"""A connection's requests and answers as its frames show them: streams of HTTP/2 and QUIC, and their flow control.
+"""Reads a connection's requests and answers from its frames: the streams of HTTP/2 and QUIC, and their flow control.
 
 A frame is sent when its first packet reaches the link, and read when its last one was delivered. A window takes effect
 when the sender of the data could read the frame that grants it (RFC 9113, 5.2; RFC 9000, 4).
