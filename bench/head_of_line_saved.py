@@ -115,7 +115,7 @@ def _median(values: Sequence[float]) -> str:
 
 def _spread(values: Sequence[float]) -> str:
     """Format values as `median (quartiles; most)`."""
-    if len(values) < 2:
+    if len(values) < 2 or not any(values):
         return _median(values)
     low, middle, high = (format_seconds(one) for one in statistics.quantiles(values, n=4, method="inclusive"))
     return f"{middle} ({low} to {high}; most {format_seconds(values[-1])})"

@@ -15,13 +15,13 @@ from typing import Any
 
 METRIC = "cold_latency"
 _HEADS = {
-    "h2-window": "first window of 32",
-    "h2-timer": "TCP's timer, 25 ms",
-    "h2-apart": "separate connections",
+    "h2-window": "initial window 32",
+    "h2-timer": "minimum RTO 25 ms",
+    "h2-apart": "connection per user",
     "h3-bare": "bare QUIC",
-    "h3-paced": "its pacing",
-    "h3-apart": "its packet sizes",
-    "h3": "one connection",
+    "h3-paced": "QUIC's pacing",
+    "h3-apart": "QUIC's packet sizes",
+    "h3": "shared connection",
 }
 
 
@@ -41,8 +41,10 @@ def _cell(step: dict[str, Any]) -> str:
     if step["factor"] is None:
         return "no factor: a side failed in a block"
     factor = f"{step['factor']:.2f}"
-    factor = f"**{factor}**" if step["verdict"] not in ("equivalent", "inconclusive") else factor
-    return f"{factor} ({step['low']:.2f}–{step['high']:.2f})"
+    low, high = f"{step['low']:.2f}", f"{step['high']:.2f}"
+    interval = "" if low == high == factor else f" ({low}–{high})"
+    shown = f"**{factor}**" if step["verdict"] not in ("equivalent", "inconclusive") else factor
+    return shown + interval
 
 
 def _off(row: dict[str, Any]) -> float:

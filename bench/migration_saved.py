@@ -87,12 +87,12 @@ def _protocols(found: Sequence[Seen]) -> Iterator[dict[str, str]]:
         yield {
             "network": network,
             "protocol": protocol,
-            "went on": f"{sum(one.went_on for one in group)} of {len(group)} trials",
+            "trials with surviving connections": f"{sum(one.went_on for one in group)} of {len(group)}",
             "requests failed": f"{sum(one.attempt.summary.errors for one in group)} of {requests}",
-            "connections made anew": f"{sum(_anew(one.attempt) for one in group)}",
+            "new connections": f"{sum(_anew(one.attempt) for one in group)}",
             "bytes flow again after": _times([one.flows for one in group]),
-            "an answer is whole after": _times(recovered),
-            "round trips": _trips([one.flows for one in group], group[0].round_trip),
+            "next complete answer after": _times(recovered),
+            "round trips until bytes flow": _trips([one.flows for one in group], group[0].round_trip),
         }
 
 
@@ -106,9 +106,9 @@ def _servers(found: Sequence[Seen]) -> Iterator[dict[str, str]]:
 
 def _fate(group: Sequence[Seen]) -> str:
     if all(one.went_on for one in group):
-        return f"goes on after {_times([one.flows for one in group])}"
+        return _times([one.flows for one in group])
     silent = all(one.heard is None for one in group)
-    return "ends: nothing is sent there" if silent else "ends"
+    return "no, silent" if silent else "no"
 
 
 def _grouped(found: Sequence[Seen], *factors: str) -> Iterator[tuple[tuple[str, ...], list[Seen]]]:

@@ -68,7 +68,7 @@ def tally() -> str:
     said, found = _said_and_found()
     verdicts = [found[name].verdict if name in found else row["verdict"] for name, row in said.items()]
     counted = ", ".join(f"{verdicts.count(word)} {word}" for word in sorted(set(verdicts)))
-    return f"{len(said)} entries of the ledger: {counted}."
+    return f"The ledger has {len(said)} entries: {counted}."
 
 
 def _said_and_found() -> tuple[dict[str, ClaimRow], dict[str, Measured]]:
@@ -136,7 +136,7 @@ def _line(row: ClaimRow, measured: Measured | None) -> dict[str, str]:
         verdict, shown = measured.verdict, measured.figure
     else:
         verdict, shown = row["verdict"], "; ".join(one["shown"] for one in row["arithmetic"])
-        place = f"wants {row['reason']}" if verdict == "open" else row["reason"] or ""
+        place = f"needs {row['reason']}" if verdict == "open" else row["reason"] or ""
     return {
         "id": row["id"],
         "sentence": f"“{row['quotation']}”",
