@@ -162,7 +162,8 @@ def _stored(p: Parameters) -> bool:
 
 
 def _behind(p: Parameters, server: Subject) -> str | None:
-    """Return the name of the link behind the server, or None if everything behind the server is on its own host."""
+    """Return the name of the link behind the server, or None if everything behind the server is on the server's
+    host."""
     return "storage" if _stored(p) else "edge" if is_edge(server, p) else None
 
 
@@ -187,8 +188,7 @@ def _links(trial: PlannedTrial, networks: Mapping[str, Network], behind: str | N
 
 
 def _recorded(links: list[Link], *, capture: bool) -> list[Link]:
-    """Return the links with packet records switched on if possible, and with frame records if the client's keys allow
-    it."""
+    """Switch on packet records for emulated links, and frame records for the first link. Return the links."""
     for link in links:
         if link.kind == "emulated":
             link.packets, link.capture = MOST_IN_CAMPAIGN, capture

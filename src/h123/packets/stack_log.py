@@ -34,7 +34,7 @@ class FlowControlStall:
 
 @dataclass(frozen=True)
 class StackLog:
-    """A log with times in ns. They are on the log's own clock until `later` shifts them to the trial's."""
+    """A log with times in ns. They are on the log's own clock until `later` shifts them to the trial's clock."""
 
     sendings: NDArray[np.int64]
     """When it sent each packet."""

@@ -71,7 +71,7 @@ def write_matrix(cells: Cells, subjects: Mapping[str, Subject], events: Sequence
 
 
 def reasons(cell: Cell | None) -> str:
-    """Describe a cell by the outcome of each method."""
+    """Describe a cell by the outcome of each HTTP method."""
     if cell is None:
         return "not tried yet"
     results = (f"{m}: {r.outcome}{f' ({r.reason})' if r.reason else ''}" for m, r in cell.results.items())

@@ -53,7 +53,8 @@ def times_figure(replications: Sequence[ReplicationsRow], factors: Factors, comp
 
 
 def throughput_figure(replications: Sequence[ReplicationsRow], factors: Factors, compared: str) -> Figure:
-    """Draw size over latency, computed per request, with the levels of the second-to-last factor side by side."""
+    """Draw throughput (size divided by latency, computed for each request), with the levels of the second-to-last
+    factor side by side."""
     outer, inner = _parted(factors, compared)
     inner = inner[::-1]
     caption = (

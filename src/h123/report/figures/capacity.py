@@ -28,7 +28,8 @@ MIDDLE, TAIL = "median", "99th percentile"
 
 
 def capacity_figures(capacity: Capacity | None, factor: str) -> list[Figure]:
-    """Return a figure for each pair of curves that has data. `factor` is the compared factor."""
+    """Return the figures that have data: latency, answered requests, and what a closed loop would have reported.
+    `factor` is the compared factor."""
     if capacity is None:
         return []
     rows = capacity["rows"]

@@ -58,7 +58,7 @@ class Figure:
 
     @cached_property
     def desk(self) -> str:
-        """The wide version as SVG, which the page and the file both show."""
+        """The wide version as SVG, for both the page and the file."""
         return _svg(self.wide)
 
 

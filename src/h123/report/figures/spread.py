@@ -1,4 +1,4 @@
-"""Figures of values: of each trial, of all requests, and their cost in processor time."""
+"""Figures of values: of each trial, of single requests, and of processor time per request."""
 
 import math
 from collections.abc import Mapping, Sequence

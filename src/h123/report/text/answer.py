@@ -51,7 +51,7 @@ class Best:
 
 @dataclass(frozen=True)
 class AnswerRow:
-    """A metric in one cell of the other factors."""
+    """A row of the answer: the levels' values of one metric in one cell."""
 
     cell: Mapping[str, str]
     metric: Metric

@@ -169,7 +169,8 @@ class _Phrases:
         return f"{sides}, which failed in {times} of {blocks} blocks"
 
     def interval(self, ratio: float) -> str:
-        """Return the interval in brackets, in the unit and direction of `difference`. Empty if it reads the same."""
+        """Return the interval in brackets, in the unit and direction of `difference`. Empty if it would read like the
+        estimate."""
         if self.bounds is None:
             return ""
         low, high = self.bounds

@@ -51,8 +51,7 @@ def _predicate(word: str, about: Sequence[JudgedComparison]) -> str:
 
 
 def _where(comparisons: Sequence[JudgedComparison], about: Sequence[JudgedComparison]) -> str:
-    """Name the factors that restrict where the standing holds, and say whether it holds everywhere within these
-    levels."""
+    """Name the levels to which the standing is limited, and say whether it holds in all cells with these levels."""
     levels_by_factor: dict[str, list[str]] = {}
     for factor in about[0]["cell"]:
         levels = list(dict.fromkeys(a["cell"][factor] for a in comparisons))

@@ -1,4 +1,4 @@
-"""How complete a campaign is, in words, with its seals, A/A pairs, imports, audits and discarded files."""
+"""Sentences about a campaign's completeness, its seals, A/A pairs, imports, audits and discarded files."""
 
 from collections import Counter
 from collections.abc import Collection
