@@ -91,7 +91,7 @@ class EventFile(Document):
 
 @with_config(STRICT)
 class InterimLook(TypedDict):
-    """An analysis of the campaign with this many blocks."""
+    """An analysis of the campaign after a number of blocks."""
 
     event: Literal["look"]
     blocks: NotRequired[Annotated[int, Field(ge=0, le=100_000)]]

@@ -180,7 +180,7 @@ class LinkCheck(Shape):
 
 
 class UnreadFrames(Shape):
-    """Connections whose frames could not be read, grouped by the reason."""
+    """A group of connections whose frames could not be read for the same reason."""
 
     why: Literal["no-keys", "cipher", "beginning", "damaged"]
     connections: Count

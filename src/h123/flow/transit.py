@@ -45,8 +45,7 @@ def capacity(way: Direction, begin: int, end: int) -> Series:
 
 
 def full_queue_ns(way: Direction) -> float | None:
-    """Return how long a packet waits that takes the last place in the queue, in ns. None if the rate or the queue
-    varies."""
+    """Return how long a packet in the queue's last place waits, in ns. None if the rate or the queue varies."""
     if way.queue is None or way.changes:
         return None
     if way.queue.ns is not None:

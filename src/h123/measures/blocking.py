@@ -22,7 +22,7 @@ _LEAST_BYTES = 200
 
 
 class Blocking(NamedTuple):
-    """The cost of one lost packet in ns, from comparing a trial with the loss with one without it."""
+    """The cost of one lost packet in ns: the difference between a trial with the loss and one without it."""
 
     own: int
     """How much later the request with the largest cost ended."""

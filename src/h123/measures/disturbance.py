@@ -171,7 +171,7 @@ _LATENCY = RequestTime("warm", "end_ns")
 
 
 def _shares(rows: Mapping[str, Mapping[str, Any]], added: Any) -> dict[str, float]:
-    """Return the share of each metric of time that the samples contain."""
+    """Return, for each metric of time that the samples contain, the share that the machine may have caused."""
     shares = {name: _share_of(metric, rows, added) for name, metric in METRICS.items() if metric.of_requests}
     return {name: share for name, share in shares.items() if share is not None}
 

@@ -114,8 +114,8 @@ def _repeated_rows(sorted_starts: Times, starts: Times, ends: Times, marks: Time
 
 
 def _repeated_series(durations: Times, marks: Times) -> int | None:
-    """Count the rows in series of `_WINDOW` rows that repeat an earlier series. If each value occurs a multiple of the
-    same number of times, count the surplus rows instead."""
+    """Count the rows in series of `_WINDOW` rows that repeat an earlier series. If the counts of all values have a
+    common divisor, everything was repeated that often; count the surplus rows instead."""
     _, values, counts = np.unique(np.stack([durations, marks], axis=1), axis=0, return_inverse=True, return_counts=True)
     often = int(np.gcd.reduce(counts))
     if often > 1 and len(counts) >= _ENOUGH:

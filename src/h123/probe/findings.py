@@ -76,7 +76,7 @@ class ProbeFindings(Document):
 
     @property
     def mute(self) -> bool:
-        """Whether no protocol gave a connection, or any hint why not."""
+        """Whether no protocol gave a connection and none showed why."""
         return all(each.error and not each.no_tls and not each.only_tls_1_2 for each in self.protocols)
 
     def announced(self) -> tuple[str, int] | None:

@@ -114,8 +114,8 @@ def print_answer(
 
 
 def _statistic(verdicts: Verdicts) -> str:
-    """Return ` of the median request` if all differences are about that, and otherwise an empty string. The heading
-    says it because causes are about the mean request."""
+    """Return ` of the median request` if all differences are about the median request, otherwise an empty string. The
+    heading needs it because causes are about the mean request."""
     asked = [metric(name).of for name in dict.fromkeys(c["metric"] for c in headline(verdicts["comparisons"]))]
     medians = [isinstance(of, RequestTime) and of.share == 0.5 for of in asked]
     return " of the median request" if medians and all(medians) else ""

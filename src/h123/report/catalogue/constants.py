@@ -46,7 +46,8 @@ class DeclarationCheck:
 
     @property
     def server(self) -> str:
-        """The server's name on the page. Over TCP, the kernel sends the packets, so its name comes first."""
+        """The server's name on the page. Over TCP, the kernel's name comes first, because the kernel sends the
+        packets."""
         return (
             self.declared.subject
             if self.declared.protocol == QUIC
@@ -70,8 +71,8 @@ def write_constants() -> Path:
 def check_declarations(
     every: Sequence[DeclaredConstants], subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]
 ) -> Sequence[DeclarationCheck]:
-    """Compare each declaration with what the verification of its subject measured. A record of other files than the
-    subject's current ones is not used."""
+    """Compare each declaration with what the verification of its subject measured. A verification of files other than
+    the current ones does not count."""
     return [
         DeclarationCheck(
             declared, _comparisons(declared, subjects.get(declared.subject), records.get(declared.subject))

@@ -62,8 +62,7 @@ def median_visits(folder: CampaignFolder) -> list[Mark]:
     """Return {cell, trial, visits, rows, lost} for each treatment of a campaign that loads pages.
 
     `visits` is the number of visits. `rows` are the samples of the median visit in the order in which they were due.
-    `lost` lists the times, in ns, at which packets that the link lost had reached it. It is None if the record of
-    packets is incomplete.
+    `lost` lists when lost packets reached the link, in ns, or is None if the record of packets is incomplete.
     """
     rows = connect(folder).execute(_MIDDLE)
     names = [name for name, *_ in rows.description]

@@ -13,7 +13,8 @@ _FEW = 6
 
 
 def disturbed_lines(verdicts: Verdicts) -> list[str]:
-    """Return sentences for the summary. Empty if the machine disturbed no trial, or disturbances were not recorded."""
+    """Return sentences for the summary about disturbed trials. Empty if the machine disturbed no trial, or if
+    disturbances were not recorded."""
     disturbances = verdicts.get("disturbances")
     if not disturbances or disturbances["typical"] is None:
         return []

@@ -10,8 +10,8 @@ from h123.study import metric
 
 
 def machine_lines(verdicts: MachinesPart) -> list[str]:
-    """Return sentences for the summary. Empty if one machine ran all trials, or if all trials used the virtual
-    clock."""
+    """Return sentences for the summary about machines that differ. Empty if one machine ran all trials, or if all
+    trials used the virtual clock."""
     row = verdicts.get("machines")
     if not row:
         return []
