@@ -215,7 +215,7 @@ class ClientFile(Document):
 
     h123: Literal["client/1"]
     tls: list[Tls] = Field(default=[])
-    """TLS connections. Similar connections share an element."""
+    """TLS connections. Similar connections share one entry."""
     congestion: str | None = None
     process: Process | None = None
     delay: OwnDelay | None = None

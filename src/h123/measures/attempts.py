@@ -51,7 +51,8 @@ class Attempt:
     """The largest share of a metric of the study's question that the machine may have caused, 0 to 1; None if
     unknown."""
     shares: dict[str, float]
-    """The share that the machine may have caused of each of the study's metrics, as far as known."""
+    """For each of the study's metrics, the share that the machine may have caused. A metric is absent if its share is
+    unknown."""
     link: Link
     """The link between client and server, as in trial.json."""
     report: FinishedReport

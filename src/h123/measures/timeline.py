@@ -33,7 +33,8 @@ class Timeline:
     duration."""
 
     in_flight: int | None = None
-    """The most requests in progress at the same time, counted as requests began; one in a hundred may have met more."""
+    """The number of requests in progress at the same time: the 99th percentile over the moments at which requests
+    began."""
     still_ns: int | None = None
     """The longest time in which no request ended."""
     pace_ns: float | None = None

@@ -37,17 +37,17 @@ class StackLog:
     """A log with times in ns. They are on the log's own clock until `later` shifts them to the trial's clock."""
 
     sendings: NDArray[np.int64]
-    """When it sent each packet."""
+    """The time at which the end sent each packet."""
     at: NDArray[np.int64]
-    """When it logged the values that follow."""
+    """The time at which the end logged the values that follow."""
     window: NDArray[np.float64]
-    """Bytes of its congestion window. nan: not logged."""
+    """The end's congestion window in bytes. nan: not logged."""
     in_flight: NDArray[np.float64]
-    """Bytes in flight, as it counts them."""
+    """The bytes in flight, as the end counts them."""
     round_trip: NDArray[np.float64]
-    """Smoothed round trip, ns."""
+    """The smoothed round trip, ns."""
     losses: NDArray[np.int64]
-    """When it declared each packet lost, except for probes of the path's MTU."""
+    """The time at which the end declared each packet lost, except for probes of the path's MTU."""
     stalls: tuple[FlowControlStall, ...]
 
     def later(self, ns: int) -> Self:
