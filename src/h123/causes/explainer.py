@@ -366,8 +366,8 @@ class _Marks:
 
 
 def _last(sending: Sending, places: Times, time: int) -> int | None:
-    """Return the last of the packets at `places` (in the order of arrival) that had been delivered at `time`, or
-    None."""
+    """Return the last of the packets at `places` (in the order of arrival) that had been delivered at `time`. None if
+    there is none."""
     count = int(np.searchsorted(sending.delivered_at[places], time + _CLOCKS_NS, side="right"))
     return int(places[count - 1]) if count else None
 

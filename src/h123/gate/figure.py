@@ -179,7 +179,7 @@ class GateFigures:
 
 
 def unpaired_figures(diff: Diff, condition: Condition) -> list[GateFigure]:
-    """Return the figures of a condition on two campaigns, whose levels are `after` and `before`."""
+    """Return the figures that a condition on two campaigns tests. Their levels are `after` and `before`."""
     return [_unpaired(row) for row in diff["rows"] if row["metric"] == condition.metric]
 
 

@@ -142,8 +142,8 @@ def _rank_biserial(numbers: checks.RankBiserialCheck) -> Arithmetic:
 
 
 def _smallest_p(numbers: checks.SmallestPCheck) -> Arithmetic:
-    """Check p against the smallest possible one if all orders are equally likely (Mann and Whitney, Ann. Math. Statist.
-    18, 1947)."""
+    """Check that the smallest possible p is at most the level that the work says was reached. If there is no
+    difference, all orders are equally likely (Mann and Whitney, Ann. Math. Statist. 18, 1947)."""
     orders = math.comb(numbers.first + numbers.second, numbers.first)
     smallest = min(1.0, 2 / orders)
     text = f"2 / C({numbers.first + numbers.second}, {numbers.first}) = 2 / {orders} = {smallest:.3g}"
@@ -154,7 +154,8 @@ def _smallest_p(numbers: checks.SmallestPCheck) -> Arithmetic:
 
 
 def _many_tests(numbers: checks.ManyTestsCheck) -> Arithmetic:
-    """Return the chance of false findings among independent tests if there is nothing to find."""
+    """Check that the chance of a false finding among several tests is at most the level of one test, if the tests are
+    independent and there is nothing to find."""
     false, any_false = (
         numbers.tests * numbers.alpha,
         -math.expm1(numbers.tests * math.log1p(-numbers.alpha)),

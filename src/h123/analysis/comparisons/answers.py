@@ -173,7 +173,7 @@ def _span(ends: Sequence[int]) -> str:
 
 @once
 def answers(case: Case) -> Answers:
-    """Return the sizes of a campaign's answers, for requests whose study states none."""
+    """Return the sizes of a campaign's answers to the requests for which the study states no size."""
     return Answers(case.trials, case.plan)
 
 

@@ -133,7 +133,7 @@ class LoadSteps:
 
 
 def steps_of(plan: Plan) -> LoadSteps | None:
-    """Return the steps of the first factor with enough of them in the plan, or None."""
+    """Return the steps of the first factor that has enough of them in the plan. None if no factor has."""
     for factor, levels in plan.study.factors.items():
         planned = {trial.cell[factor] for trial in plan.trials()}
         rates = {
@@ -295,8 +295,8 @@ def _rate_limit(values: Iterable[float], ends: tuple[float, float] | None) -> Ra
 
 
 def _ratios(by_place: Mapping[_Place, _CapacityBlocks], plan: Plan) -> Iterator[CapacityRatio]:
-    """Yield the ratios of knees and of maxima, paired within blocks. A ratio is left out if a knee is only a bound, or
-    if a treatment lacks the steps."""
+    """Yield the ratios of knees and of maxima, paired within blocks. There is no ratio of knees if one is only a bound,
+    and no ratio of maxima if a treatment kept up with the highest rate."""
     compared = plan.study.compare.factor
     for place, first in by_place.items():
         cell = dict(place)

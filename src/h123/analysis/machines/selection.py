@@ -1,5 +1,5 @@
-"""Applies the rule to a campaign: names machines that differ beyond the margin, and leaves them out if their ratios
-differ (docs/cluster.md)."""
+"""Applies the rule for machines that differ (rule.py) to a campaign. Names the machines that differ by more than the
+margin, and leaves them out if their ratios differ (docs/cluster.md)."""
 
 import math
 from collections import Counter, defaultdict

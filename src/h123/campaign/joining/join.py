@@ -109,8 +109,8 @@ def _plan(folders: Sequence[CampaignFolder]) -> Plan:
 
 
 def _choose(mine: dict[int, RunBlock], theirs: Sequence[RunBlock]) -> dict[int, RunBlock]:
-    """Return, for each finished block of the shards, the run that the campaign gets or keeps. Raises UserError if two
-    runs of a block differ."""
+    """Return the finished blocks to take from the shards, because the campaign lacks them or has only their beginning.
+    Raises UserError if two runs of a block differ."""
     chosen = dict[int, RunBlock]()
     for block in theirs:
         if not block.finished:
