@@ -118,8 +118,13 @@ def verdicts_of(campaign: str, printed: str) -> Iterable[tuple[str, Measured]]:
 
 
 def _words(figure: str, low: str, high: str) -> str:
-    """Format a figure with its interval. Without a bound on the ratio, there is only one text for all three."""
-    return figure if {figure, low, high} == {_UNBOUNDED} else f"{figure} ({low} to {high})"
+    """Format a figure with its interval. What has no bound has none because one of the two values is often zero."""
+    shown = "no ratio" if figure == _UNBOUNDED else figure
+    if low == high == _UNBOUNDED:
+        return shown if figure == _UNBOUNDED else f"{shown} (no bounds)"
+    if low == _UNBOUNDED:
+        return f"{shown} (at most {high})"
+    return f"{shown} (at least {low})" if high == _UNBOUNDED else f"{shown} ({low} to {high})"
 
 
 def _rows() -> Iterator[ClaimRow]:
@@ -142,5 +147,5 @@ def _line(row: ClaimRow, measured: Measured | None) -> dict[str, str]:
         "sentence": f"“{row['quotation']}”",
         "verdict": verdict,
         "figure": shown or "–",
-        "by": place or "arithmetic",
+        "decided by, or reason": place or "arithmetic",
     }
