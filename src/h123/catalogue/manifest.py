@@ -340,13 +340,14 @@ class Features(Strict):
     with its default first, or "fixed" alone if losses change nothing. Absent: "kernel"; over h3, a sender of bodies
     must list them."""
     initial_window: list[Literal["h3"]] = Field(default=[], max_length=1)
-    """The roles in which a sender accepts the number of packets that it begins with. The lab sets it for TCP."""
+    """The protocols over which the subject, as a sender, accepts an initial window in packets. For TCP, the lab sets
+    it."""
     pacing: list[Literal["h3"]] = Field(default=[], max_length=1)
-    """The roles in which a sender can switch off pacing."""
+    """The protocols over which the subject, as a sender, can switch off pacing."""
     max_datagram: list[Literal["h3"]] = Field(default=[], max_length=1)
-    """The roles in which a sender accepts the size of its packets and does not probe for a larger one."""
+    """The protocols over which the subject, as a sender, accepts a packet size and does not probe for a larger one."""
     clocks: OneOrMore[Literal["wall", "virtual"]] = Field(default=["wall"])
-    """The clocks under which it runs. A program that waits by spinning stops the virtual clock."""
+    """The clocks under which it runs. A program that polls instead of waiting stops the virtual clock."""
     tls: OneOrMore[Tls] = Field(default=["1.3"])
     """The TLS versions that it can be limited to; 1.2 only over h1 and h2."""
     resumption: Annotated[list[Protocol], AfterValidator(_once_each)] = Field(default=[])
