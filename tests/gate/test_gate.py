@@ -345,7 +345,7 @@ def test_nothing_passes_before_the_campaign_is_finished() -> None:
     passage = judge(condition, found, unfinished="3 of 12 trials have not run")
     assert [(cell.word, cell.why) for cell in passage.cells] == [
         ("undecided", "3 of 12 trials have not run"),
-        ("failed", "the whole interval is beyond it"),
+        ("failed", "the whole interval is beyond the bound"),
     ]
     assert judge(condition, spoiled(found, "files are gone")).word == "undecided"
 

@@ -95,7 +95,7 @@ def _judge_cell(condition: Condition, figure: GateFigure) -> GateCell:
     if condition.by == "estimate":
         within = condition.allows(figure.value)
         return GateCell(
-            figure, "passed" if within else "failed", f"the estimate is {'within' if within else 'beyond'} it"
+            figure, "passed" if within else "failed", f"the estimate is {'within' if within else 'beyond'} the bound"
         )
     return _by_interval(condition, figure)
 
@@ -106,11 +106,11 @@ def _by_interval(condition: Condition, figure: GateFigure) -> GateCell:
         return GateCell(figure, "undecided", f"{_unsure(figure)}: {_cure(figure.blocks, needed)}", needed)
     near, far = (figure.low, figure.high) if condition.upper else (figure.high, figure.low)
     if near is not None and not condition.allows(near):
-        return GateCell(figure, "failed", "the whole interval is beyond it")
+        return GateCell(figure, "failed", "the whole interval is beyond the bound")
     if far is not None and condition.allows(far):
-        return GateCell(figure, "passed", "the whole interval is within it")
+        return GateCell(figure, "passed", "the whole interval is within the bound")
     return GateCell(
-        figure, "undecided", f"the interval lies on both sides of it: {_cure(figure.blocks, needed)}", needed
+        figure, "undecided", f"the interval lies on both sides of the bound: {_cure(figure.blocks, needed)}", needed
     )
 
 
@@ -131,7 +131,7 @@ def _apart(less: float, more: float) -> tuple[str, str]:
 
 def _cure(have: int, needed: int | None) -> str:
     if needed is None:
-        return "it is so near to the bound that no number of blocks worth running would decide"
+        return "the value is so near the bound that no number of blocks worth running would decide"
     return f"about {counted(needed - have, 'more block')} would probably decide ({needed} in all)"
 
 
