@@ -174,7 +174,7 @@ class CampaignFile(Document):
 
 
 class Seal(Document):
-    """seal.json: the digests of an attempt's files."""
+    """The content of seal.json: the digests of an attempt's files."""
 
     h123: Literal["seal/1"]
     files: dict[str, Digest]

@@ -83,7 +83,7 @@ class TrialEvent(AttemptFacts):
 
 
 class EventFile(Document):
-    """event.json: the journal's record of the attempt in this folder, without the seal."""
+    """The content of event.json: the journal's record of the attempt in this folder, without the seal."""
 
     h123: Literal["event/1"]
     event: TrialEvent

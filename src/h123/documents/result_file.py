@@ -1,8 +1,8 @@
 """Reads and writes docs/results/data/NAME.json.xz: three compressed lines of JSON, which are the head, the verdicts,
 and the data of the page.
 
-The head comes first, so that commands that only need the head can stop reading there. Its digest shows whether it is
-complete.
+The head comes first, so that commands that need only the head can stop reading there. It contains a digest of itself
+and one of the other lines.
 """
 
 import hashlib
@@ -63,7 +63,8 @@ class PublishedResult:
         return respelled_campaign(self.head["campaign"])
 
     def parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the verdicts and the data of the page. Raises UserError as `head` does."""
+        """Return the verdicts and the data of the page. Raises UserError if the file is damaged or has a different
+        format."""
         _, *rest = self._lines(3)
         if _sha256(b"".join(rest)) != self.head["rest"]:
             raise self._damaged("it has changed since h123 wrote it")

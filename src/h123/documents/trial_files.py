@@ -132,7 +132,7 @@ class Tcp(Shape):
 
 
 class TrialFile(Document):
-    """trial.json. For imported samples it only describes the path, because h123 ran nothing."""
+    """The content of trial.json. For imported samples, it only describes the path, because h123 ran nothing."""
 
     h123: Literal["trial/1"]
     id: str | None = None
@@ -211,7 +211,7 @@ class VisitEvents(Shape):
 
 
 class ClientFile(Document):
-    """client.json: what a client reports about itself."""
+    """The content of client.json: what a client reports about itself."""
 
     h123: Literal["client/1"]
     tls: list[Tls] = Field(default=[])

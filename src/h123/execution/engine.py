@@ -33,7 +33,7 @@ _PROBE_MS = 300
 
 
 class Engine(Protocol):
-    """Executes trials on a machine, several at the same time if requested. Only one thread may use it.
+    """An engine that executes trials on a machine, several at the same time if requested. Only one thread may use it.
 
     All methods raise UnfitMachine if the machine has failed.
     """

@@ -54,7 +54,8 @@ def virtual_jobs(cpus: int, memory_bytes: int) -> int:
 
 
 class Headroom(Shape):
-    """How many more trials a machine can run at the same time, as measured by the trials that have ended there."""
+    """The number of further trials that a machine can run at the same time, as measured by trials that have ended
+    there."""
 
     busy: dict[str, list[float]] = Field(default={})
     """For each network, the shares of all processors that its trials took."""
@@ -68,7 +69,8 @@ class Headroom(Shape):
 
 @dataclass
 class Jobs:
-    """The rule for simultaneous trials of one campaign on one machine, which learns from finished trials."""
+    """A rule that decides which trials of a campaign run at the same time on a machine. It learns from finished
+    trials."""
 
     networks: dict[str, Network]
     compared: str
@@ -250,7 +252,7 @@ def _highest_bps(direction: Direction | None) -> float | None:
 
 
 class Forecast:
-    """Forecasts the duration of future trials, from the plan's estimates and this campaign's measurements so far.
+    """A forecast of how long future trials take, from the plan's estimates and this campaign's measurements so far.
 
     For a treatment that has run, the forecast is its own mean. For any other, it is its estimate times the ratio of
     measured to estimated seconds over all trials so far.

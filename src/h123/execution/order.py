@@ -57,7 +57,7 @@ class Policy(MessagePart):
 
 
 class BlockOrder(Message):
-    """Blocks to run on one machine."""
+    """An order to run blocks on one machine."""
 
     h123: Literal["order/1"] = "order/1"
     version: str = __version__

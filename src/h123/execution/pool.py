@@ -20,7 +20,7 @@ class _Event(Message):
 
 
 class Started(_Event):
-    """An attempt has begun."""
+    """An event: an attempt has begun."""
 
     event: Literal["started"] = "started"
     trial: TrialName
@@ -35,7 +35,7 @@ class Started(_Event):
 
 
 class AttemptDone(_Event):
-    """An attempt has ended and is sealed."""
+    """An event: an attempt has ended and is sealed."""
 
     event: Literal["attempt-done"] = "attempt-done"
     facts: AttemptFacts
@@ -56,28 +56,28 @@ def _attempt_name(trial: str, attempt: int) -> str:
 
 
 class Notice(_Event):
-    """A message about what the machine does instead of running trials."""
+    """An event: the machine does something instead of running trials, which the message describes."""
 
     event: Literal["notice"] = "notice"
     text: str
 
 
 class BlockDone(_Event):
-    """An order is finished."""
+    """An event: an order is finished."""
 
     event: Literal["block-done"] = "block-done"
     number: Count
 
 
 class MachineJoined(_Event):
-    """A machine has joined, or a lost one has returned. It has no order yet."""
+    """An event: a machine has joined, or a lost one has returned. It has no order yet."""
 
     event: Literal["machine-joined"] = "machine-joined"
     joined: Machine
 
 
 class MachineLost(_Event):
-    """A machine has failed. It sends nothing until it joins again, and what ran there is lost."""
+    """An event: a machine has failed. It sends nothing until it joins again, and what ran there is lost."""
 
     event: Literal["machine-lost"] = "machine-lost"
     why: str
@@ -85,7 +85,7 @@ class MachineLost(_Event):
 
 
 class OrderRefused(_Event):
-    """A trial of an order cannot run on any machine, so the campaign ends."""
+    """An event: a trial of an order cannot run on any machine, so the campaign ends."""
 
     event: Literal["order-refused"] = "order-refused"
     why: str
@@ -107,7 +107,7 @@ def read_event(text: str | bytes) -> PoolEvent:
 
 
 class Pool(Protocol):
-    """Runs block orders on its machines. Only one thread may use it."""
+    """A pool of machines that run block orders. Only one thread may use it."""
 
     @property
     def grows(self) -> bool:
@@ -123,7 +123,7 @@ class Pool(Protocol):
         """
 
     def events(self, timeout_s: float | None = None, /) -> Sequence[PoolEvent]:
-        """Return what has happened since the last call; the events of one machine are in order. This waits for an
+        """Return what has happened since the last call; the events of one machine are in order. The call waits for an
         event, at most `timeout_s`. A pool that runs trials itself may take longer. Without a timeout, an empty result
         means that no machine is left and none will join.
 

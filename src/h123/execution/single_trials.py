@@ -28,7 +28,7 @@ class PreparedTrial:
 
 
 class SingleTrials:
-    """Executes trials once each, on the first machine of a pool."""
+    """A runner that executes each trial once, on the first machine of a pool."""
 
     def __init__(
         self, pool: Pool, roots: Mapping[str, Path], servers: Mapping[str, OwnServer] | None = None, *, seed: int = 0

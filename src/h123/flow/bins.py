@@ -15,7 +15,7 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Series:
-    """Values at times; nan if there is no value."""
+    """A series of values, each at a time. nan stands for no value."""
 
     times: Times
     values: Numbers
@@ -23,7 +23,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Bins:
-    """Equal spans of time; all times in ns."""
+    """Consecutive spans of time of equal length. All times are in ns."""
 
     begin: int
     width: int

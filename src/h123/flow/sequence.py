@@ -26,7 +26,8 @@ class SentSoFar:
 
 
 def sequences(connections: Sequence[Connection], way: int) -> list[SentSoFar]:
-    """Return the connections whose end sent anything, largest first."""
+    """Return what one end of each connection sent, largest first. Connections on which the end sent nothing are left
+    out."""
     sides = [connection.down if way == DOWN else connection.up for connection in connections]
     all_ends = [_of(side) for side in sides if side.speaks.any()]
     return sorted(all_ends, key=lambda end: -int(end.ends.max()))

@@ -37,7 +37,8 @@ Ns = np.ndarray[Any, np.dtype[np.float64]]
 
 @dataclass(frozen=True)
 class Disturbance:
-    """For each metric of time, the largest share of its value, 0 to 1, that the machine may have caused."""
+    """The largest share of each metric's value, from 0 to 1, that the machine may have caused. Only metrics of time
+    have one."""
 
     shares: Mapping[str, float]
     waits: Mapping[str, float]

@@ -306,8 +306,8 @@ def _visits(rows: Rows, parts: _PhaseMasks, work: WorkloadKind) -> _Fields:
 def quantiles(
     values: NDArray[np.int64] | NDArray[np.float64], infinite: int, shares: Sequence[float]
 ) -> list[float] | None:
-    """Return quantiles of `values` together with `infinite` further values that are infinite, by Hyndman and Fan 1996,
-    type 7. None if there are no values."""
+    """Return the quantiles `shares` of a set that contains `values` and, `infinite` times, infinity. Uses the method of
+    Hyndman and Fan 1996, type 7. None if the set is empty."""
     count = len(values) + infinite
     if not count:
         return None

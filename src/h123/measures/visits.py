@@ -33,7 +33,7 @@ class Visit(NamedTuple):
 
 
 class VisitTimes(NamedTuple):
-    """Times of the visits that did not fail, ns, and the number that failed."""
+    """The times of the visits that did not fail, in ns, and the number of visits that failed."""
 
     ns: NDArray[np.float64]
     failed: int

@@ -17,7 +17,7 @@ _LEFT = "left_ns"
 
 @dataclass(frozen=True)
 class LinkRecords:
-    """One kind of records."""
+    """A kind of record about a link, such as packets or frames."""
 
     name: str
     """The name of its files and of the recorded things."""

@@ -1,4 +1,4 @@
-"""Reads the qlog files that QUIC stacks write about their connections, in all their forms."""
+"""Reads the qlog files that QUIC stacks write about their connections, in every form that stacks use."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -106,7 +106,7 @@ def _list(value: Any) -> list[Any]:
 
 
 class _Shape:
-    """How a trace writes its events."""
+    """The form in which a trace writes its events."""
 
     def __init__(self, trace: Mapping[str, Any]) -> None:
         self._fields = [str(field).lower() for field in _list(trace.get("event_fields")) or _OLD_FIELDS]

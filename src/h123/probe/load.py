@@ -34,7 +34,7 @@ sooner than after _PATIENCE_S seconds."""
 
 @dataclass(frozen=True)
 class OfferedLoad:
-    """Users, each of whom sends the next request, or begins the next visit, when the last one has ended."""
+    """A load of users, each of whom sends the next request, or begins the next visit, when the last one has ended."""
 
     users: int = 4
     requests: int | None = None
@@ -64,7 +64,7 @@ class DraftedWorkload(Protocol):
 
     @property
     def load(self) -> OfferedLoad:
-        """The users, and the requests of each."""
+        """The users, and the number of requests of each."""
 
     def seconds(self, network: Network) -> float:
         """Return the approximate time of a request, or a visit, over the network, s."""

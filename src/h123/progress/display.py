@@ -58,7 +58,7 @@ class AttemptOutcome(TypedDict):
 
 
 class Display(Protocol):
-    """Shows progress. It is a context manager around the whole campaign.
+    """A display of progress. It is a context manager around the whole campaign.
 
     The campaign calls `show` when an attempt begins, `end` with the journal's event when one has ended, and `say` to
     report what it does instead of running trials.
@@ -72,7 +72,7 @@ class Display(Protocol):
 
 
 class _Blocks:
-    """Detects when a further block is complete."""
+    """A counter that detects when a further block is complete."""
 
     def __init__(self) -> None:
         self._blocks_done = 0
@@ -145,7 +145,7 @@ class LiveDisplay:
 
 
 class LineDisplay:
-    """Prints one line every ten trials or thirty seconds, for logs and pipes.
+    """A display that prints one line every ten trials or thirty seconds, for logs and pipes.
 
     It prints the first failed attempt with each reason, and counts the others. It also counts disturbed attempts and
     repeats, which come at the end of a campaign, when no trial is left.

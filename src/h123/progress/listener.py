@@ -22,7 +22,8 @@ Application = Callable[..., Iterable[bytes]]
 
 
 class Listener(ThreadingMixIn, WSGIServer):
-    """Listens as soon as it is created. An error on a connection ends only that connection, and nothing is printed."""
+    """A server that listens as soon as it is created. An error on a connection ends only that connection, and nothing
+    is printed."""
 
     daemon_threads = True
     block_on_close = False

@@ -51,7 +51,7 @@ class RayPool:
     """The nodes of a Ray cluster that offer the resource `h123`.
 
     There is one actor for each block that may still run. Actors without a node wait; an autoscaler sees them and adds
-    nodes. If a node dies, it is lost, and its actor's successor waits for a new one.
+    nodes. If a node dies, its trials are lost, and a new actor waits for another node.
     """
 
     grows = True

@@ -141,7 +141,7 @@ def _svg(chart: alt.TopLevelMixin) -> str:
 
 
 def _raised(match: re.Match[str]) -> str:
-    """Move a name of several lines up by half of its height. Vega puts its first line where a single line would be."""
+    """Move a name of several lines up by half of its height. Vega puts the first line where a single line would be."""
     x, y, attributes, lines = match.groups()
     up = sum(float(height) for height in re.findall(r'dy="([^"]*)"', lines)) / 2
     return f'text-anchor="end" transform="translate({x},{float(y) - up:g})"{attributes}>{lines}</text>'

@@ -55,8 +55,8 @@ def empty_last(verdicts: Verdicts) -> Verdicts:
 
 
 def timed(rows: Iterable[InCell], verdicts: Verdicts) -> list[InCell]:
-    """Return the rows of trials or treatments that took time. Under the virtual clock some take none, and comparisons
-    of their times are not judged."""
+    """Return the rows of trials or treatments that took time. Under the virtual clock some take no time, and
+    comparisons of their times are not judged."""
     factor = verdicts["factor"]
     sides: dict[tuple[tuple[str, str], ...], list[bool]] = {}
     for c in verdicts["comparisons"]:

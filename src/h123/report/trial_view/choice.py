@@ -43,9 +43,9 @@ class SelectedAttempt:
 
 def choose(folder: CampaignFolder, names: Sequence[str]) -> list[SelectedAttempt]:
     """Find the attempts by name. `b01-t01-medium-h2` names the attempt that counts, `b01-t01-medium-h2~1` the first
-    one.
+    attempt.
 
-    Raises UserError if there is none, or if its files have changed.
+    Raises UserError if a named attempt does not exist, or if its files have changed.
     """
     if len(names) > _MOST:
         raise UserError(f"{len(names)} trials are too many for one page", remedy="name one, or two to compare")

@@ -18,7 +18,7 @@ def product(row: PartsRow) -> str:
 
 
 def cpu_cost(split: PartsOfTime, row: PartsRow) -> CostRow:
-    """Return CPU per request under the wall clock, for the same levels in the same cell."""
+    """Return the processor time per request under the wall clock, for the same levels in the same cell."""
     same = row["cell"], row["a"], row["b"]
     (cost_row,) = [cost for cost in split["cpu"] if (cost["cell"], cost["a"], cost["b"]) == same]
     return cost_row
