@@ -34,7 +34,7 @@ ByBlock = dict[int, float]
 
 @dataclass(frozen=True)
 class ClaimEstimate:
-    """One ratio of a claim (or ratio of ratios)."""
+    """One ratio that a claim is about, or a ratio of ratios."""
 
     cell: Cell | None
     """The cell of the estimate. None if it is for all of the claim's cells."""

@@ -38,8 +38,8 @@ OFTEN, AGAIN = 0.1, 2
 
 
 def failed_attempts(events: Iterable[Event]) -> list[FailedAttemptsRow]:
-    """Return a row for each treatment with a failed attempt, including its A/A twin's. Attempts that the machine
-    disturbed do not count."""
+    """Return a row for each treatment with a failed attempt. The attempts of A/A twins count too; failures that the
+    machine caused do not."""
     attempts, codes = Counter[Treatment](), defaultdict[Treatment, Counter[str]](Counter)
     wrong = defaultdict[Treatment, dict[str, str]](dict)
     for event in events:

@@ -1,4 +1,4 @@
-"""Projects with how many blocks an undecided comparison would probably be decided.
+"""Projects how many blocks would probably decide an undecided comparison.
 
 The projection assumes that the mean and standard deviation of the paired log ratios stay as they are. It is the
 smallest number of blocks with which Student's t test finds a difference, or the two one-sided tests find an

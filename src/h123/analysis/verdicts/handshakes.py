@@ -1,8 +1,8 @@
 """Counts the handshakes behind CPU per request: how many of a trial's requests had to open a connection first.
 
 The processor time of a run includes handshakes. A handshake costs several times as much as a small request, and
-HTTP/1.1 makes one for each user, whereas users of HTTP/2 and HTTP/3 share a connection. So the report shows the number
-of handshakes next to the ratio if it differs between the levels. If the run is long enough, `cpu_warm` and
+HTTP/1.1 makes one for each user, whereas users of HTTP/2 and HTTP/3 share a connection. So the report shows the numbers
+of handshakes next to the ratio if they differ between the levels. If the run is long enough, `cpu_warm` and
 `cpu_handshake` measure requests and handshakes separately.
 """
 

@@ -1,4 +1,4 @@
-"""Counts how often the A/A pairs differ, which compare a treatment with itself, and how often they should differ by
+"""Counts how often A/A pairs, which compare a treatment with itself, differ, and how often they should differ by
 chance.
 
 The metrics of one trial are correlated, so chance tends to reject several of its comparisons at once or none, and the
