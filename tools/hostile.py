@@ -40,20 +40,27 @@ _MACHINE = machine_facts()
 _HEAD = f"""\
 # Hostile servers and clients
 
-Written by `PYTHONPATH=src:tests .venv/bin/python tools/hostile.py --save` on {_MACHINE["cpus_usable"]} processors,
-Linux {_MACHINE["kernel"].split("-")[0]}, {_MACHINE["distribution"]}, {AT_ONCE} trials at once. `tests/adversary/`
-describes each attack and its judgement; subjects that were not installed are missing.
+Each row is an attack on the programs in the columns. Each cell shows three things:
 
-Each cell shows how the requests ended (the samples' errors, `answered`, or the reason why the trial is invalid), the
-seconds that the client ran, and the attacked side's maximum memory in MiB. A server's cell names only requests that
-were not answered. Bold marks failures: a client's request that far outlasts its timeout, a success without the
-requested bytes, or more than
-{MOST_BYTES >> 20} MiB in a client. A client makes {USERS} x {REQUESTS} requests, each with a timeout of {TIMEOUT_S} s,
-or {LONG_S} s if it used much memory; a server is attacked for {TIMEOUT_S} s and then gets ordinary requests. The
-lab ends everything that still runs after {TRIAL_S} s. A client that only counts bytes (no `compares` in
+- how the requests ended: the errors in the samples, `answered`, or the reason why the trial is invalid. The cells of
+  servers show only requests that were not answered.
+- how many seconds the client ran
+- the most memory that the attacked program used, in MiB
+
+Bold marks failures: a request that takes much longer than its timeout, a success without the requested bytes, or more
+than {MOST_BYTES >> 20} MiB in a client. A client that only counts bytes (no `compares` in
 [contracts/subject.md](contracts/subject.md)) can detect neither **zeros** nor a **wrong-byte**.
 
-[Isolation](isolation.md) describes how h123 itself handles foreign files, and what a server under test cannot do to the
+A client makes {USERS} x {REQUESTS} requests, each with a timeout of {TIMEOUT_S} s, or {LONG_S} s if it used much
+memory. A server is attacked for {TIMEOUT_S} s and then gets ordinary requests. The lab ends everything that still runs
+after {TRIAL_S} s.
+
+`PYTHONPATH=src:tests .venv/bin/python tools/hostile.py --save` writes this page. This run was on
+{_MACHINE["cpus_usable"]} processors, with Linux {_MACHINE["kernel"].split("-")[0]} and {_MACHINE["distribution"]},
+{AT_ONCE} trials at once. Programs that were not installed are missing. `tests/adversary/` describes each attack and
+when it counts as a failure.
+
+[Isolation](isolation.md) describes how h123 handles files from others, and what a server under test cannot do to the
 machine.
 """.splitlines()
 Found = dict[Attack, dict[str, Outcome]]

@@ -115,19 +115,21 @@ def _page(chosen: Sequence[Fault], seen: dict[str, Seen]) -> Iterator[str]:
     found = [(seen[str(fault)].seconds, str(fault)) for fault in chosen if fault.found and str(fault) in seen]
     kinds = len({fault.name for fault in chosen if fault.found and str(fault) in seen})
     yield from f"""\
-# Faulty servers, and who notices
+# Faulty servers
 
-Each of these servers keeps the [contract](contracts/subject.md) except for one fault, of {kinds} kinds over one to
-three protocols each. `h123 verify` finds all {len(found)}, half of them within {_middle(found):.0f} s and the last
-({max(found)[1]}) within {max(found)[0]:.0f} s. The other rows are not tested, with the reason. *A trial shows* is the
-word in a campaign's journal or samples if the server was measured anyway, unverified, or the reason why a trial shows
-nothing.{_missing(chosen, seen)}
+Each of these servers keeps the [contract](contracts/subject.md) except for one fault. `h123 verify` tests {kinds} kinds
+of faults, each over one to three protocols, {len(found)} servers in all. It finds all of them: half within
+{_middle(found):.0f} s, and the last ({max(found)[1]}) after {max(found)[0]:.0f} s. The other rows give the reason why
+`h123 verify` does not test the fault.
 
-Written by `PYTHONPATH=src:tests .venv/bin/python tools/zoo.py --save` on {_MACHINE["cpus_usable"]} processors,
-{_MACHINE["distribution"]}, Linux {_MACHINE["kernel"].split("-")[0]}, which also did other work. The servers are in
-`tests/adversary/peer/faults.go`, the expected results in `tests/adversary`.
+The last column is for a server that is measured without verification. It gives the word in the campaign's journal or
+samples that shows the fault, or the reason why a trial shows nothing.{_missing(chosen, seen)}
 
-| fault: what the server does | over | `h123 verify` | seconds | a trial shows |
+`PYTHONPATH=src:tests .venv/bin/python tools/zoo.py --save` writes this page. This run was on a busy machine with
+{_MACHINE["cpus_usable"]} processors, {_MACHINE["distribution"]} and Linux {_MACHINE["kernel"].split("-")[0]}. The
+servers are in `tests/adversary/peer/faults.go`, the expected results in `tests/adversary`.
+
+| fault: what the server does | protocols | `h123 verify` | seconds | a trial shows |
 |---|---|---|---|---|""".splitlines()
     for rows in _alike(chosen):
         first, ones = rows[0], [seen[str(fault)] for fault in rows if str(fault) in seen]
@@ -143,7 +145,7 @@ Written by `PYTHONPATH=src:tests .venv/bin/python tools/zoo.py --save` on {_MACH
 
 def _missing(chosen: Sequence[Fault], seen: dict[str, Seen]) -> str:
     count = sum(str(fault) not in seen for fault in chosen)
-    return f" **{count} of {len(chosen)} rows were not run yet**: this page says nothing of those." if count else ""
+    return f" **{count} of {len(chosen)} rows were not run yet.**" if count else ""
 
 
 def _alike(chosen: Sequence[Fault]) -> list[list[Fault]]:

@@ -92,11 +92,11 @@ def _loss_row(profile: Profile, sent: int, lost: list[int]) -> Row:
     low, high = loss_interval(profile.loss, sent, LOSS_CONFIDENCE)
     match profile.loss:
         case (p, r):
-            name = f"Gilbert, p {p:.1%}, r {r:.0%}"
+            name = f"Gilbert loss, p {p:.1%}, r {r:.0%}"
         case share:
-            name = f"random {share:.1%}"
+            name = f"random loss {share:.1%}"
     return Row(
-        f"packets lost of {sent}, {name}",
+        f"packets lost out of {sent}, {name}",
         *map(str, lost),
         f"{low} to {high} (exact {LOSS_CONFIDENCE:.1%} interval)",
         all(low <= count <= high for count in lost),
@@ -142,7 +142,7 @@ def drop_sets(folder: Path, profile: Profile) -> Row:
     same = len({frozenset(run.lost()) for run in runs}) == len({run.drop_set() for run in runs}) == 1
     other = udp.send(folder / "other", "link", profile, plan, seed=SEED + 1)
     return Row(
-        f"packets lost of {len(plan)}, seed {SEED}: first boot, second boot, wall clock; seed {SEED + 1}",
+        f"packets lost out of {len(plan)}: seed {SEED} in two boots and under the wall clock; seed {SEED + 1}",
         f"{', '.join(str(len(run.lost())) for run in runs)}; {len(other.lost())}",
         "-",
         "same seed, same set; different seed, different set",
@@ -162,7 +162,7 @@ def goodputs(folder: Path) -> Iterator[Row]:
 def _goodput_row(what: str, found: dict[Kind, list[float]]) -> Row:
     compared = ratio(found["link"], found["netem"])
     return Row(
-        f"goodput of {what}, {len(found['link'])} downloads each: median (least to most), Mbit/s",
+        f"goodput of {what}, {len(found['link'])} downloads each: median (min to max), Mbit/s",
         *(_spread(found[kind]) for kind in KINDS),
         f"ratio within 10 %: {compared.centre:.3f} ({compared.low:.3f} to {compared.high:.3f})",
         equivalent(compared),

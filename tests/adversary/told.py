@@ -46,15 +46,15 @@ def _tells(*words: str, **asked: Any) -> Tale:
     return Tale(frozenset(words), "", asked)
 
 
-_SPEED = Tale(why="how fast a server is, is what is measured")
+_SPEED = Tale(why="speed is what h123 measures")
 _NOT_ASKED = Tale(why="a trial makes no such request")
-_AS_IT_IS = Tale(why="the requests wait, or connect again, and their times and connections say so")
+_AS_IT_IS = Tale(why="the requests wait or connect again, which shows in their times and connections")
 _HARMLESS = Tale(why="it changes no request")
-_AUDITED = "the audit `sessions-wrong` does, of all trials together"
-_UNREAD = Tale(why="clients compare downloads, and do not read what an upload is answered", asked=_UPLOAD)
+_AUDITED = "the audit `sessions-wrong` finds it, over all trials"
+_UNREAD = Tale(why="clients check downloads but do not read the answers to uploads", asked=_UPLOAD)
 
 TALES: Mapping[str, Tale] = {
-    "none": Tale(why="there is nothing to tell"),
+    "none": Tale(why="there is nothing to show"),
     "zeros": _tells("wrong-bytes"),
     "late-byte": _tells("wrong-bytes", size=10_000_000, users=1, requests=1, timeout="30s"),
     "far-byte": _tells("wrong-bytes", size=100_000_000, users=1, requests=1, timeout="60s"),
@@ -64,8 +64,8 @@ TALES: Mapping[str, Tale] = {
     "short": _tells("wrong-size"),
     "cut": _tells("reset", "protocol", "other"),
     "stall": _tells("timeout", size=10_000_000, users=1, requests=1),
-    "no-length": Tale(why="the bytes are there, and compared"),
-    "gzip": Tale(why="the client takes no compression"),
+    "no-length": Tale(why="the bytes arrive and are correct"),
+    "gzip": Tale(why="the client does not accept compression"),
     "always-200": _NOT_ASKED,
     "partial": _tells("206"),
     "errors": _tells("500", **_MANY),
@@ -78,7 +78,7 @@ TALES: Mapping[str, Tale] = {
     "dribble": _SPEED,
     "delay": _SPEED,
     "early-answer": Tale(
-        why="the count is right; only a body that rests in its middle shows that nobody waited", asked=_UPLOAD
+        why="the count is right; the fault shows only if a client pauses in the middle of a body", asked=_UPLOAD
     ),
     "miscounted": _UNREAD,
     "thanks": _UNREAD,

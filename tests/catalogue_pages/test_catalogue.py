@@ -68,12 +68,12 @@ GOOD = [
 
 def test_a_verified_server(subject: Subject) -> None:
     page = catalogue_page({"small": subject}, _told(subject, *GOOD), [])
-    assert "1 QUIC stack serves HTTP/3 here, verified: tinyquic." in page
+    assert "The verified HTTP/3 servers use 1 QUIC stack: tinyquic." in page
     row = "| [small](../subjects/small) | tinyquic | 1 | h1 h2 h3 | resumption h2; 0-RTT h3 | cubic |"
     assert f"{row} 1.3, X25519 | wall, virtual | 2026-11-21: all 6 |" in page
     # As a client it was not asked.
     assert "| requests | shared, per-user, number | cold requests | – | – | no |" in page
-    assert "What did not come out" not in page
+    assert "Checks that did not pass" not in page
     assert "<!-- generated: subjects -->" in page
 
 
@@ -153,7 +153,7 @@ def test_a_failure_has_its_reason_and_its_stack_does_not_count(subject: Subject)
     skipped = _seen("everything", verdict="unsupported", detail="no kernel")
     page = catalogue_page({"small": subject}, _told(subject, *GOOD, bad, skipped), [])
     assert "HTTP/3 here, verified" not in page
-    assert "2026-11-21: 6 of 8, 1 failed, 1 not asked |" in page
+    assert "2026-11-21: 6 of 8, 1 failed, 1 not tested |" in page
     assert "| small | server, h3 | qlog | failed | no file \\| at all |" in page
     assert "| small | server, h3 | everything | unsupported | no kernel |" in page
 

@@ -51,11 +51,11 @@ def test_what_differs_and_what_nobody_measured_stands_there(every: Sequence[Decl
     wrong = DeclaredComparison("initial window", "10 packets", ("a.rs:1",), "", False, "")
     every = [DeclarationCheck(said, [wrong]), DeclarationCheck(said.model_copy(update={"subject": "other"}), [])]
     page, table = constants_page(every), "\n".join(constants_table(every))
-    assert "0 of 1 constants of 1 servers are what their sources say; the other 1 differ" in page
+    assert "0 of 1 constants of 1 servers agree with the source code. For the other 1, see [differences]" in page
     assert "| quinn | h3, cubic | initial window | 10 packets |" in table
     assert "| – | **no** |" in table
-    assert "* **quinn**, h3, cubic, initial window: no reason is known yet." in page
-    assert "| other | h3, cubic | not measured as it is now | – |" in table
+    assert "* **quinn**, h3, cubic, initial window: No reason is known yet." in page
+    assert "| other | h3, cubic | current version not measured | – |" in table
 
 
 def test_a_record_of_other_files_tells_nothing() -> None:

@@ -8,10 +8,10 @@ from h123.verification import public_records
 
 def test_those_without_a_profile_are_named() -> None:
     subjects, known = catalogue(), {"nginx": public_records()["nginx"]}
-    assert "No profile of theirs" not in profile_tables({"nginx": subjects["nginx"]}, known)
+    assert "No profile has been published" not in profile_tables({"nginx": subjects["nginx"]}, known)
     page = profile_tables({name: subjects[name] for name in ("nginx", "lighttpd", "wrk")}, known)
     servers = page.partition("## Clients")[0]
-    assert servers.endswith("\n\nNo profile of theirs has been published: lighttpd.\n")
+    assert servers.endswith("\n\nNo profile has been published for: lighttpd.\n")
     assert "| nginx | h3 |" in servers
 
 

@@ -50,48 +50,48 @@ var anyProtocol = []attack{
 		err := errors.Join(e.head(200), e.write(whole), e.open(0))
 		return forever(err, func() error { return e.more(filler) })
 	}},
-	{name: "endless-1xx", does: "one informational answer after another, never the final one", any: func(e exchange) error {
+	{name: "endless-1xx", does: "an endless series of informational answers, never the final one", any: func(e exchange) error {
 		return forever(nil, func() error { return e.head(103, filler) })
 	}},
 	{name: "switching", does: "status 101, then silence", any: func(e exchange) error {
 		return errors.Join(e.head(101), e.wait())
 	}},
 	{name: "silence", does: "no answer", any: exchange.wait},
-	{name: "slow-header", does: "a header field a second", any: func(e exchange) error {
+	{name: "slow-header", does: "one header field per second", any: func(e exchange) error {
 		return forever(e.open(200), func() error { time.Sleep(second); return e.more(filler) })
 	}},
-	{name: "slow-body", does: "a byte of the body a second", any: func(e exchange) error {
+	{name: "slow-body", does: "one byte of the body per second", any: func(e exchange) error {
 		return forever(e.head(200, length(size)), func() error { time.Sleep(second); return e.write(whole[:1]) })
 	}},
-	{name: "endless-body", does: "a body of no stated length that never ends", any: func(e exchange) error {
+	{name: "endless-body", does: "a body that never ends, without a content-length", any: func(e exchange) error {
 		return forever(e.head(200), func() error { return e.write(part) })
 	}},
-	{name: "body-too-long", does: "a body that never ends, of a stated length", any: func(e exchange) error {
+	{name: "body-too-long", does: "a body that never ends, with a content-length", any: func(e exchange) error {
 		return forever(e.head(200, length(size)), func() error { return e.write(part) })
 	}, answers: true},
-	{name: "length-too-small", does: "twice as much body as content-length says", any: func(e exchange) error {
+	{name: "length-too-small", does: "a body twice as long as its content-length", any: func(e exchange) error {
 		return errors.Join(e.head(200, length(size/2)), e.write(whole), e.end())
 	}},
-	{name: "length-too-large", does: "the whole body, half of what content-length says", any: func(e exchange) error {
+	{name: "length-too-large", does: "the whole body, with twice its size as content-length", any: func(e exchange) error {
 		return errors.Join(e.head(200, length(2*size)), e.write(whole), e.end(), e.hangUp())
 	}},
-	{name: "length-missing", does: "the whole body, and no content-length", any: func(e exchange) error {
+	{name: "length-missing", does: "the whole body, without a content-length", any: func(e exchange) error {
 		return errors.Join(e.head(200), e.write(whole), e.end())
 	}, answers: true},
-	{name: "length-negative", does: "the whole body, and a content-length below 0", any: func(e exchange) error {
+	{name: "length-negative", does: "the whole body, with a negative content-length", any: func(e exchange) error {
 		return errors.Join(e.head(200, length(-1)), e.write(whole), e.end(), e.hangUp())
 	}, answers: true},
-	{name: "length-huge", does: "the whole body, and a content-length beyond 64 bits", any: func(e exchange) error {
+	{name: "length-huge", does: "the whole body, with a content-length of more than 64 bits", any: func(e exchange) error {
 		huge := field{"content-length", "92233720368547758080000"}
 		return errors.Join(e.head(200, huge), e.write(whole), e.end(), e.hangUp())
 	}, answers: true},
-	{name: "length-twice", does: "the whole body, and two different content-lengths", any: func(e exchange) error {
+	{name: "length-twice", does: "the whole body, with two different content-lengths", any: func(e exchange) error {
 		return errors.Join(e.head(200, length(size), length(1)), e.write(whole), e.end(), e.hangUp())
 	}, answers: true},
-	{name: "half", does: "half of what was asked for, in good order", any: func(e exchange) error {
+	{name: "half", does: "half of the requested bytes, as a complete answer", any: func(e exchange) error {
 		return errors.Join(e.head(200, length(size/2)), e.write(half), e.end())
 	}},
-	{name: "zeros", does: "zeros in place of the block, in good order", any: func(e exchange) error {
+	{name: "zeros", does: "zeros instead of the requested bytes, as a complete answer", any: func(e exchange) error {
 		return errors.Join(e.head(200, length(size)), e.write(make([]byte, size)), e.end())
 	}},
 	{name: "wrong-byte", does: "one wrong byte in the middle of the body", any: func(e exchange) error {
@@ -99,33 +99,33 @@ var anyProtocol = []attack{
 		wrong[size/2] ^= 1
 		return errors.Join(e.head(200, length(size)), e.write(wrong), e.end())
 	}},
-	{name: "cut", does: "half of the body, then the end of the connection", any: func(e exchange) error {
+	{name: "cut", does: "half of the body, then the connection closes", any: func(e exchange) error {
 		return errors.Join(e.head(200, length(size)), e.write(half), e.hangUp())
 	}},
 	{name: "reset", does: "half of the body, then a reset", any: func(e exchange) error {
 		return errors.Join(e.head(200, length(size)), e.write(half), e.reset())
 	}},
-	{name: "hang-up", does: "the end of the connection for an answer", any: exchange.hangUp},
-	{name: "gzip-bomb", does: "as many bytes as asked for, of gzip that unpacks to a thousand times as many", any: func(e exchange) error {
+	{name: "hang-up", does: "the connection closes without an answer", any: exchange.hangUp},
+	{name: "gzip-bomb", does: "the requested number of bytes, in gzip that unpacks to a thousand times as many", any: func(e exchange) error {
 		return errors.Join(e.head(200, length(size), field{"content-encoding", "gzip"}), e.write(bomb()), e.end())
 	}, answers: true},
-	{name: "endless-gzip", does: "gzip that never ends, and unpacks to a thousand times as much", any: func(e exchange) error {
+	{name: "endless-gzip", does: "gzip that never ends and unpacks to a thousand times its size", any: func(e exchange) error {
 		packed := bomb()
 		return forever(e.head(200, field{"content-encoding", "gzip"}), func() error { return e.write(packed) })
 	}},
-	{name: "garbage", does: "random bytes in place of the protocol's", any: func(e exchange) error {
+	{name: "garbage", does: "random bytes instead of the protocol", any: func(e exchange) error {
 		return forever(nil, func() error { return e.raw(noise()) })
 	}},
-	{name: "tls-alert", does: "an alert for an answer to the ClientHello", tls: func(config *tls.Config) {
+	{name: "tls-alert", does: "a TLS alert in response to the ClientHello", tls: func(config *tls.Config) {
 		config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return nil, refused }
 	}},
-	{name: "other-alpn", does: "a handshake for another protocol; for who asks for none, a hang-up", tls: func(config *tls.Config) {
+	{name: "other-alpn", does: "a handshake that selects a different protocol; if the client offers no protocols, the connection closes", tls: func(config *tls.Config) {
 		config.NextProtos = []string{"h123"}
 	}, any: exchange.hangUp},
-	{name: "mute", does: "no answer to the ClientHello", stream: drain, datagram: func(socket net.PacketConn) {
+	{name: "mute", does: "no response to the ClientHello", stream: drain, datagram: func(socket net.PacketConn) {
 		heard(socket, func(net.Addr) {})
 	}},
-	{name: "noise", does: "random bytes for an answer to the ClientHello", stream: func(socket net.Conn) {
+	{name: "noise", does: "random bytes in response to the ClientHello", stream: func(socket net.Conn) {
 		for {
 			if _, err := socket.Write(noise()); err != nil {
 				return

@@ -18,7 +18,7 @@ var onlyHTTP1 = []attack{
 	{name: "endless-status", does: "a status line that never ends", h1: func(e *exchange1) error {
 		return forever(e.raw([]byte("HTTP/1.1 200 ")), func() error { return e.raw(letters) })
 	}},
-	{name: "endless-chunk-size", does: "a chunk's size followed by an extension that never ends", h1: func(e *exchange1) error {
+	{name: "endless-chunk-size", does: "a chunk size with an extension that never ends", h1: func(e *exchange1) error {
 		err := e.raw([]byte("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1000;"))
 		return forever(err, func() error { return e.raw(letters) })
 	}},
@@ -26,7 +26,7 @@ var onlyHTTP1 = []attack{
 		err := e.raw([]byte("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n10000000000000000\r\n"))
 		return forever(err, func() error { return e.raw(part) })
 	}},
-	{name: "blank-lines", does: "blank lines that never end, for an answer", h1: func(e *exchange1) error {
+	{name: "blank-lines", does: "an endless series of blank lines instead of an answer", h1: func(e *exchange1) error {
 		return forever(nil, func() error { return e.raw([]byte("\r\n\r\n\r\n\r\n")) })
 	}},
 }

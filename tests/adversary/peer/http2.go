@@ -19,44 +19,44 @@ const maxWindow = 1<<31 - 1
 var noWindow = []http2.Setting{{ID: http2.SettingInitialWindowSize, Val: 0}}
 
 var onlyHTTP2 = []attack{
-	{name: "empty-continuations", does: "CONTINUATION frames of no bytes that never end", h2: func(e *exchange2) error {
+	{name: "empty-continuations", does: "an endless series of empty CONTINUATION frames", h2: func(e *exchange2) error {
 		return forever(e.open(200), func() error { return e.more() })
 	}},
-	{name: "empty-data", does: "DATA frames of no bytes that never end", h2: func(e *exchange2) error {
+	{name: "empty-data", does: "an endless series of empty DATA frames", h2: func(e *exchange2) error {
 		return forever(e.head(200), func() error { return e.frame(http2.FrameData, 0, e.stream, nil) })
 	}},
-	{name: "hpack-bomb", does: "a field of 4 kB named once and repeated by a byte each", h2: func(e *exchange2) error {
+	{name: "hpack-bomb", does: "a 4 kB field that is sent once and then repeated with one byte each", h2: func(e *exchange2) error {
 		err := errors.Join(e.open(200), e.more(field{"x-large", strings.Repeat("x", 3900)}))
 		// The first entry of the dynamic table, again and again.
 		repeats := bytes.Repeat([]byte{0x80 | 62}, 16<<10)
 		return forever(err, func() error { return e.frame(http2.FrameContinuation, 0, e.stream, repeats) })
 	}},
-	{name: "hpack-table", does: "a header that makes HPACK's table larger than the client allows", h2: func(e *exchange2) error {
+	{name: "hpack-table", does: "a header that makes the HPACK table larger than the client allows", h2: func(e *exchange2) error {
 		resized := []byte{0x3f, 0xe1, 0xff, 0xff, 0xff, 0x07, 0x88}
 		err := e.frame(http2.FrameHeaders, http2.FlagHeadersEndHeaders, e.stream, resized)
 		return errors.Join(err, e.write(whole), e.end())
 	}},
-	{name: "ping-flood", does: "PING frames that never end, whose answers are not read", h2: func(e *exchange2) error {
+	{name: "ping-flood", does: "an endless series of PING frames; the server does not read the responses", h2: func(e *exchange2) error {
 		e.deafen()
 		return forever(nil, func() error { return e.frame(http2.FramePing, 0, 0, make([]byte, 8)) })
 	}},
-	{name: "settings-flood", does: "SETTINGS frames that never end, whose answers are not read", h2: func(e *exchange2) error {
+	{name: "settings-flood", does: "an endless series of SETTINGS frames; the server does not read the responses", h2: func(e *exchange2) error {
 		e.deafen()
 		return forever(nil, func() error { return e.frame(http2.FrameSettings, 0, 0, nil) })
 	}},
-	{name: "window-flood", does: "WINDOW_UPDATE frames of 1 byte that never end", h2: func(e *exchange2) error {
+	{name: "window-flood", does: "an endless series of WINDOW_UPDATE frames of 1 byte", h2: func(e *exchange2) error {
 		return forever(nil, func() error { return e.window(e.stream, 1) })
 	}},
-	{name: "priority-flood", does: "PRIORITY frames that never end", h2: func(e *exchange2) error {
+	{name: "priority-flood", does: "an endless series of PRIORITY frames", h2: func(e *exchange2) error {
 		return forever(nil, func() error { return e.frame(http2.FramePriority, 0, e.stream+2, make([]byte, 5)) })
 	}},
-	{name: "unknown-flood", does: "frames of an unknown type that never end", h2: func(e *exchange2) error {
+	{name: "unknown-flood", does: "an endless series of frames of an unknown type", h2: func(e *exchange2) error {
 		return forever(nil, func() error { return e.frame(0xba, 0, e.stream, part) })
 	}},
-	{name: "reset-flood", does: "RST_STREAM of the request that never ends", h2: func(e *exchange2) error {
+	{name: "reset-flood", does: "an endless series of RST_STREAM frames for the request", h2: func(e *exchange2) error {
 		return forever(nil, e.reset)
 	}},
-	{name: "push-flood", does: "PUSH_PROMISE frames that never end", h2: func(e *exchange2) error {
+	{name: "push-flood", does: "an endless series of PUSH_PROMISE frames", h2: func(e *exchange2) error {
 		promise := []field{{":method", "GET"}, {":scheme", "https"}, {":path", "/"}, {":authority", "h123.test"}}
 		promised := uint32(0)
 		return forever(nil, func() error {
@@ -68,28 +68,28 @@ var onlyHTTP2 = []attack{
 	{name: "window-zero", does: "no window for the request's body", upload: true, settings: noWindow, h2: func(e *exchange2) error {
 		return e.wait()
 	}},
-	{name: "window-one", does: "a window of one byte a hundred times a second for the request's body", upload: true,
+	{name: "window-one", does: "a window for the request's body that grows by one byte a hundred times a second", upload: true,
 		settings: noWindow, h2: func(e *exchange2) error {
 			return forever(nil, func() error { pause(); return e.window(e.stream, 1) })
 		}},
-	{name: "window-overflow", does: "windows beyond 2^31 bytes", h2: func(e *exchange2) error {
+	{name: "window-overflow", does: "windows of more than 2^31 bytes", h2: func(e *exchange2) error {
 		grow := func() error { return errors.Join(e.window(0, maxWindow), e.window(e.stream, maxWindow)) }
 		return errors.Join(grow(), grow(), e.wait())
 	}},
-	{name: "window-ignored", does: "a body that never ends and does not stop where the client's window does", h2: func(e *exchange2) error {
+	{name: "window-ignored", does: "a body that never ends and ignores the client's window", h2: func(e *exchange2) error {
 		return forever(e.head(200), func() error { return e.frame(http2.FrameData, 0, e.stream, part) })
 	}},
 	{name: "frame-too-large", does: "a frame of 16 MiB", h2: func(e *exchange2) error {
 		return errors.Join(e.raw([]byte{0xff, 0xff, 0xff, byte(http2.FrameHeaders), 0, 0, 0, 0, byte(e.stream)}),
 			forever(nil, func() error { return e.raw(part) }))
 	}},
-	{name: "goaway", does: "GOAWAY for every request, which was not looked at", h2: func(e *exchange2) error {
+	{name: "goaway", does: "GOAWAY that rejects every request as not processed", h2: func(e *exchange2) error {
 		return errors.Join(e.frame(http2.FrameGoAway, 0, 0, make([]byte, 8)), e.wait())
 	}},
-	{name: "goaway-silence", does: "GOAWAY that takes the request, and no answer", h2: func(e *exchange2) error {
+	{name: "goaway-silence", does: "GOAWAY that accepts the request, then no answer", h2: func(e *exchange2) error {
 		return errors.Join(e.frame(http2.FrameGoAway, 0, 0, []byte{0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0}), e.wait())
 	}},
-	{name: "http1", does: "an answer of HTTP/1.1", h2: func(e *exchange2) error {
+	{name: "http1", does: "an HTTP/1.1 answer", h2: func(e *exchange2) error {
 		return errors.Join(e.raw([]byte("HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n")), e.raw(whole), e.wait())
 	}},
 }

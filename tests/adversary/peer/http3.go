@@ -32,24 +32,24 @@ const (
 )
 
 var onlyHTTP3 = []attack{
-	{name: "empty-data", does: "DATA frames of no bytes that never end", h3: func(e *exchange3) error {
+	{name: "empty-data", does: "an endless series of empty DATA frames", h3: func(e *exchange3) error {
 		return forever(e.head(200), func() error { return e.frame(e.stream, frameData, nil) })
 	}},
-	{name: "unknown-flood", does: "frames of an unknown type that never end", h3: func(e *exchange3) error {
+	{name: "unknown-flood", does: "an endless series of frames of an unknown type", h3: func(e *exchange3) error {
 		return forever(nil, func() error { return e.frame(e.stream, frameUnknown, part) })
 	}},
 	{name: "endless-unknown", does: "a frame of an unknown type that never ends", h3: func(e *exchange3) error {
 		err := e.begin(e.stream, frameUnknown, endlessLength)
 		return forever(err, func() error { return e.raw(part) })
 	}},
-	{name: "settings-flood", does: "SETTINGS frames that never end", h3: func(e *exchange3) error {
+	{name: "settings-flood", does: "an endless series of SETTINGS frames", h3: func(e *exchange3) error {
 		return forever(nil, func() error { return e.frame(e.control, frameSettings, nil) })
 	}},
 	{name: "endless-settings", does: "a SETTINGS frame that never ends", h3: func(e *exchange3) error {
 		err := e.begin(e.control, frameSettings, endlessLength)
 		return forever(err, func() error { _, err := e.control.Write(part); return err })
 	}},
-	{name: "stream-flood", does: "streams of an unknown type, each reset at once, that never end", h3: func(e *exchange3) error {
+	{name: "stream-flood", does: "an endless series of streams of an unknown type, each reset at once", h3: func(e *exchange3) error {
 		return forever(nil, func() error {
 			stream, err := e.conn.OpenUniStreamSync(e.conn.Context())
 			if err != nil {
@@ -68,35 +68,35 @@ var onlyHTTP3 = []attack{
 		_, err := e.uni(streamControl)
 		return errors.Join(err, e.wait())
 	}},
-	{name: "control-closed", does: "the end of the control stream", h3: func(e *exchange3) error {
+	{name: "control-closed", does: "the control stream closes", h3: func(e *exchange3) error {
 		return errors.Join(e.control.Close(), e.wait())
 	}},
 	{name: "push", does: "a PUSH_PROMISE that the client did not allow", h3: func(e *exchange3) error {
 		return errors.Join(e.frame(e.stream, framePushPromise, append([]byte{0}, section(field{":method", "GET"})...)), e.wait())
 	}},
-	{name: "goaway", does: "GOAWAY for every request, which was not looked at", h3: func(e *exchange3) error {
+	{name: "goaway", does: "GOAWAY that rejects every request as not processed", h3: func(e *exchange3) error {
 		return errors.Join(e.frame(e.control, frameGoAway, []byte{0}), e.wait())
 	}},
-	{name: "goaway-flood", does: "GOAWAY frames that never end", h3: func(e *exchange3) error {
+	{name: "goaway-flood", does: "an endless series of GOAWAY frames", h3: func(e *exchange3) error {
 		return forever(nil, func() error { return e.frame(e.control, frameGoAway, []byte{0}) })
 	}},
-	{name: "qpack-blocked", does: "a header that needs an entry of QPACK's table which never comes", h3: func(e *exchange3) error {
+	{name: "qpack-blocked", does: "a header that needs a QPACK table entry that never arrives", h3: func(e *exchange3) error {
 		return errors.Join(e.frame(e.stream, frameHeaders, []byte{0x02, 0x00, 0x80}), e.wait())
 	}},
-	{name: "qpack-table", does: "a table for QPACK larger than the client allows", h3: func(e *exchange3) error {
+	{name: "qpack-table", does: "a QPACK table larger than the client allows", h3: func(e *exchange3) error {
 		stream, err := e.uni(streamEncoder)
 		if err == nil {
 			_, err = stream.Write([]byte{0x3f, 0xe1, 0xff, 0xff, 0xff, 0x07})
 		}
 		return errors.Join(err, e.wait())
 	}},
-	{name: "qpack-inserts", does: "entries for QPACK's table that never end", h3: func(e *exchange3) error {
+	{name: "qpack-inserts", does: "an endless series of QPACK table entries", h3: func(e *exchange3) error {
 		stream, err := e.uni(streamEncoder)
 		insert := append([]byte{0x46}, "x-fill\x7f\x00"...)
 		insert = append(insert, bytes.Repeat([]byte{'x'}, 127)...)
 		return forever(err, func() error { _, err := stream.Write(insert); return err })
 	}},
-	{name: "qpack-endless-entry", does: "an entry for QPACK's table whose name never ends", h3: func(e *exchange3) error {
+	{name: "qpack-endless-entry", does: "a QPACK table entry whose name never ends", h3: func(e *exchange3) error {
 		stream, err := e.uni(streamEncoder)
 		if err == nil {
 			_, err = stream.Write([]byte{0x5f, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f})

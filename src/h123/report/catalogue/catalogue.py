@@ -30,25 +30,28 @@ from h123.verification import (
 _FEATURES = {"resumption": "resumption", "0-RTT": "zero_rtt", "qlog": "qlog"}
 """The manifest's field for each of the server's checks."""
 _USUAL_TLS = "1.3, TLS_AES_128_GCM_SHA256, X25519"
-_SHORT: dict[Verdict, str] = {"failed": "failed", "unsupported": "not asked"}
+_SHORT: dict[Verdict, str] = {"failed": "failed", "unsupported": "not tested"}
 _HEAD = """\
 # The catalogue
 
-Written by `h123 publish` from the subjects' manifests and from [verified/](verified), the records of `h123 verify`; not
-to be edited. `h123 install NAME` installs a subject, `h123 verify NAME` proves these facts on your machine, and
-`h123 list subjects NAME` shows everything that your machine knows about it.
+`h123 publish` writes this page from the subjects' manifests and the records in [verified/](verified); do not edit it.
+`h123 install NAME` installs a subject, `h123 verify NAME` checks these facts on your machine, and `h123 list subjects
+NAME` shows everything that your machine knows about it.
 
-A subject is *verified* if it passed the tests in [contracts/verifications.md](contracts/verifications.md) for all that
-it declares: over each protocol, bodies of 0 B to 10 MB with their hashes or counts, many requests at once and one
-after another, the negotiated protocol, errors and timeouts, and every feature and limit in its row. *At most n at once*
-is the limit on simultaneous requests per connection; other servers allow 100 or more. *Idle for at most* is the time
-without a request after which the server closes a connection; others wait for a minute or more. TLS *as usual* is
-TLS 1.3 with TLS_AES_128_GCM_SHA256 and X25519."""
+A subject is *verified* if it passed the tests in [contracts/verifications.md](contracts/verifications.md) for
+everything that it declares. Over each protocol, these tests cover bodies of 0 B to 10 MB with their hashes or counts,
+many requests at once and one after another, the negotiated protocol, errors and timeouts, and every feature and limit
+in the subject's row.
+
+* *At most n at once*: the limit on simultaneous requests per connection. Other servers allow 100 or more.
+* *Idle for at most*: the time without a request after which the server closes a connection. Other servers wait for a
+  minute or more.
+* TLS *as usual*: TLS 1.3 with TLS_AES_128_GCM_SHA256 and X25519."""
 _ABOUT = """\
 ## About each subject
 
-`h123 list subjects NAME` prints what is worth knowing about a subject, what its installation needs, and the licences of
-its parts. They are also in its manifest, `subject.toml`, and the site lists them here for all subjects.
+`h123 list subjects NAME` prints notes on a subject, what its installation needs, and the licences of its parts. Its
+manifest, `subject.toml`, contains the same. The site lists them here for all subjects.
 
 <!-- generated: subjects -->"""
 
@@ -98,8 +101,8 @@ def _stacks(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]
     )
     if not stacks:
         return []
-    serve = "stack serves" if len(stacks) == 1 else "stacks serve"
-    return [f"{len(stacks)} QUIC {serve} HTTP/3 here, verified: {', '.join(sorted(stacks, key=str.lower))}."]
+    noun = "stack" if len(stacks) == 1 else "stacks"
+    return [f"The verified HTTP/3 servers use {len(stacks)} QUIC {noun}: {', '.join(sorted(stacks, key=str.lower))}."]
 
 
 def _role(
@@ -131,7 +134,7 @@ def _server_row(subject: Subject, results: list[Result]) -> dict[str, str]:
     assert subject.server is not None
     return {
         "protocols": " ".join(_limited(protocol, subject.server.limits) for protocol in subject.server.protocols),
-        "proved": "; ".join(_proved(subject, results)) or NOTHING,
+        "verified features": "; ".join(_proved(subject, results)) or NOTHING,
         "congestion control over h3": _controllers(results),
         "TLS": _tls(results),
     }
@@ -231,7 +234,7 @@ def _notes(subjects: Mapping[str, Subject]) -> list[str]:
         for name, subject in subjects.items()
         if subject.note
     ]
-    return ["### Worth knowing", "", *lines] if lines else []
+    return ["### Notes", "", *lines] if lines else []
 
 
 def _shortcomings(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
@@ -247,13 +250,13 @@ def _shortcomings(subjects: Mapping[str, Subject], records: Mapping[str, PublicR
                 rows.append(
                     {
                         "subject": name,
-                        "as": where,
+                        "role": where,
                         "check": result.check,
-                        "came out": result.verdict,
+                        "result": result.verdict,
                         "why": result.detail,
                     }
                 )
-    return ["## What did not come out", "", *table(rows)] if rows else []
+    return ["## Checks that did not pass", "", *table(rows)] if rows else []
 
 
 def _missing(missing: Sequence[RejectedSubject]) -> list[str]:
@@ -266,7 +269,7 @@ def _missing(missing: Sequence[RejectedSubject]) -> list[str]:
         }
         for rejected in missing
     ]
-    return ["## Tried, not in the catalogue", "", *table(rows)] if rows else []
+    return ["## What was tried without success", "", *table(rows)] if rows else []
 
 
 def _installing(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
@@ -282,7 +285,7 @@ def _installing(subjects: Mapping[str, Subject], records: Mapping[str, PublicRec
             }
         )
     machines = dict.fromkeys(_machine(record) for record in records.values())
-    words = "Times (of a build whose packages were perhaps at hand already) and verifications are from"
+    words = "Verifications and times of installation (some packages may have been downloaded before) are from"
     where = [f"{words} {'; '.join(machines)}."] if machines else []
     return ["### Installing", "", *where, *([""] if where else []), *table(rows)]
 
@@ -298,7 +301,12 @@ def _machine(record: PublicRecord) -> str:
 
 
 def _licences(subjects: Mapping[str, Subject]) -> list[str]:
-    lines = ["### Licences", "", "Of what the installations contain that is not h123's own.", ""]
+    lines = [
+        "### Licences",
+        "",
+        "These licences apply to all installed parts that are not part of h123.",
+        "",
+    ]
     rows = []
     for name, subject in subjects.items():
         parts = ", ".join(f"{part.name} {part.version} ({part.licence})" for part in subject.parts)

@@ -14,26 +14,26 @@ from h123.verification.constants import DeclaredComparison, compared
 _HEAD = """\
 # Do packets agree with the source code?
 
-Written by `h123 publish` from [subjects/constants.toml](../subjects/constants.toml), which lists the lines of each
-stack's source, and from the records in [verified/](verified); not to be edited. `h123 verify NAME` measures the
-constants on your machine, `python tools/sources.py SOURCE VERSION FOLDER` prints the lines of a source that you have
-unpacked."""
+`h123 publish` writes this page from [subjects/constants.toml](../subjects/constants.toml), which lists the relevant
+lines of each stack's source, and from the records in [verified/](verified); do not edit it. `h123 verify NAME` measures
+the constants on your machine. `python tools/sources.py SOURCE VERSION FOLDER` prints the lines from a source that you
+have unpacked."""
 _TABLE = """\
-The site's page compares them one by one here, with the lines of the source.
+On the site, a table here compares the constants one by one, with the lines of the source.
 
 <!-- generated: constants -->"""
 _RULES = """\
-These values count as the same:
+A value from packets agrees with the source within these limits:
 
-* **initial window**: TCP counts packets, and the first flight has exactly that number. QUIC counts bytes: the full
-  packets of the first flight fill the window to within one packet, since a sender may check for room before sending.
-  Packets have their initial size, unless the source gives one.
-* **a loss leaves**: a share at most 0.03 below the source's factor or 0.08 above it, since it is measured after the
-  window has grown again for two round trips. BBR has no such factor.
-* **a lost tail is sent again after**: the formula's result for a round trip of 2 ms, plus up to 1.5 ms for timers. RFC
-  9002 (6.2.1) adds the round trip, four times its variation but at least 1 ms, and the receiver's announced maximum
-  acknowledgement delay, here 25 ms: 28 to 31 ms. For TCP it is the second retransmission, which the retransmission
-  timer triggers; the first may be earlier, as a tail loss probe."""
+* **initial window**: Over TCP, the number of packets in the first flight is exact. QUIC counts bytes: the full packets
+  of the first flight fill the window to within one packet, because a sender may check for room before sending. Packets
+  have their initial size unless the source gives one.
+* **a loss leaves**: The share is at most 0.03 below the source's factor or 0.08 above it, because it is measured after
+  the window has grown again for two round trips. BBR has no such factor.
+* **a lost tail is sent again after**: The time is the formula's result for a round trip of 2 ms, plus up to 1.5 ms for
+  timers. RFC 9002 (6.2.1) adds the round trip, four times its variation (at least 1 ms), and the receiver's announced
+  maximum acknowledgement delay, here 25 ms: 28 to 31 ms. Over TCP, the value is the second retransmission, which the
+  retransmission timer triggers; the first may be earlier, as a tail loss probe."""
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,8 @@ def _summary(every: Sequence[DeclarationCheck]) -> str:
     same = sum(comparison_of_all.agrees for comparison_of_all in all_of_them)
     servers = len({check.declared.subject for check in every if check.comparisons})
     differ = len(all_of_them) - same
-    rest = f"; the other {differ} differ, [each for a reason that is named](#differences)" if differ else ""
-    return f"{same} of {len(all_of_them)} constants of {servers} servers are what their sources say{rest}."
+    rest = f" For the other {differ}, see [differences](#differences)." if differ else ""
+    return f"{same} of {len(all_of_them)} constants of {servers} servers agree with the source code.{rest}"
 
 
 def constants_table(every: Sequence[DeclarationCheck]) -> list[str]:
@@ -128,13 +128,15 @@ def constants_table(every: Sequence[DeclarationCheck]) -> list[str]:
             )
         if not check.comparisons:
             rest = dict.fromkeys(("its source says", "where", "packets show", "the same"), NOTHING)
-            rows.append({"server": check.server, "over": check.over, "constant": "not measured as it is now", **rest})
+            rows.append(
+                {"server": check.server, "over": check.over, "constant": "current version not measured", **rest}
+            )
     return list(table(rows))
 
 
 def _differences(every: Sequence[DeclarationCheck]) -> list[str]:
     lines = [
-        f"* **{check.server}**, {check.over}, {comparison.constant}: {comparison.differs or 'no reason is known yet.'}"
+        f"* **{check.server}**, {check.over}, {comparison.constant}: {comparison.differs or 'No reason is known yet.'}"
         for check in every
         for comparison in check.comparisons
         if not comparison.agrees
@@ -152,10 +154,10 @@ def _sources(every: Sequence[DeclarationCheck]) -> list[str]:
     listed = [
         {
             "source": source,
-            "version that was read": version,
+            "version read": version,
             "from": read_from,
             "servers": ", ".join(dict.fromkeys(servers)),
-            "why not the installed one": otherwise or NOTHING,
+            "why not the installed version": otherwise or NOTHING,
         }
         for (source, version, read_from, otherwise), servers in rows.items()
     ]

@@ -35,39 +35,49 @@ from h123.verification.constants import (
 _ALIKE = 0.1
 """If losses leave shares of the window that differ by more than this, the table shows their range."""
 _CONSTANTS = """\
-These constants come from packets, under the virtual clock, over a link that only delays: 50 ms each way; 1 ms each way
-for the lost tail. *First flight*: data sent before its first acknowledgement can have come back: packets (full ones),
-bytes, and the share of a round trip over which they were sent if it was not at once. *Growth*: the ratio of a round
-trip's bytes to the previous one's in slow start. *Slow start ends*: the bytes of the first round trip that the next one
-barely exceeds. A *fixed limit* is one such as a receive window or a send buffer, *slower growth* one such as HyStart's.
-*A loss leaves*: the share of the window that remains after one lost packet in steady state; the median of three
-transfers that lose different packets, with their range if they are more than a tenth apart. It is measured after the
-window has grown again for two round trips: with 50 packets, 0.7 has become 0.73 to 0.77, and 0.5 has become 0.54. *A
-lost tail*: ms until it is sent again, and from then until it is sent once more. [constants.md](constants.md) compares
-the first flight and these two with the stacks' source code. *Payloads*: bytes after the TCP or UDP header. *Handshake*:
-round trips, bytes up, bytes down. *Receive windows*: the data that the server lets a client send first on a stream and
-on the connection, as announced; TCP's own windows, which also limit h1, are not announced in one number. *Uploads in
-flight*: the most that the sender had in flight towards the server in a round trip of 100 ms, in the first 10 MB and
-later, where ≈ was still changing; an upload there carries at most ten times as many bytes per second. `h123 list
-subjects NAME` shows more, and why a value is missing."""
+These constants come from packets, under the virtual clock, over a link that only delays: 50 ms each way, or 1 ms each
+way for the lost tail. `h123 list subjects NAME` shows more of them, and why a value is missing.
+[constants.md](constants.md) compares the first flight, the loss and the lost tail with the stacks' source code.
+
+* *First flight*: the data sent before the first acknowledgement of it can have arrived: packets (in brackets: full
+  packets), bytes and, if the server did not send them at once, the share of a round trip that it took.
+* *Growth*: the ratio of a round trip's bytes to the previous round trip's, in slow start.
+* *Slow start ends*: the bytes of the first round trip that the next one barely exceeds. A *fixed limit* may be a
+  receive window or a send buffer; *slower growth* may come from HyStart.
+* *A loss leaves*: the share of the window that remains after one lost packet in steady state. It is the median of three
+  transfers that lose different packets, with their range if they differ by more than 0.1. It is measured after the
+  window has grown again for two round trips: with 50 packets, 0.7 has become 0.73 to 0.77, and 0.5 has become 0.54.
+* *A lost tail*: the ms until lost packets at the end of an answer are sent again, and the ms until they are sent once
+  more.
+* *Payloads*: bytes after the TCP or UDP header.
+* *Handshake*: round trips, bytes up, bytes down.
+* *Receive windows*: how much a client may first send on a stream and on the connection, as the server announces. TCP's
+  own windows, which also limit h1, are not announced in one number.
+* *Uploads in flight*: the most that the sender had in flight towards the server in a round trip of 100 ms, in the first
+  10 MB and later; ≈ marks a value that was still changing. Per second, an upload carries at most ten times as much."""
 _RECEPTION = """\
-These values come from the server's log. *Requests open at once*: how many of the simultaneous requests were open before
-any was answered; others waited at the client. *Receive windows*: how far ahead of the received data the client lets the
-server send, at first and during a download of 20 MB, with round trips of 200 ms: over a path that holds more, they are
-the limit."""
+These values come from the server's log.
+
+* *Requests open at once*: how many of the simultaneous requests were open before any was answered. The others waited at
+  the client.
+* *Receive windows*: how far ahead of the received data the client lets the server send, at first and during a download
+  of 20 MB with round trips of 200 ms. On a path that can have more data in flight, they limit the rate."""
 _CLIENT_CONSTANTS = """\
-These are the same constants for clients: first flight, growth and losses for their uploads to the server go. *Downloads
-in flight*: the most that the server had in flight towards the client in a round trip of 100 ms, as limited by the
-client's receive windows. *Acknowledges*: packets that the client sends per data packet in a download."""
+These are the same constants for clients. First flight, growth and loss come from the client's uploads to the server go.
+
+* *Downloads in flight*: the most that the server had in flight towards the client in a round trip of 100 ms, as limited
+  by the client's receive windows.
+* *Acknowledges*: packets that the client sends per data packet in a download."""
 _MOVES = """\
-After one second of a 5 MB download over 40 ms and 10 Mbit/s, the client's packets come from another port (as when a NAT
-has forgotten it) or from another address (RFC 9000, section 9). *Survived*: the download finished on the same
-connection. The first time is from the first packet from the new place to the first one sent there, the second one from
-the move to the next full packet that reached the client. Both are under the virtual clock, so the machine does not
-affect them. The result also depends on the client: here it is `go`, whose own connection IDs are empty, and nginx
-continues only with a client that has given it another one. [results/migration.md](results/migration.md) has other
-clients. Subjects declare none of this, so it cannot make a verification fail. `h123 verify NAME --moves` measures it
-again."""
+After one second of a 5 MB download over 40 ms and 10 Mbit/s, the client's packets come from a different port (as when a
+NAT has forgotten the old one) or from a different address (RFC 9000, section 9). *Survived* means that the download
+finished on the same connection. The first time is how long the server took, after the first packet from the new place,
+to send a packet there. The second time is from the move until the next full packet reached the client.
+
+The client is `go`, and the result depends on it: its connection IDs are empty, and nginx continues only with a client
+that has given it another one. [results/migration.md](results/migration.md) has other clients. Times are under the
+virtual clock, so the machine does not affect them. Subjects do not declare what they do after a move, so no
+verification fails because of it. `h123 verify NAME --moves` measures it."""
 
 
 def measured_constants(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[list[str]]:
@@ -169,7 +179,7 @@ def _kernel(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]
         for constants in (_measured(subjects[PROBE], records.get(PROBE)) if PROBE in subjects else [])
         if constants.protocol == KERNEL_PROTOCOL
     ]
-    where = f"Of Linux as the virtual clock has it, with the server {PROBE} over {KERNEL_PROTOCOL}."
+    where = f"Constants of Linux in the virtual kernel, measured with the server {PROBE} over {KERNEL_PROTOCOL}."
     return ["## Constants of the kernel's TCP", "", where, "", *table(rows)] if rows else []
 
 

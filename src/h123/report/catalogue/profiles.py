@@ -12,17 +12,21 @@ from h123.verification import PublicRecord
 from h123.verification.profile import SITUATIONS, SituationResult, holding_words, slowness
 
 _HEAD = """\
-# What holds servers and clients back
+# What limits servers and clients
 
-Written by `h123 publish` from the records in [verified/](verified); not to be edited. `h123 profile NAME` measures one
-on your machine, under the virtual clock, where processing takes no time.
+`h123 publish` writes this page from the records in [verified/](verified); do not edit it. `h123 profile NAME` measures
+a server or client on your machine, under the virtual clock, where processing takes no time.
 
-Each cell shows the mean request's time as a multiple of the minimum (a round trip, and the body at the link's rate),
-and each cause that takes a tenth of that time or more, according to the link's packets ([why.md](why.md)). The other
-end is `go`; over HTTP/1.1 and HTTP/2 the kernel's CUBIC sends. *Under way* is the most data in flight in a round trip.
-*Sent in bursts* means that a QUIC sender sends each round trip's data within a tenth of it, unpaced."""
+Each cell shows the mean time of a request as a multiple of the minimum, which is a round trip plus the time to send the
+body at the link's rate. It also names each [cause](why.md) that takes a tenth of the mean time or more, according to
+the link's packets. The other end is `go`. Over HTTP/1.1 and HTTP/2 the kernel sends, with CUBIC.
+
+* *Under way* is the most data in flight in a round trip.
+* *Sent in bursts* means that a QUIC sender sends each round trip's data within a tenth of the round trip, unpaced.
+
+These are the situations:"""
 _TABLES = """\
-The site lists all servers and clients here, and `h123 list subjects NAME` prints the profile of one.
+The site lists the profiles of all servers and clients here. `h123 list subjects NAME` prints the profile of one.
 
 <!-- generated: profiles -->"""
 
@@ -56,7 +60,7 @@ def _missing(role: VerifiedRole, subjects: Mapping[str, Subject], rows: Sequence
     there = {row[role] for row in rows}
     able = (name for name, subject in subjects.items() if getattr(subject, role) is not None)
     names = sorted(name for name in able if name not in there)
-    return ["", f"No profile of theirs has been published: {', '.join(names)}."] if names else []
+    return ["", f"No profile has been published for: {', '.join(names)}."] if names else []
 
 
 def _rows(subject: Subject, role: VerifiedRole, record: PublicRecord | None) -> Iterator[dict[str, str]]:

@@ -70,10 +70,10 @@ _THREE, _FOUR, _TWELVE = ({"requests": count} for count in (3, 4, 12))
 PACING = "far-sending"
 """The situation that shows whether a sender paces."""
 SITUATIONS = (
-    Situation(PACING, "sends far and fast", "sends", 10_000_000, 100, 200, parameters=_THREE),
-    Situation("far-getting", "gets from far and fast", "gets", 10_000_000, 100, 200, parameters=_THREE),
+    Situation(PACING, "sends over a long, fast link", "sends", 10_000_000, 100, 200, parameters=_THREE),
+    Situation("far-getting", "receives over a long, fast link", "gets", 10_000_000, 100, 200, parameters=_THREE),
     Situation("losses", "sends through losses", "sends", 1_000_000, 30, 20, loss=0.005, parameters=_TWELVE),
-    Situation("short-queue", "sends into a short queue", "sends", 2_000_000, 40, 50, queue=20, parameters=_FOUR),
+    Situation("short-queue", "sends through a short queue", "sends", 2_000_000, 40, 50, queue=20, parameters=_FOUR),
     Situation("first-small", "first request, 1 kB", "asks", 1_000, 100, 100, parameters=_FIRST),
     Situation("first-large", "first request, 100 kB", "asks", 100_000, 100, 100, parameters=_FIRST),
 )

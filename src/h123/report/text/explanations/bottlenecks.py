@@ -11,12 +11,12 @@ from h123.study import Study
 _NAMED = 0.25
 """The minimum share of a request's time that is reported, unless it is the largest."""
 _PACKETS = (
-    "**Bold**: what took the largest part of a mean request's time, according to the link's packets. Other parts of a "
-    "quarter or more follow it."
+    "**Bold** is what took the largest part of the mean time of a request, according to the link's packets. Other "
+    "parts of a quarter or more follow."
 )
 _PROCESSORS = (
-    "Over a plain veth, **bold**: what worked, or waited for a processor, for 90 % of the time or more (100 % is one "
-    "processor). If neither did, it is the one that did so more, if that was half of the time or more."
+    "Over a plain veth, **bold** is the side that worked or waited for a processor for at least 90 % of the time "
+    "(100 % is one processor). If neither did, it is the busier side, if it was busy for at least half of the time."
 )
 
 
@@ -26,7 +26,7 @@ def chosen_rows(rows: Sequence[Bottlenecks], only: Mapping[str, Collection[str]]
     if not selection:
         raise UserError(
             "none of these trials shows what limited it",
-            remedy="imported trials cannot, and under the virtual clock over a plain veth nothing takes time",
+            remedy="choose trials that h123 ran itself, under the wall clock if they use a plain veth",
         )
     return selection
 
