@@ -6,7 +6,7 @@ One machine is slow, or its ratios are off by an amount that matters a lot, a li
 is one between two levels that do not differ on the other three machines. The bars, each with two standard errors, are:
 
 - false differences occur in at most 5 % of campaigns;
-- if the ratios of all machines are alike, a machine is named in at most 1 % of campaigns;
+- if all machines have the same ratios, a machine is named in at most 1 % of campaigns;
 - a machine whose ratios are off by half is left out in at least 95 % of campaigns with 24 blocks or more.
 
 The exit status is 1 if a bar is missed.

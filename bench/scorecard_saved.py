@@ -34,7 +34,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _place(one: Row) -> str:
-    """Return the server and the network of a comparison, as far as the campaign varies them."""
+    """Return the server and the network of a comparison. A factor that the campaign does not vary is left out."""
     return ", ".join(one["cell"][factor] for factor in ("server", "network") if factor in one["cell"])
 
 

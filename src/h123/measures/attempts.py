@@ -91,7 +91,7 @@ class Attempt:
 
     @property
     def tls_versions(self) -> set[str]:
-        """The TLS versions (`1.3`, `1.2`...), as far as they are known; `none` for requests without TLS."""
+        """The known TLS versions (`1.3`, `1.2`...), or `none` for requests without TLS."""
         return {kind.version for kind in self.tls if kind.version}
 
     @property

@@ -1,4 +1,5 @@
-"""Claims in words, for the terminal and the page: the claim, its measurement, the verdict and the reason."""
+"""Says what is known about claims, for the terminal and the page: the claim, its measurement, the verdict and the
+reason."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -61,7 +61,7 @@ class Arm:
         return _if_there(lambda: read_packets(self.attempt.folder))
 
     def of_way(self, way: int) -> Packets:
-        """Return the packets in one direction. Empty without a record."""
+        """Return the packets in one direction. Empty if packets were not recorded."""
         record = self.packets
         return np.empty(0, PACKET) if record is None else record[record["way"] == way]
 
