@@ -194,7 +194,7 @@ fn late(times: &[(u64, u64)]) {
     let mut lateness = Lateness::new();
     let (mut stalls, mut others) = (Stalls::default(), Stalls::default());
     for (number, &(due, done)) in times.iter().enumerate() {
-        lateness.record(done.saturating_sub(due));
+        lateness.record(done.saturating_sub(due), 1);
         let one = if number % 2 == 0 {
             &mut stalls
         } else {

@@ -280,7 +280,7 @@ mod tests {
     use super::*;
     use crate::host::namespace::Host;
     use crate::host::netlink::{Netlink, near};
-    use crate::link::tun::{FRAME, Tun};
+    use crate::link::tun::{LONGEST, Tun};
 
     const SENT: usize = 5;
 
@@ -316,7 +316,7 @@ mod tests {
             sent.push(before..=now_ns());
         }
         std::thread::sleep(Duration::from_millis(30));
-        let mut frame = [0; FRAME];
+        let mut frame = [0; LONGEST];
         for times in sent {
             let arrival = tun
                 .read(&mut frame)

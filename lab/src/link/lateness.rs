@@ -24,8 +24,9 @@ impl Lateness {
         Self(Histogram::new_with_bounds(1, HIGHEST_NS, 3).expect("constant bounds in order"))
     }
 
-    pub fn record(&mut self, ns: u64) {
-        self.0.saturating_record(ns);
+    /// So many packets left that late.
+    pub fn record(&mut self, ns: u64, packets: u64) {
+        self.0.saturating_record_n(ns, packets);
     }
 
     pub fn report(&self) -> LatenessReport {

@@ -10,11 +10,11 @@ use h123_link::Ecn;
 
 #[cfg(test)]
 pub use self::rewrite::tests;
-pub use self::rewrite::{mark, port_unreachable, rewrite};
+pub use self::rewrite::{NEEDS_CHECKSUM, adjust, mark, port_unreachable, rewrite};
 
 const ICMP: u8 = 1;
-const TCP: u8 = 6;
-const UDP: u8 = 17;
+pub const TCP: u8 = 6;
+pub const UDP: u8 = 17;
 const IP_HEADER: usize = 20;
 const UDP_HEADER: usize = 8;
 const TCP_HEADER: usize = 20;

@@ -1,12 +1,11 @@
 //! A TUN device: the end of an emulated link inside a host.
 //!
-//! Each packet comes with the 10-byte virtio-net header, of which only checksum offload is accepted. So the
-//! kernel segments TCP and UDP batches before they reach the link (each datagram is lost or kept on its
-//! own), `UDP_SEGMENT` still works for the sender, and a checksum that was left partial stays valid for
-//! the receiver when the header is passed on with the packet.
+//! Each frame comes with the 10-byte virtio-net header. The device accepts partial checksums, which stay valid for the
+//! receiver when the header is passed on, and trains: segments of one TCP or UDP flow that the sender handed to its kernel at
+//! once (`train`).
 
 use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, IoSlice, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
@@ -20,8 +19,14 @@ use crate::link::arrival::Arrivals;
 /// `struct virtio_net_hdr`.
 pub const HEADER: usize = 10;
 const MTU: usize = 1500;
-/// Large enough for any packet the device hands out.
+/// Large enough for any packet that is no train.
 pub const FRAME: usize = HEADER + MTU;
+/// Large enough for any frame the device hands out.
+pub const LONGEST: usize = HEADER + (1 << 16);
+/// What the device may leave to the link: checksums, and the segmentation of TCP (`TUN_F_TSO4`, `TUN_F_TSO6`).
+const OFFLOADS: libc::c_uint = 0x1 | 0x2 | 0x4;
+/// And of UDP (`TUN_F_USO4`, `TUN_F_USO6`), from Linux 6.2 on.
+const UDP_OFFLOADS: libc::c_uint = 0x20 | 0x40;
 
 const DEVICE: &str = "/dev/net/tun";
 
@@ -119,11 +124,19 @@ impl Tun {
         unsafe {
             tun_set_interface(file.as_raw_fd(), &request)
                 .with_context(|| format!("creating the TUN device {name}"))?;
-            tun_set_offload(file.as_raw_fd(), libc::TUN_F_CSUM as libc::c_int)
-                .context("setting checksum offload")?;
+            tun_set_offload(file.as_raw_fd(), (OFFLOADS | UDP_OFFLOADS) as libc::c_int)
+                .or_else(|_| tun_set_offload(file.as_raw_fd(), OFFLOADS as libc::c_int))
+                .context("setting checksum and segmentation offload")?;
         }
         let arrivals = Arrivals::of(&file);
         Ok(Self { file, arrivals })
+    }
+
+    /// Makes the kernel cut trains before they reach this device.
+    #[cfg(test)]
+    pub fn refuse_trains(&self) {
+        // SAFETY: the descriptor is open.
+        unsafe { tun_set_offload(self.file.as_raw_fd(), 1) }.unwrap();
     }
 
     /// Whether packets are stamped by the kernel.
@@ -136,8 +149,8 @@ impl Tun {
         self.arrivals.as_ref().map_or(0, Arrivals::dropped)
     }
 
-    /// The next packet with its header, if one is waiting.
-    pub fn read(&mut self, frame: &mut [u8; FRAME]) -> std::io::Result<Option<FrameArrival>> {
+    /// The next frame, if one is waiting. `frame` has room for `LONGEST` bytes.
+    pub fn read(&mut self, frame: &mut [u8]) -> std::io::Result<Option<FrameArrival>> {
         match (&self.file).read(frame) {
             Ok(length) => Ok(Some(FrameArrival {
                 length,
@@ -156,20 +169,30 @@ impl Tun {
         self.arrivals.iter_mut().for_each(Arrivals::settle);
     }
 
-    /// Hands a packet to the host. One that is no IP packet (a raw socket can send anything) has arrived too, though the host
+    /// Hands a frame to the host. One that is no IP packet (a raw socket can send anything) has arrived too, though the host
     /// refuses it.
     pub fn write(&self, frame: &[u8]) -> std::io::Result<()> {
-        match (&self.file).write(frame) {
-            Err(e) if e.kind() != ErrorKind::InvalidInput => Err(e),
-            _ => Ok(()),
-        }
+        accepted((&self.file).write(frame))
+    }
+
+    /// The same with a frame in two parts.
+    pub fn write_parts(&self, head: &[u8], payload: &[u8]) -> std::io::Result<()> {
+        let parts = [IoSlice::new(head), IoSlice::new(payload)];
+        accepted((&self.file).write_vectored(&parts))
     }
 
     /// Throws away what is waiting.
     pub fn drain(&mut self) -> std::io::Result<()> {
-        let mut frame = [0; FRAME];
+        let mut frame = [0; LONGEST];
         while self.read(&mut frame)?.is_some() {}
         Ok(())
+    }
+}
+
+fn accepted(written: std::io::Result<usize>) -> std::io::Result<()> {
+    match written {
+        Err(e) if e.kind() != ErrorKind::InvalidInput => Err(e),
+        _ => Ok(()),
     }
 }
 

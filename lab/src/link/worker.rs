@@ -7,31 +7,32 @@
 //! packet's arrival and some later, when its turn in a managed queue comes.
 
 mod direction_state;
-mod pending;
 mod release;
+mod trains;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 
-use h123_link::{Decision, Fate, Packet, Party};
+use h123_link::{Fate, Packet, Party};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::EventFd;
 use nix::sys::time::TimeSpec;
 
-use self::direction_state::DirectionState;
 pub use self::direction_state::Ledger;
-use self::pending::{Pending, Undecided};
-use self::release::{Buffer, Release};
+use self::direction_state::{DirectionState, Released};
+use self::release::Release;
+use self::trains::{Held, Trains, of_ticket, ticket};
 use crate::files::per_direction::{DOWN, UP};
 use crate::host::monotonic::now_ns;
 use crate::link::course::Course;
 use crate::link::nat::{Nat, Translation};
 use crate::link::packet::{self, FlowEnd};
 use crate::link::packet_record::Packets;
-use crate::link::tun::{FRAME, FrameArrival, HEADER, Tun};
+use crate::link::tun::{HEADER, Tun};
 
 /// Packets read from one device before the other, and what is due, get their turn.
 const BATCH: usize = 32;
@@ -66,10 +67,9 @@ pub struct Worker {
     course: u64,
     /// If they are to be recorded.
     packets: Option<Packets>,
-    undecided: Undecided,
+    trains: Trains,
     queue: BinaryHeap<Reverse<Release>>,
     sequence: u64,
-    spare: Vec<Buffer>,
 }
 
 impl Worker {
@@ -82,10 +82,9 @@ impl Worker {
             zero_ns: now_ns(),
             course: 0,
             packets: course.record(),
-            undecided: Undecided::new(),
+            trains: Trains::new(),
             queue: BinaryHeap::with_capacity(4096),
             sequence: 0,
-            spare: (0..4096).map(|_| Box::new([0; FRAME])).collect(),
         }
     }
 
@@ -172,23 +171,69 @@ impl Worker {
             .filter_map(|direction| direction.path.deadline())
             .min();
         let decision = decision.map(|ns| self.zero_ns.saturating_add(ns));
-        while let Some(next) = self.queue.peek_mut() {
+        while let Some(next) = self.queue.peek() {
             let now = now_ns();
             if next.0.due_ns > now {
                 let next_ns = next.0.due_ns.min(decision.unwrap_or(u64::MAX));
                 return Ok(Some(next_ns.saturating_sub(now)));
             }
-            let release = std::collections::binary_heap::PeekMut::pop(next).0;
-            self.pairs[release.pair][1 - release.way].write(&release.frame[..release.length])?;
-            if release.course == self.course && !release.copy {
-                self.directions[release.way].count(&release, now);
-                if let (Some(packets), Some(place)) = (&mut self.packets, release.record) {
-                    packets.left(place, now);
-                }
-            }
-            self.spare.push(release.frame);
+            self.release_next(now)?;
         }
         Ok(decision.map(|ns| ns.saturating_sub(now_ns())))
+    }
+
+    /// Releases the packet that is due first, with those of its train that follow it and are due too.
+    fn release_next(&mut self, now: u64) -> io::Result<()> {
+        let Some(Reverse(mut release)) = self.queue.pop() else {
+            return Ok(());
+        };
+        self.left(&release, now);
+        while let Some(next) = self.next_of(&mut release, now) {
+            self.left(&next, now);
+        }
+        let (train, segments) = (release.train, release.segments());
+        let held = self.trains.get(train);
+        let end = match held.way {
+            UP => FlowEnd::Source,
+            _ => FlowEnd::Destination,
+        };
+        let change = |headers: &mut [u8]| {
+            release.translation.apply(headers, end);
+            if release.marked {
+                packet::mark(headers);
+            }
+        };
+        let tun = &self.pairs[held.pair][1 - held.way];
+        held.train.write(segments.clone(), change, tun)?;
+        self.trains.gone(train, segments.len());
+        Ok(())
+    }
+
+    /// The one after a release, if it is due and has joined it.
+    fn next_of(&mut self, release: &mut Release, now: u64) -> Option<Release> {
+        let next = self.queue.peek_mut()?;
+        let joined = next.0.due_ns <= now && release.join(&next.0);
+        joined.then(|| PeekMut::pop(next).0)
+    }
+
+    /// Counts packets that leave.
+    fn left(&mut self, release: &Release, now: u64) {
+        let held = self.trains.get(release.train);
+        if held.course != self.course || release.copy {
+            return;
+        }
+        let segments = release.segments();
+        let bytes = held.train.bytes(segments.clone());
+        let amount = Released {
+            packets: segments.len() as u64,
+            bytes: bytes as u64,
+        };
+        self.directions[held.way].count(held.pair, amount, release.due_ns, now);
+        if let Some(packets) = &mut self.packets {
+            for place in segments.filter_map(|segment| held.record(segment)) {
+                packets.left(place, now);
+            }
+        }
     }
 
     /// Takes in what waits on one side, up to a batch; true if nothing is left there. Under the virtual clock every system call
@@ -199,72 +244,61 @@ impl Worker {
             return Ok(true);
         }
         for _ in 0..BATCH {
-            let mut frame = self.spare.pop().unwrap_or_else(|| Box::new([0; FRAME]));
-            let Some(arrival) = self.pairs[pair][way].read(&mut frame)? else {
-                self.spare.push(frame);
+            let Some(arrival) = self.pairs[pair][way].read(&mut self.trains.inbox)? else {
                 return Ok(true);
             };
-            self.offer(pair, way, frame, &arrival)?;
+            let train = self.trains.take_in(arrival.length);
+            self.offer(Held::new(train, self.course, pair, way), arrival.at_ns)?;
         }
         Ok(false)
     }
 
-    /// Offers a packet to the model, and does what that has decided by its arrival.
-    fn offer(
-        &mut self,
-        pair: usize,
-        way: usize,
-        frame: Buffer,
-        arrival: &FrameArrival,
-    ) -> io::Result<()> {
+    /// Offers the segments of a train to the model, and does what that has decided by their arrival.
+    fn offer(&mut self, mut held: Held, arrived_ns: u64) -> io::Result<()> {
         // One that came before this course and was read in it counts as its first.
-        let at_ns = arrival.at_ns.saturating_sub(self.zero_ns);
-        let ip = &frame[HEADER..arrival.length];
-        let flows_apart = self.directions[way].path.tells_flows_apart();
-        let packet = described(ip, flows_apart);
-        let translation = match &mut self.nat {
-            Some(nat) if (pair, way) == (OWN, UP) => nat.outwards(at_ns, ip),
-            _ => Translation::AsItIs,
-        };
+        let at_ns = arrived_ns.saturating_sub(self.zero_ns);
+        let (pair, way, segments) = (held.pair, held.way, held.train.segments());
+        let path = &self.directions[way].path;
+        let mut packet = described(held.train.ip(), path.tells_flows_apart());
+        if let Some(nat) = &mut self.nat
+            && (pair, way) == (OWN, UP)
+        {
+            held.translation = nat.outwards(at_ns, held.train.ip());
+        }
         // What crosses the link is no part of its record, and moves nowhere.
-        let (party, record) = match pair {
-            OWN => (
-                Party::Own,
-                self.record(at_ns, way, &frame, arrival.length, translation),
-            ),
-            _ => (Party::Cross, None),
+        let party = match pair {
+            OWN => Party::Own,
+            _ => Party::Cross,
         };
-        let ticket = self.undecided.add(Pending {
-            frame,
-            length: arrival.length,
-            course: self.course,
-            pair,
-            way,
-            translation,
-            record,
-        });
-        self.directions[way]
-            .path
-            .offer(at_ns, party, packet, ticket);
+        if pair == OWN && self.packets.is_some() {
+            self.record(at_ns, &mut held);
+        }
+        let place = self.trains.add(held);
+        for segment in 0..segments {
+            packet.bytes = self.trains.get(place).train.bytes(segment..segment + 1) as u32;
+            let ticket = ticket(place, segment);
+            let path = &mut self.directions[way].path;
+            path.offer(at_ns, party, packet, ticket);
+        }
         self.decide(way, at_ns)
     }
 
-    /// Records an arrival, as the server sees it: before a packet comes to the client, and after one left it.
-    fn record(
-        &mut self,
-        at_ns: u64,
-        way: usize,
-        frame: &Buffer,
-        length: usize,
-        translation: Translation,
-    ) -> Option<usize> {
-        let (packets, came_ns) = (self.packets.as_mut()?, self.zero_ns + at_ns);
-        if let Translation::As(..) = translation {
-            let mut seen = frame.clone();
-            translation.apply(&mut seen[..length], FlowEnd::Source);
-            return packets.came(came_ns, way, &seen[HEADER..length]);
+    /// Records arrivals, as the server sees them: before a packet comes to the client, and after one left it.
+    fn record(&mut self, at_ns: u64, held: &mut Held) {
+        let (Some(packets), came_ns) = (&mut self.packets, self.zero_ns + at_ns) else {
+            return;
+        };
+        for segment in 0..held.train.segments() {
+            let mut seen = held.train.segment(segment);
+            held.translation.apply(&mut seen, FlowEnd::Source);
+            let Some(place) = packets.came(came_ns, held.way, &seen[HEADER..]) else {
+                continue;
+            };
+            if held.records.is_empty() {
+                held.records.start = place;
+            }
+            held.records.end = place + 1;
         }
-        packets.came(came_ns, way, &frame[HEADER..length])
     }
 
     /// Does what a direction's model decides by now.
@@ -279,80 +313,72 @@ impl Worker {
 
     /// Does what a direction's model decides by `now_ns`, of the course.
     fn decide(&mut self, way: usize, now_ns: u64) -> io::Result<()> {
+        let mut together: Option<Release> = None;
         loop {
-            let (waiting, nat) = (&mut self.undecided, &self.nat);
+            let (trains, nat) = (&mut self.trains, &self.nat);
+            let mut arriving = None;
             let reaches = |ticket, left_ns| {
-                let pending = waiting.get(ticket);
-                if let (Some(nat), DOWN) = (nat, way) {
-                    let ip = &pending.frame[HEADER..pending.length];
-                    pending.translation = nat.inwards(left_ns, ip);
-                }
-                pending.translation != Translation::Closed
+                let held = trains.get(of_ticket(ticket).0);
+                let translation = match nat {
+                    Some(nat) if way == DOWN => nat.inwards(left_ns, held.train.ip()),
+                    _ => held.translation,
+                };
+                arriving = Some(translation);
+                translation != Translation::Closed
             };
             let Some(decision) = self.directions[way].path.next(now_ns, reaches) else {
-                return Ok(());
+                break;
             };
-            let pending = self.undecided.take(decision.ticket);
-            self.send_off(pending, decision)?;
-        }
-    }
-
-    /// Puts a packet that is delivered on its way, to the other end of its pair.
-    fn send_off(&mut self, pending: Pending, decision: Decision) -> io::Result<()> {
-        let Pending {
-            mut frame,
-            length,
-            course,
-            pair,
-            way,
-            translation,
-            record,
-        } = pending;
-        // Of an earlier course nothing is recorded any more.
-        let record = record.filter(|_| course == self.course);
-        if let (Some(packets), Some(place)) = (&mut self.packets, record) {
-            packets.decided(place, decision);
-        }
-        let Fate::Deliver { at, copy } = decision.fate else {
-            if let Fate::Blocked { reject: true } = decision.fate
-                && let Some(answer) = packet::port_unreachable(&frame[HEADER..length])
+            let (train, segment) = of_ticket(decision.ticket);
+            let held = self.trains.get(train);
+            // Of an earlier course nothing is recorded any more.
+            if held.course == self.course
+                && let (Some(packets), Some(place)) = (&mut self.packets, held.record(segment))
             {
-                self.pairs[pair][way].write(&answer)?;
+                packets.decided(place, decision);
             }
-            self.spare.push(frame);
-            return Ok(());
-        };
-        let end = match way {
-            UP => FlowEnd::Source,
-            _ => FlowEnd::Destination,
-        };
-        translation.apply(&mut frame[..length], end);
-        if decision.marked {
-            packet::mark(&mut frame[..length]);
+            let Fate::Deliver { at, copy } = decision.fate else {
+                self.drop(train, segment, decision.fate)?;
+                continue;
+            };
+            let due_ns = |at| self.zero_ns.saturating_add(at);
+            let release = |at| Release {
+                translation: arriving.unwrap_or(held.translation),
+                ..Release::new(due_ns(at), (train, segment), decision.marked)
+            };
+            let (original, copy) = (release(at), copy.map(release));
+            if let Some(earlier) = &mut together
+                && earlier.due_ns == original.due_ns
+                && copy.is_none()
+                && earlier.join(&original)
+            {
+                continue;
+            }
+            together
+                .take()
+                .into_iter()
+                .for_each(|earlier| self.schedule(earlier));
+            if let Some(copy) = copy {
+                self.trains.copied(train);
+                self.schedule(Release { copy: true, ..copy });
+            }
+            together = Some(original);
         }
-        let original = Release {
-            due_ns: self.zero_ns.saturating_add(at),
-            sequence: 0,
-            course,
-            pair,
-            way,
-            copy: false,
-            record,
-            length,
-            frame,
-        };
-        if let Some(at) = copy {
-            self.schedule(Release {
-                due_ns: self.zero_ns.saturating_add(at),
-                copy: true,
-                record: None,
-                frame: original.frame.clone(),
-                ..original
-            });
-        }
-        self.schedule(original);
+        together.into_iter().for_each(|last| self.schedule(last));
         // With nothing ahead of it, a packet that is due at once need not wait for the round.
         self.release_due().map(|_| ())
+    }
+
+    /// Forgets a segment that is not delivered, after the answer that a rejected one gets.
+    fn drop(&mut self, train: usize, segment: usize, fate: Fate) -> io::Result<()> {
+        let held = self.trains.get(train);
+        if let Fate::Blocked { reject: true } = fate
+            && let Some(answer) = packet::port_unreachable(&held.train.segment(segment)[HEADER..])
+        {
+            self.pairs[held.pair][held.way].write(&answer)?;
+        }
+        self.trains.gone(train, 1);
+        Ok(())
     }
 
     fn schedule(&mut self, release: Release) {

@@ -19,10 +19,19 @@ pub struct Bed {
 
 impl Bed {
     pub fn new(direction: Direction) -> Result<Self> {
+        Self::build(LinkKind::Emulated, Some(direction))
+    }
+
+    /// With a plain veth pair as its link.
+    pub fn veth() -> Result<Self> {
+        Self::build(LinkKind::Veth, None)
+    }
+
+    fn build(kind: LinkKind, direction: Option<Direction>) -> Result<Self> {
         let profile = Profile {
-            kind: LinkKind::Emulated,
-            up: Some(direction.clone()),
-            down: Some(direction),
+            kind,
+            up: direction.clone(),
+            down: direction,
             moves: vec![],
             cross: None,
         };
@@ -32,12 +41,18 @@ impl Bed {
         })
     }
 
-    pub fn link_and_ends(&mut self) -> (&mut Emulated, [Endpoint<'_>; 2]) {
+    /// The link, unless it is a veth pair, and its ends.
+    pub fn parts(&mut self) -> (Option<&mut Emulated>, [Endpoint<'_>; 2]) {
         let Network { hosts, links, .. } = &mut self.network;
         let ends = [
             (&hosts[0], Ipv4Addr::new(10, 1, 0, 1)),
             (&hosts[1], Ipv4Addr::new(10, 1, 0, 2)),
         ];
-        (links[0].as_mut().expect("the bed's link is emulated"), ends)
+        (links[0].as_mut(), ends)
+    }
+
+    pub fn link_and_ends(&mut self) -> (&mut Emulated, [Endpoint<'_>; 2]) {
+        let (link, ends) = self.parts();
+        (link.expect("the bed's link is emulated"), ends)
     }
 }

@@ -10,7 +10,7 @@ use h123_link::{Direction, Loss};
 use nix::sys::socket::{MsgFlags, recv, setsockopt, sockopt::UdpGsoSegment};
 
 use super::bed::Bed;
-use crate::check::probe::enlarge;
+use crate::check::probe::{Endpoint, enlarge};
 use crate::check::train::SMALLEST;
 use crate::host::account::{process_cpu_ns, thread_cpu_ns};
 use crate::host::monotonic::now_ns;
@@ -68,10 +68,24 @@ impl std::fmt::Display for Through {
     }
 }
 
-/// One bulk connection, client to server; the bar is in Gbit/s.
-pub fn tcp(bar: f64) -> Result<(String, bool)> {
-    let mut bed = Bed::new(Direction::default())?;
-    let (emulated, [client, server]) = bed.link_and_ends();
+/// What one bulk connection over a plain veth pair gets, Gbit/s.
+pub fn veth() -> Result<f64> {
+    let mut bed = Bed::veth()?;
+    Ok(transfer(bed.parts().1)?.0)
+}
+
+/// One bulk connection over a link, compared with what it gets over a plain veth pair; the bar is a share of that.
+pub fn tcp(direction: Direction, veth_gbit: f64, bar: f64) -> Result<(String, bool)> {
+    let mut bed = Bed::new(direction)?;
+    let (emulated, ends) = bed.link_and_ends();
+    let (gbit, through) = Through::of(emulated, || transfer(ends))?;
+    let share = gbit / veth_gbit;
+    let measured = format!("{gbit:.2} Gbit/s, {share:.2} of veth's {veth_gbit:.1}, {through}");
+    Ok((measured, share >= bar))
+}
+
+/// One bulk connection, client to server: Gbit/s, and the processor time of both ends' threads, ns.
+fn transfer([client, server]: [Endpoint; 2]) -> Result<(f64, u64)> {
     let listener = server
         .0
         .within(|| Ok(TcpListener::bind(SocketAddrV4::new(server.1, TCP_PORT))?))?;
@@ -80,30 +94,27 @@ pub fn tcp(bar: f64) -> Result<(String, bool)> {
         .within(|| Ok(TcpStream::connect(SocketAddrV4::new(server.1, TCP_PORT))?))?;
     let (mut incoming, _) = listener.accept()?;
     let end_ns = now_ns() + FLOOD_SECONDS * 1_000_000_000;
-    let ((bytes, ns), through) = Through::of(emulated, || {
-        std::thread::scope(|scope| {
-            let sender = scope.spawn(move || -> Result<u64> {
-                let data = vec![0; 1 << 18];
-                while now_ns() < end_ns {
-                    outgoing.write_all(&data)?;
-                }
-                Ok(thread_cpu_ns())
-            });
-            let (begin, spent) = (now_ns(), thread_cpu_ns());
-            let (mut bytes, mut buffer) = (0, vec![0; 1 << 18]);
-            loop {
-                match incoming.read(&mut buffer)? {
-                    0 => break,
-                    n => bytes += n as u64,
-                }
+    std::thread::scope(|scope| {
+        let sender = scope.spawn(move || -> Result<u64> {
+            let data = vec![0; 1 << 18];
+            while now_ns() < end_ns {
+                outgoing.write_all(&data)?;
             }
-            let sender_ns = sender.join().expect("the sender does not panic")?;
-            let spent = thread_cpu_ns() - spent;
-            Ok(((bytes, now_ns() - begin), sender_ns + spent))
-        })
-    })?;
-    let gbit = bytes as f64 * 8.0 / ns as f64;
-    Ok((format!("{gbit:.2} Gbit/s, {through}"), gbit >= bar))
+            Ok(thread_cpu_ns())
+        });
+        let (begin, spent) = (now_ns(), thread_cpu_ns());
+        let (mut bytes, mut buffer) = (0, vec![0; 1 << 18]);
+        loop {
+            match incoming.read(&mut buffer)? {
+                0 => break,
+                n => bytes += n as u64,
+            }
+        }
+        let sender_ns = sender.join().expect("the sender does not panic")?;
+        let ns = now_ns() - begin;
+        let gbit = bytes as f64 * 8.0 / ns as f64;
+        Ok((gbit, sender_ns + thread_cpu_ns() - spent))
+    })
 }
 
 /// As many small datagrams as a sender can send, which hands them over in batches; those that nobody has read are thrown away

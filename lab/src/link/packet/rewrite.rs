@@ -8,7 +8,7 @@ use crate::link::tun::HEADER;
 const ICMP_HEADER: usize = 8;
 const PORT_UNREACHABLE: [u8; 2] = [3, 3];
 /// In the virtio header: of the checksum only the pseudo-header's part is there; the kernel adds the rest.
-const NEEDS_CHECKSUM: u8 = 1;
+pub const NEEDS_CHECKSUM: u8 = 1;
 
 /// Gives one end of a packet that has a flow another address and port, and sets its checksums right (RFC 1624).
 pub fn rewrite(frame: &mut [u8], end: FlowEnd, address: Ipv4Addr, port: u16) {
@@ -49,7 +49,7 @@ pub fn mark(frame: &mut [u8]) {
 }
 
 /// A checksum after 16-bit words have changed; `partial`: it is a sum that has not been inverted.
-fn adjust(sum: &mut [u8], changed: &[(u16, u16)], partial: bool) {
+pub fn adjust(sum: &mut [u8], changed: &[(u16, u16)], partial: bool) {
     let inverted = if partial { 0 } else { 0xffff };
     let before = u32::from(u16::from_be_bytes([sum[0], sum[1]]) ^ inverted);
     let change = |&(old, new): &(u16, u16)| u32::from(!old) + u32::from(new);
@@ -157,6 +157,37 @@ pub mod tests {
         let sum = checksum(&ip);
         ip[10..12].copy_from_slice(&sum);
         [vec![0; HEADER], ip, rest].concat()
+    }
+
+    /// A train as a kernel hands it over, with a partial checksum; `flags` are TCP's.
+    pub fn train(
+        protocol: u8,
+        from: (Ipv4Addr, u16),
+        to: (Ipv4Addr, u16),
+        size: usize,
+        payload: usize,
+        flags: u8,
+    ) -> Vec<u8> {
+        let payload: Vec<u8> = (0..payload).map(|i| (i / 7) as u8).collect();
+        let mut frame = segment(protocol, from, to, &payload);
+        let (kind, sum) = if protocol == UDP { (5, 6) } else { (1, 16) };
+        let (length, number) = (frame.len() - HEADER, size as u16);
+        frame[..2].copy_from_slice(&[NEEDS_CHECKSUM, if payload.len() > size { kind } else { 0 }]);
+        if payload.len() > size {
+            frame[4..6].copy_from_slice(&number.to_ne_bytes());
+        }
+        frame[6..8].copy_from_slice(&(IP_HEADER as u16).to_ne_bytes());
+        frame[8..10].copy_from_slice(&(sum as u16).to_ne_bytes());
+        if protocol == TCP {
+            frame[HEADER + IP_HEADER + 13] = flags;
+        }
+        let ends: Vec<u8> = [from.0, to.0].iter().flat_map(|a| a.octets()).collect();
+        let transport = (length - IP_HEADER) as u16;
+        let pseudo = [&ends[..], &[0, protocol], &transport.to_be_bytes()].concat();
+        let [high, low] = checksum(&pseudo);
+        let at = HEADER + IP_HEADER + sum;
+        frame[at..at + 2].copy_from_slice(&[!high, !low]);
+        frame
     }
 
     proptest! {

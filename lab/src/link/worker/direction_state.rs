@@ -3,11 +3,9 @@
 use h123_link::{Path, Tally};
 
 use super::OWN;
-use super::release::Release;
 use crate::host::stalls::Stalls;
 use crate::link::course::Course;
 use crate::link::lateness::Lateness;
-use crate::link::tun::HEADER;
 
 /// What a direction did during a course.
 pub struct Ledger {
@@ -64,18 +62,18 @@ impl DirectionState {
         (ledger, self.path)
     }
 
-    /// Counts a packet that leaves.
-    pub fn count(&mut self, release: &Release, now: u64) {
-        let released = match release.pair {
+    /// Counts packets of one pair of hosts that were due at `due_ns` and leave.
+    pub fn count(&mut self, pair: usize, amount: Released, due_ns: u64, now: u64) {
+        let released = match pair {
             OWN => &mut self.released,
             _ => &mut self.cross_released,
         };
-        released.packets += 1;
-        released.bytes += (release.length - HEADER) as u64;
-        if release.pair != OWN {
+        released.packets += amount.packets;
+        released.bytes += amount.bytes;
+        if pair != OWN {
             return;
         }
-        self.lateness.record(now - release.due_ns);
-        self.stalls.record(release.due_ns, now);
+        self.lateness.record(now - due_ns, amount.packets);
+        self.stalls.record(due_ns, now);
     }
 }

@@ -1,21 +1,53 @@
-//! Packets that wait in a link until they are due.
+//! Segments that wait in a link until they are due.
 
-use crate::link::tun::FRAME;
+use std::ops::Range;
 
-pub type Buffer = Box<[u8; FRAME]>;
+use crate::link::nat::Translation;
 
-/// A packet on its way. Ordered by time, then by arrival.
+/// Segments of a train that leave together. Ordered by time, then by arrival.
 pub struct Release {
     pub due_ns: u64,
     pub sequence: u64,
-    pub course: u64,
-    pub pair: usize,
-    pub way: usize,
+    /// The train's place.
+    pub train: usize,
+    pub first: u16,
+    /// Segments.
+    pub number: u16,
     pub copy: bool,
-    /// Place of its record, if it has one.
-    pub record: Option<usize>,
-    pub length: usize,
-    pub frame: Buffer,
+    pub marked: bool,
+    pub translation: Translation,
+}
+
+impl Release {
+    /// One segment.
+    pub fn new(due_ns: u64, (train, segment): (usize, usize), marked: bool) -> Self {
+        Self {
+            due_ns,
+            sequence: 0,
+            train,
+            first: segment as u16,
+            number: 1,
+            copy: false,
+            marked,
+            translation: Translation::AsItIs,
+        }
+    }
+
+    pub fn segments(&self) -> Range<usize> {
+        let first = usize::from(self.first);
+        first..first + usize::from(self.number)
+    }
+
+    /// Takes over another one's segments, if they follow in the same train and are changed in the same way.
+    pub fn join(&mut self, next: &Release) -> bool {
+        let follows = self.train == next.train && self.segments().end == usize::from(next.first);
+        let alike = (self.marked, self.translation, self.copy)
+            == (next.marked, next.translation, next.copy);
+        if follows && alike {
+            self.number += next.number;
+        }
+        follows && alike
+    }
 }
 
 impl Ord for Release {

@@ -1,0 +1,397 @@
+//! What a host hands over at once: one packet, or a train of segments of a TCP or UDP flow that its kernel has not cut
+//! (`struct virtio_net_hdr` with a GSO type). The link decides on each segment, and segments that leave together stay a train.
+
+use std::io;
+use std::ops::Range;
+
+use crate::link::packet::{NEEDS_CHECKSUM, adjust};
+use crate::link::tun::{HEADER, Tun};
+
+/// GSO types of the virtio header: TCP over IPv4, TCP over IPv6, UDP.
+const GSO_TCP: [u8; 2] = [1, 4];
+const GSO_UDP: u8 = 5;
+const IPV4_HEADER: usize = 20;
+const IPV6_HEADER: usize = 40;
+const TCP_HEADER: usize = 20;
+const UDP_HEADER: usize = 8;
+const FIN: u8 = 1;
+const PUSH: u8 = 8;
+const WINDOW_REDUCED: u8 = 0x80;
+/// Room for the headers of one segment: virtio's, IP's and TCP's, with all options.
+const HEADS: usize = 192;
+
+/// A frame as it was read from a device, and how it is cut.
+pub struct Train {
+    frame: Box<[u8]>,
+    length: usize,
+    cut: Option<Cut>,
+}
+
+/// How a train divides into segments.
+struct Cut {
+    /// Where TCP's or UDP's header begins in the IP packet.
+    transport: usize,
+    /// Bytes of headers, virtio's included.
+    head: usize,
+    /// Payload of each segment but the last, which may have less.
+    size: usize,
+    segments: usize,
+    tcp: bool,
+}
+
+/// The headers of some segments.
+struct Head {
+    bytes: [u8; HEADS],
+    length: usize,
+}
+
+impl Train {
+    /// The first `length` bytes of `frame`, virtio header included.
+    pub fn new(frame: Box<[u8]>, length: usize) -> Self {
+        let cut = Cut::of(&frame[..length]);
+        Self { frame, length, cut }
+    }
+
+    /// How many segments it has: 1 for a packet.
+    pub fn segments(&self) -> usize {
+        self.cut.as_ref().map_or(1, |cut| cut.segments)
+    }
+
+    /// Its IP packet, whose headers are those of all segments but for lengths and numbers.
+    pub fn ip(&self) -> &[u8] {
+        &self.frame[HEADER..self.length]
+    }
+
+    /// Bytes of the IP packets of some segments.
+    pub fn bytes(&self, segments: Range<usize>) -> usize {
+        match &self.cut {
+            None => self.length - HEADER,
+            Some(cut) => {
+                let headers = (cut.head - HEADER) * segments.len();
+                headers + cut.payload(segments, self.length).len()
+            }
+        }
+    }
+
+    /// One segment as a frame of its own.
+    pub fn segment(&self, segment: usize) -> Vec<u8> {
+        match &self.cut {
+            None => self.frame[..self.length].to_vec(),
+            Some(cut) => {
+                let segments = segment..segment + 1;
+                let head = cut.head(&self.frame[..self.length], segments.clone());
+                let payload = &self.frame[cut.payload(segments, self.length)];
+                [&head.bytes[..head.length], payload].concat()
+            }
+        }
+    }
+
+    /// Hands some segments to a host, with their headers changed by `change`, which gets all of a frame's headers.
+    pub fn write(
+        &mut self,
+        segments: Range<usize>,
+        change: impl FnOnce(&mut [u8]),
+        tun: &Tun,
+    ) -> io::Result<()> {
+        let frame = &mut self.frame[..self.length];
+        let Some(cut) = &self.cut else {
+            change(frame);
+            return tun.write(frame);
+        };
+        let mut head = cut.head(frame, segments.clone());
+        change(&mut head.bytes[..head.length]);
+        let payload = cut.payload(segments, self.length);
+        tun.write_parts(&head.bytes[..head.length], &frame[payload])
+    }
+
+    /// The memory, for another frame.
+    pub fn into_frame(self) -> Box<[u8]> {
+        self.frame
+    }
+}
+
+impl Cut {
+    /// None for a packet, and for a frame that claims to be a train and is none.
+    fn of(frame: &[u8]) -> Option<Self> {
+        let (virtio, ip) = frame.split_first_chunk::<HEADER>()?;
+        let field = |at: usize| usize::from(u16::from_ne_bytes([virtio[at], virtio[at + 1]]));
+        let (size, transport) = (field(4), field(6));
+        let tcp = GSO_TCP.contains(&virtio[1]);
+        let is_train = tcp || virtio[1] == GSO_UDP;
+        let shortest = match ip.first()? >> 4 {
+            4 => IPV4_HEADER,
+            _ => IPV6_HEADER,
+        };
+        if !is_train || size == 0 || transport < shortest || virtio[0] & NEEDS_CHECKSUM == 0 {
+            return None;
+        }
+        let length = match tcp {
+            true => usize::from(ip.get(transport + 12)? >> 4) * 4,
+            false => UDP_HEADER,
+        };
+        if tcp && length < TCP_HEADER {
+            return None;
+        }
+        let head = HEADER + transport + length;
+        let payload = frame.len().checked_sub(head)?;
+        (head <= HEADS && payload > 0).then(|| Cut {
+            transport,
+            head,
+            size,
+            segments: payload.div_ceil(size),
+            tcp,
+        })
+    }
+
+    /// Where the payload of some segments is in a frame of that length.
+    fn payload(&self, segments: Range<usize>, length: usize) -> Range<usize> {
+        let at = |segment: usize| (self.head + segment * self.size).min(length);
+        at(segments.start)..at(segments.end)
+    }
+
+    /// The headers of some segments of a frame, as its kernel would have written them (`tcp_gso_segment` and
+    /// `__udp_gso_segment` in Linux): lengths, IPv4's and TCP's numbers, flags, and what these change in checksums.
+    fn head(&self, frame: &[u8], segments: Range<usize>) -> Head {
+        let mut head = Head {
+            bytes: [0; HEADS],
+            length: self.head,
+        };
+        let bytes = &mut head.bytes[..self.head];
+        bytes.copy_from_slice(&frame[..self.head]);
+        let payload = self.payload(segments.clone(), frame.len()).len();
+        if segments.len() == 1 {
+            bytes[1] = 0;
+            bytes[4..6].fill(0);
+        }
+        let (ip, transport) = (&mut bytes[HEADER..], self.transport);
+        let rest = self.head - HEADER - transport + payload;
+        if ip[0] >> 4 == 4 {
+            let before = [word(ip, 2), word(ip, 4)];
+            put(ip, 2, (transport + rest) as u16);
+            put(ip, 4, before[1].wrapping_add(segments.start as u16));
+            let changed = [(before[0], word(ip, 2)), (before[1], word(ip, 4))];
+            adjust(&mut ip[10..12], &changed, false);
+        } else {
+            put(ip, 4, (transport - IPV6_HEADER + rest) as u16);
+        }
+        let whole = frame.len() - HEADER - transport;
+        let lengths = [(whole as u16, rest as u16)];
+        let segment = &mut ip[transport..];
+        if self.tcp {
+            let sequence = u32::from_be_bytes([segment[4], segment[5], segment[6], segment[7]]);
+            let sequence = sequence.wrapping_add((segments.start * self.size) as u32);
+            segment[4..8].copy_from_slice(&sequence.to_be_bytes());
+            if segments.end < self.segments {
+                segment[13] &= !(FIN | PUSH);
+            }
+            if segments.start > 0 {
+                segment[13] &= !WINDOW_REDUCED;
+            }
+            adjust(&mut segment[16..18], &lengths, true);
+        } else {
+            put(segment, 4, rest as u16);
+            adjust(&mut segment[6..8], &lengths, true);
+        }
+        head
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([bytes[at], bytes[at + 1]])
+}
+
+fn put(bytes: &mut [u8], at: usize, value: u16) {
+    bytes[at..at + 2].copy_from_slice(&value.to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+    use std::time::{Duration, Instant};
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::host::namespace::Host;
+    use crate::host::netlink::Netlink;
+    use crate::link::packet::tests::train;
+    use crate::link::packet::{FlowEnd, TCP, UDP, mark, rewrite};
+    use crate::link::tun::LONGEST;
+
+    const SENDER: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 2);
+    const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 2, 0, 2);
+
+    fn of(frame: &[u8]) -> Train {
+        Train::new(frame.into(), frame.len())
+    }
+
+    fn frame_of(train: &Train, segments: Range<usize>) -> Vec<u8> {
+        let frame = &train.frame[..train.length];
+        let Some(cut) = &train.cut else {
+            return frame.to_vec();
+        };
+        let head = cut.head(frame, segments.clone());
+        let payload = cut.payload(segments, frame.len());
+        [&head.bytes[..head.length], &frame[payload]].concat()
+    }
+
+    /// A router between two devices, of which the second takes no trains.
+    struct Router {
+        _host: Host,
+        ports: [Tun; 2],
+    }
+
+    impl Router {
+        fn new() -> Self {
+            let host = Host::create("router").unwrap();
+            let ports = host.within(|| {
+                std::fs::write("/proc/sys/net/ipv4/ip_forward", "1")?;
+                let netlink = Netlink::open()?;
+                let near = [Ipv4Addr::new(10, 1, 0, 1), Ipv4Addr::new(10, 2, 0, 1)];
+                let mut ports = vec![];
+                for (port, near) in near.into_iter().enumerate() {
+                    let name = format!("h123-port-{port}");
+                    ports.push(Tun::create(&name)?);
+                    netlink.add_address(&name, near)?;
+                    netlink.bring_up_with_queue(&name, 10_000)?;
+                    netlink.add_route(
+                        &name,
+                        near,
+                        (Ipv4Addr::from(u32::from(near) & !255), 24),
+                        None,
+                        Default::default(),
+                    )?;
+                    netlink.wait_until_running(&name)?;
+                }
+                ports[1].refuse_trains();
+                Ok(ports)
+            });
+            let mut ports: [Tun; 2] = ports.unwrap().try_into().ok().unwrap();
+            ports.iter_mut().for_each(|port| port.drain().unwrap());
+            Self { _host: host, ports }
+        }
+
+        /// What comes out where a frame goes in.
+        fn pass(&mut self, frame: &[u8], number: usize) -> Vec<Vec<u8>> {
+            self.ports[0].write(frame).unwrap();
+            let (mut out, begin) = (vec![], Instant::now());
+            let mut inbox = vec![0; LONGEST];
+            while out.len() < number && begin.elapsed() < Duration::from_secs(20) {
+                match self.ports[1].read(&mut inbox).unwrap() {
+                    Some(arrival) => out.push(inbox[..arrival.length].to_vec()),
+                    None => std::thread::yield_now(),
+                }
+            }
+            out
+        }
+    }
+
+    /// As a router forwards it: one hop less, and none of the virtio header's hints.
+    fn forwarded(mut frame: Vec<u8>) -> Vec<u8> {
+        let before = word(&frame, HEADER + 8);
+        frame[HEADER + 8] -= 1;
+        let changed = [(before, word(&frame, HEADER + 8))];
+        adjust(&mut frame[HEADER + 10..HEADER + 12], &changed, false);
+        frame[2..4].fill(0);
+        frame
+    }
+
+    /// Needs root, like the lab.
+    #[test]
+    fn trains_are_cut_as_the_kernel_cuts_them() {
+        let mut router = Router::new();
+        for protocol in [TCP, UDP] {
+            for (size, payload, flags) in [
+                (1448, 1448 * 20, 0x18),
+                (1448, 1448 * 3 + 1, 0x19),
+                (100, 6_400, 0x10),
+                (536, 600, 0x11),
+            ] {
+                let whole = of(&train(
+                    protocol,
+                    (SENDER, 5),
+                    (RECEIVER, 6),
+                    size,
+                    payload,
+                    flags,
+                ));
+                let all = whole.segments();
+                assert_eq!(all, payload.div_ceil(size));
+                for segments in [0..all, 1..all, 0..all - 1, all / 2..all / 2 + 1] {
+                    let wanted: Vec<_> = segments
+                        .clone()
+                        .map(|segment| forwarded(whole.segment(segment)))
+                        .collect();
+                    let frame = frame_of(&whole, segments.clone());
+                    let mut found = router.pass(&frame, segments.len());
+                    found.iter_mut().for_each(|frame| frame[2..4].fill(0));
+                    assert_eq!(
+                        found.len(),
+                        wanted.len(),
+                        "{protocol} {size} {payload} {segments:?}"
+                    );
+                    for (place, (found, wanted)) in found.iter().zip(&wanted).enumerate() {
+                        let headers = 10 + 60;
+                        assert_eq!(
+                            found[..headers.min(found.len())],
+                            wanted[..headers.min(wanted.len())],
+                            "{protocol} {size} {payload} {segments:?}: {place}"
+                        );
+                        assert_eq!(found, wanted);
+                    }
+                }
+            }
+        }
+    }
+
+    proptest! {
+        /// Cutting a part is cutting the whole, whatever is done to the headers in between.
+        #[test]
+        fn parts_have_the_segments_of_the_whole(
+            protocol in prop_oneof![Just(TCP), Just(UDP)],
+            (size, payload) in (1..2000usize, 2..60_000usize),
+            (one, other) in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
+            flags in any::<u8>(),
+        ) {
+            let whole = of(&train(protocol, (SENDER, 5), (RECEIVER, 6), size, payload, flags));
+            let all = whole.segments();
+            let (one, other) = (one.index(all), other.index(all));
+            let segments = one.min(other)..one.max(other) + 1;
+            let mut part = frame_of(&whole, segments.clone());
+            prop_assert_eq!(part.len() - HEADER, whole.bytes(segments.clone())
+                - (segments.len() - 1) * (whole.cut.as_ref().map_or(0, |cut| cut.head - HEADER)));
+            let change = |frame: &mut [u8]| {
+                rewrite(frame, FlowEnd::Source, Ipv4Addr::new(100, 64, 0, 1), 77);
+                mark(frame);
+            };
+            change(&mut part);
+            let part = of(&part);
+            prop_assert_eq!(part.segments(), segments.len());
+            for (place, segment) in segments.enumerate() {
+                let mut wanted = whole.segment(segment);
+                change(&mut wanted);
+                prop_assert_eq!(part.segment(place), wanted);
+            }
+        }
+
+        /// Whatever a device hands out: it can be cut, and all of its payload is in its segments.
+        #[test]
+        fn any_frame_is_a_packet_or_a_train(
+            kind in prop_oneof![Just(0), Just(1), Just(4), Just(5), any::<u8>()],
+            (size, start) in (any::<u16>(), prop_oneof![Just(20), Just(40), any::<u16>()]),
+            bytes in prop::collection::vec(any::<u8>(), 0..300),
+        ) {
+            let mut frame = vec![1, kind, 0, 0, 0, 0, 0, 0, 0, 0];
+            frame[4..6].copy_from_slice(&size.to_ne_bytes());
+            frame[6..8].copy_from_slice(&start.to_ne_bytes());
+            frame.extend(bytes);
+            let train = of(&frame);
+            let all = train.segments();
+            let whole: usize = (0..all).map(|segment| train.bytes(segment..segment + 1)).sum();
+            prop_assert_eq!(whole, train.bytes(0..all));
+            for segment in [0, all - 1] {
+                prop_assert_eq!(train.segment(segment).len() - HEADER, train.bytes(segment..segment + 1));
+            }
+        }
+    }
+}
