@@ -110,12 +110,13 @@ def test_interrupted_and_resumed_with_another_number_of_nodes(
     tmp_path: Path, study: Path, expected: dict[str, Any], library: Path
 ) -> None:
     out = tmp_path / "out"
-    with Cluster(library, tmp_path, 2) as cluster:
-        driver = cluster.h123(command(study, out))
-        _wait_for_trials(out, EACH + 1)
-        signal_driver(driver, signal.SIGINT)
-        driver.communicate(timeout=PATIENCE_S)
-        assert driver.returncode == 130
+    for nodes, number in ((2, signal.SIGINT), (1, signal.SIGTERM)):
+        with Cluster(library, tmp_path, nodes) as cluster:
+            driver = cluster.h123(command(study, out))
+            _wait_for_trials(out, len(_seals(out)) + EACH // 2 + 1)
+            signal_driver(driver, number)
+            output, _ = driver.communicate(timeout=PATIENCE_S)
+            assert driver.returncode == 130, output
     with Cluster(library, tmp_path, 4) as cluster:
         finish(cluster.h123(command(study, out)))
     check(out, expected)

@@ -3,7 +3,9 @@
 import io
 import os
 import shutil
+import signal
 import tarfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -242,6 +244,7 @@ def _connect(address: str | None) -> Any:
             remedy="run h123 on a node of the cluster, with --address auto or HEAD:6379",
         )
     quiet = {"log_to_driver": False, "configure_logging": False, "include_dashboard": False}
+    handler = signal.getsignal(signal.SIGTERM)
     try:
         if address:
             ray.init(address=address, log_to_driver=False, configure_logging=False)
@@ -251,6 +254,9 @@ def _connect(address: str | None) -> Any:
         raise UserError(
             f"no Ray cluster answers at {address or 'this machine'}: {_first_line(error)}", _START, status=3
         ) from None
+    if threading.current_thread() is threading.main_thread():
+        # Ray replaces the handler by one that ends the process at once.
+        signal.signal(signal.SIGTERM, handler)
     return ray
 
 
