@@ -12,6 +12,6 @@ pub mod nat;
 pub mod network;
 pub mod packet;
 pub mod packet_record;
-pub mod train;
+pub mod super_packet;
 pub mod tun;
 pub mod worker;

@@ -60,7 +60,8 @@ fn crowd(queue: Value, ecn: u8) -> ([u64; 2], Value, Bench) {
     (counted, up, bench)
 }
 
-/// How many records of the way up have this in their last byte, which holds the ECN field and the link's mark.
+/// How many records of the way up have this in their last byte: the ECN field as it came, 4 for a mark of the link's queue, and
+/// 8 times the field as it left.
 fn noted(bench: &Bench, ecn: u8) -> u64 {
     let up = bench.packets().into_iter().filter(|record| record[34] == 0);
     up.filter(|record| record[39] == ecn).count() as u64
@@ -74,7 +75,7 @@ fn codel_marks_what_is_ecn_capable_and_the_server_sees_it() {
         assert!(marked > 5, "{marked}");
         assert_eq!(up["marked"], marked);
         assert_eq!(
-            (noted(&bench, 4 + 2), noted(&bench, 2)),
+            (noted(&bench, 2 + 4 + 8 * 3), noted(&bench, 2 + 8 * 2)),
             (marked, 600 - marked)
         );
     }

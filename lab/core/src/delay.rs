@@ -2,12 +2,14 @@
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
+use crate::aggregation::Aggregation;
 use crate::direction::{Direction, Distribution, Jitter, Reorder};
 use crate::draws::Draws;
 use crate::timeline::Timeline;
 
 /// The propagation stage of a direction.
 pub(crate) struct Propagation {
+    aggregation: Option<Aggregation>,
     delays: Timeline<u64>,
     jitter: Option<Jitter>,
     reorder: Option<Reorder>,
@@ -16,12 +18,13 @@ pub(crate) struct Propagation {
 }
 
 impl Propagation {
-    pub fn new(direction: &Direction) -> Self {
+    pub fn new(direction: &Direction, seed: u64) -> Self {
         let changes = direction
             .changes
             .iter()
             .filter_map(|change| Some((change.at_ns, change.delay_ns?)));
         Propagation {
+            aggregation: Aggregation::of(direction, seed),
             delays: Timeline::new(direction.delay_ns, changes),
             jitter: direction.jitter,
             reorder: direction.reorder,
@@ -31,6 +34,10 @@ impl Propagation {
 
     /// The delivery, ns, of a packet that departed at `departure`, which must not go back between calls.
     pub fn deliver(&mut self, departure: u64, draws: &Draws) -> u64 {
+        let departure = match &self.aggregation {
+            Some(aggregation) => aggregation.opportunity(departure),
+            None => departure,
+        };
         let mut delay = *self.delays.at(departure).0;
         if let Some(jitter) = &self.jitter {
             delay = delay.saturating_add_signed(offset(jitter, draws.jitter));

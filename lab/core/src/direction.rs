@@ -12,6 +12,14 @@ pub struct Direction {
     /// How many may wait for the rate; absent: any number.
     pub queue: Option<Queue>,
     pub loss: Option<Loss>,
+    /// Drops what exceeds a rate, before the queue.
+    pub policer: Option<PolicerParameters>,
+    /// What happens to the ECN field, before the queue.
+    pub ecn: EcnPolicy,
+    /// Larger packets do not pass.
+    pub mtu: Option<Mtu>,
+    /// After the rate packets wait for an opportunity and leave together.
+    pub aggregation: Option<AggregationParameters>,
     /// In order and apart.
     pub blackouts: Vec<Blackout>,
     /// Share of the delivered packets that arrive twice.
@@ -302,6 +310,50 @@ pub enum Udp {
     Limit(u64),
 }
 
+/// A token bucket without a queue: what exceeds it is dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PolicerParameters {
+    pub bps: u64,
+    /// What may come at once after a silence; never less than a full packet.
+    pub burst_bytes: u32,
+}
+
+/// What happens to the ECN field of IP's header (RFC 3168; how QUIC should notice: RFC 9000, section 13.4.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EcnPolicy {
+    #[default]
+    Pass,
+    /// Every field becomes Not-ECT.
+    Bleach,
+    /// Every ECN-capable packet is marked with Congestion Experienced.
+    Mark,
+    /// ECT(0) becomes ECT(1), and the other way round.
+    Swap,
+    /// ECN-capable packets are dropped.
+    Drop,
+}
+
+/// The largest IP packet that passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mtu {
+    pub bytes: u32,
+    /// Senders of larger ones are not informed by ICMP: a black hole.
+    #[serde(default)]
+    pub silent: bool,
+}
+
+/// Opportunities to send, one in each interval: at its beginning, or up to `spread_ns` later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AggregationParameters {
+    pub every_ns: u64,
+    #[serde(default)]
+    pub spread_ns: u64,
+}
+
 /// New values from `at_ns` on; what is absent stays as it was. A new loss model starts afresh.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -311,4 +363,5 @@ pub struct Change {
     pub rate: Option<Rate>,
     pub loss: Option<Loss>,
     pub udp: Option<Udp>,
+    pub mtu: Option<Mtu>,
 }

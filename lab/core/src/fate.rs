@@ -31,6 +31,16 @@ impl Ecn {
             _ => Ecn::Ce,
         }
     }
+
+    /// The field's two bits.
+    pub fn bits(self) -> u8 {
+        match self {
+            Ecn::NotEct => 0,
+            Ecn::Ect1 => 1,
+            Ecn::Ect0 => 2,
+            Ecn::Ce => 3,
+        }
+    }
 }
 
 /// Whose packets: those of the link's own hosts, or of cross traffic.
@@ -54,6 +64,12 @@ pub enum Fate {
     Blocked {
         reject: bool,
     },
+    /// By the policer for all traffic.
+    Policed,
+    /// Larger than the path's MTU, which the sender is to learn (ICMP) if it is the `answer`.
+    TooLarge {
+        answer: Option<u32>,
+    },
 }
 
 /// A path has decided on a packet.
@@ -64,4 +80,6 @@ pub struct Decision {
     pub fate: Fate,
     /// Whether the queue marked it with Congestion Experienced.
     pub marked: bool,
+    /// Its ECN field when it leaves.
+    pub ecn: Ecn,
 }

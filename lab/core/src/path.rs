@@ -2,20 +2,18 @@
 
 use crate::bottleneck::Bottleneck;
 use crate::delay::Propagation;
-use crate::direction::{Direction, Queue, Udp};
+use crate::direction::{Direction, Queue};
 use crate::draws::{Stream, cross_seed};
-use crate::fate::{Decision, Fate, Packet, Party};
+use crate::entrance::Entrance;
+use crate::fate::{Decision, Ecn, Fate, Packet, Party};
 use crate::item::{Item, Met, Origin, Outgoing};
 use crate::loss::Losses;
-use crate::policer::Policer;
 use crate::tally::Tally;
-use crate::timeline::Timeline;
 
 /// The state of one direction of a link: packets are offered, and decisions come out, some at once and some later.
 pub struct Path {
     now: u64,
-    udp: Timeline<Udp>,
-    policer: Policer,
+    entrance: Entrance,
     bottleneck: Bottleneck,
     outgoing: Outgoing,
     duplicate: f64,
@@ -42,14 +40,9 @@ impl Path {
         if let Err(invalid) = direction.validate() {
             panic!("a path needs a valid direction: {invalid}");
         }
-        let policies = direction
-            .changes
-            .iter()
-            .filter_map(|change| Some((change.at_ns, change.udp?)));
         Path {
             now: 0,
-            udp: Timeline::new(direction.udp, policies),
-            policer: Policer::default(),
+            entrance: Entrance::new(direction),
             bottleneck: Bottleneck::new(direction),
             outgoing: Outgoing::new(),
             duplicate: direction.duplicate,
@@ -78,17 +71,18 @@ impl Path {
             Party::Own => &mut self.own,
             Party::Cross => &mut self.cross,
         };
+        let (admitted, entry) = self.entrance.admit(self.now, packet);
         let item = Item {
             ticket,
             origin: Origin::Party(party, flow.tally.offer(packet)),
-            packet,
+            packet: admitted,
             arrived: self.now,
             entered: self.now,
             draws: flow.stream.next_packet(),
             marked: false,
         };
         self.bottleneck.run(self.now, &mut self.outgoing);
-        match self.police(packet) {
+        match entry {
             Ok(()) => self.bottleneck.take(self.now, item, &mut self.outgoing),
             Err(fate) => self.outgoing.push_back(Met {
                 item,
@@ -113,6 +107,11 @@ impl Path {
             ticket: item.ticket,
             fate,
             marked: item.marked && matches!(fate, Fate::Deliver { .. }),
+            ecn: if item.marked {
+                Ecn::Ce
+            } else {
+                item.packet.ecn
+            },
         };
         let Origin::Party(party, index) = item.origin else {
             // What became of it counts nowhere: it only has to get away.
@@ -169,21 +168,6 @@ impl Path {
     pub fn cross_tally(&self) -> Tally {
         self.cross.tally.clone()
     }
-
-    /// What the policy of the moment makes of a UDP packet.
-    fn police(&mut self, packet: Packet) -> Result<(), Fate> {
-        if !packet.udp {
-            return Ok(());
-        }
-        let policy = *self.udp.at(self.now).0;
-        let passes = match policy {
-            Udp::Pass => true,
-            Udp::Drop | Udp::Reject => false,
-            Udp::Limit(bps) => self.policer.passes(self.now, packet.bytes, bps),
-        };
-        let reject = policy == Udp::Reject;
-        passes.then_some(()).ok_or(Fate::Blocked { reject })
-    }
 }
 
 impl Flow {
@@ -191,7 +175,7 @@ impl Flow {
         Flow {
             stream: Stream::new(seed),
             losses: Losses::new(direction),
-            propagation: Propagation::new(direction),
+            propagation: Propagation::new(direction, seed),
             tally: Tally::default(),
         }
     }

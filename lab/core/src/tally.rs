@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 
 use crate::fate::{Fate, Packet};
 
-/// `packets_in = delivered + lost + queue_dropped + blocked`, and what waits in a queue that is managed.
+/// `packets_in = delivered + lost + queue_dropped + blocked + policed + too_large`, and what waits in a managed queue.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     pub packets_in: u64,
@@ -21,6 +21,10 @@ pub struct Tally {
     pub marked: u64,
     /// By the UDP policy, or because nobody was there any more.
     pub blocked: u64,
+    /// By the policer for all traffic.
+    pub policed: u64,
+    /// Packets larger than the path's MTU.
+    pub too_large: u64,
     /// That the queue let through to be sent, and for how long they waited for that in all and at most, ns: until they
     /// themselves were sent.
     pub passed: u64,
@@ -47,7 +51,8 @@ impl Tally {
 
     /// Packets that wait in the link or travel, if so many have left it.
     pub fn in_flight(&self, left: u64) -> u64 {
-        self.packets_in - self.lost - self.queue_dropped - self.blocked - left
+        let refused = self.queue_dropped + self.blocked + self.policed + self.too_large;
+        self.packets_in - self.lost - refused - left
     }
 
     /// Counts a packet that the queue lets through.
@@ -79,6 +84,8 @@ impl Tally {
             }
             Fate::QueueDropped => self.queue_dropped += 1,
             Fate::Blocked { .. } => self.blocked += 1,
+            Fate::Policed => self.policed += 1,
+            Fate::TooLarge { .. } => self.too_large += 1,
         }
         self.marked += u64::from(marked);
     }

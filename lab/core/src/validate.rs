@@ -3,7 +3,8 @@
 use std::fmt::Debug;
 
 use crate::direction::{
-    Change, CodelParameters, Direction, GilbertElliott, Jitter, Loss, Queue, Rate, Udp,
+    AggregationParameters, Change, CodelParameters, Direction, GilbertElliott, Jitter, Loss, Mtu,
+    Queue, Rate, Udp,
 };
 
 /// No time is longer: 115 days, of which sums stay far within 64 bits.
@@ -11,6 +12,7 @@ pub const LONGEST_NS: u64 = 10_000_000_000_000_000;
 /// No other number is larger: a petabit per second, a petabyte.
 const LARGEST: u64 = 1_000_000_000_000_000;
 const NS_PER_MS: u64 = 1_000_000;
+const NS_PER_S: u64 = 1_000_000_000;
 
 /// A field with a value that it must not have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -90,6 +92,7 @@ impl Direction {
             loss.validate("loss")?;
         }
         self.udp.validate("udp")?;
+        self.validate_entrance()?;
         self.validate_blackouts()?;
         share("duplicate", self.duplicate)?;
         time("delay_ns", self.delay_ns)?;
@@ -144,6 +147,26 @@ impl Direction {
         require(!timed, "queue", self.queue, allowed)
     }
 
+    fn validate_entrance(&self) -> Result<(), Invalid> {
+        if let Some(policer) = self.policer {
+            amount("policer.bps", policer.bps, 1, "")?;
+            let why = ", or no packet of full size could pass";
+            amount("policer.burst_bytes", policer.burst_bytes.into(), 1500, why)?;
+        }
+        if let Some(mtu) = self.mtu {
+            mtu.validate("mtu")?;
+        }
+        if let Some(AggregationParameters {
+            every_ns,
+            spread_ns,
+        }) = self.aggregation
+        {
+            within("aggregation.every_ns", every_ns, 1, NS_PER_S)?;
+            within("aggregation.spread_ns", spread_ns, 0, every_ns)?;
+        }
+        Ok(())
+    }
+
     fn validate_blackouts(&self) -> Result<(), Invalid> {
         let mut end = 0;
         for (i, window) in self.blackouts.iter().enumerate() {
@@ -170,7 +193,7 @@ impl Direction {
                 at_ns: change.at_ns,
                 ..Change::default()
             };
-            let allowed = "a change needs at least one of delay_ns, rate, loss and udp";
+            let allowed = "a change needs at least one of delay_ns, rate, loss, udp and mtu";
             require(*change != nothing, &field, change, allowed)?;
             if let Some(delay_ns) = change.delay_ns {
                 time(&format!("{field}.delay_ns"), delay_ns)?;
@@ -180,6 +203,9 @@ impl Direction {
             }
             if let Some(loss) = &change.loss {
                 loss.validate(&format!("{field}.loss"))?;
+            }
+            if let Some(mtu) = change.mtu {
+                mtu.validate(&format!("{field}.mtu"))?;
             }
             if let Some(udp) = &change.udp {
                 udp.validate(&format!("{field}.udp"))?;
@@ -277,6 +303,13 @@ impl Rate {
                 )
             }
         }
+    }
+}
+
+impl Mtu {
+    /// Every host handles 576 bytes (RFC 1122, 3.3.2).
+    fn validate(self, field: &str) -> Result<(), Invalid> {
+        within(&format!("{field}.bytes"), self.bytes.into(), 576, 65_535)
     }
 }
 

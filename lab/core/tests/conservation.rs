@@ -21,22 +21,48 @@ fn any_direction() -> impl Strategy<Value = Direction> {
         prop::option::of(any_jitter()),
         prop::option::of(any_reorder()),
     );
-    (sending, hurting, travelling, any_udp(), any_changes()).prop_map(
-        |((rate, queue), (loss, gaps, duplicate), (delay_ns, jitter, reorder), udp, changes)| {
-            Direction {
-                rate,
-                queue,
-                loss,
-                blackouts: blackouts(&gaps),
-                duplicate,
-                delay_ns,
-                jitter,
-                reorder,
-                udp,
-                changes,
-            }
-        },
+    let entering = (
+        any_udp(),
+        prop::option::of(any_policer()),
+        any_ecn_policy(),
+        prop::option::of(any_mtu()),
+    );
+    let grouping = prop::option::of(any_aggregation());
+    (
+        sending,
+        hurting,
+        travelling,
+        entering,
+        grouping,
+        any_changes(),
     )
+        .prop_map(
+            |(
+                (rate, queue),
+                (loss, gaps, duplicate),
+                (delay_ns, jitter, reorder),
+                (udp, policer, ecn, mtu),
+                aggregation,
+                changes,
+            )| {
+                Direction {
+                    rate,
+                    queue,
+                    loss,
+                    blackouts: blackouts(&gaps),
+                    duplicate,
+                    delay_ns,
+                    jitter,
+                    reorder,
+                    udp,
+                    policer,
+                    ecn,
+                    mtu,
+                    aggregation,
+                    changes,
+                }
+            },
+        )
 }
 
 fn any_rate() -> impl Strategy<Value = Rate> {
@@ -104,6 +130,27 @@ fn any_udp() -> impl Strategy<Value = Udp> {
     prop_oneof![3 => Just(Udp::Pass), 1 => Just(Udp::Drop), 1 => Just(Udp::Reject), 1 => limit]
 }
 
+fn any_policer() -> impl Strategy<Value = PolicerParameters> {
+    (100_000u64..100_000_000, 1_500u32..50_000)
+        .prop_map(|(bps, burst_bytes)| PolicerParameters { bps, burst_bytes })
+}
+
+fn any_ecn_policy() -> impl Strategy<Value = EcnPolicy> {
+    use EcnPolicy::*;
+    prop_oneof![3 => Just(Pass), 1 => Just(Bleach), 1 => Just(Mark), 1 => Just(Swap), 1 => Just(Drop)]
+}
+
+fn any_mtu() -> impl Strategy<Value = Mtu> {
+    (576u32..1600, any::<bool>()).prop_map(|(bytes, silent)| Mtu { bytes, silent })
+}
+
+fn any_aggregation() -> impl Strategy<Value = AggregationParameters> {
+    (1u64..10_000_000, 0.0..=1.0).prop_map(|(every_ns, part)| AggregationParameters {
+        every_ns,
+        spread_ns: (every_ns as f64 * part) as u64,
+    })
+}
+
 fn any_changes() -> impl Strategy<Value = Vec<Change>> {
     let change = (
         1u64..20_000_000,
@@ -111,19 +158,23 @@ fn any_changes() -> impl Strategy<Value = Vec<Change>> {
         prop::option::of(any_rate()),
         prop::option::of(any_loss()),
         prop::option::of(any_udp()),
+        prop::option::of(any_mtu()),
     );
     prop::collection::vec(change, 0..4).prop_map(|changes| {
         let mut at_ns = 0;
-        let timed = changes.into_iter().map(|(gap, delay_ns, rate, loss, udp)| {
-            at_ns += gap;
-            Change {
-                at_ns,
-                delay_ns: Some(delay_ns),
-                rate,
-                loss,
-                udp,
-            }
-        });
+        let timed = changes
+            .into_iter()
+            .map(|(gap, delay_ns, rate, loss, udp, mtu)| {
+                at_ns += gap;
+                Change {
+                    at_ns,
+                    delay_ns: Some(delay_ns),
+                    rate,
+                    loss,
+                    udp,
+                    mtu,
+                }
+            });
         timed.collect()
     })
 }
@@ -167,7 +218,7 @@ proptest! {
     fn every_packet_is_accounted_for(direction in any_direction(), seed: u64, packets in any_packets()) {
         prop_assert_eq!(direction.validate(), Ok(()));
         let mut path = Path::new(&direction, seed);
-        let mut seen = [0u64; 5];
+        let mut seen = [0u64; 7];
         for &(now, packet) in &packets {
             match common::own(&mut path, now, packet) {
                 Fate::Deliver { at, copy } => {
@@ -179,12 +230,16 @@ proptest! {
                 Fate::Lost => seen[2] += 1,
                 Fate::QueueDropped => seen[3] += 1,
                 Fate::Blocked { .. } => seen[4] += 1,
+                Fate::Policed => seen[5] += 1,
+                Fate::TooLarge { .. } => seen[6] += 1,
             }
         }
         let tally = path.tally();
         prop_assert_eq!(tally.packets_in, packets.len() as u64);
-        prop_assert_eq!(tally.packets_in, tally.delivered + tally.lost + tally.queue_dropped + tally.blocked);
-        let tallied = [tally.delivered, tally.duplicated, tally.lost, tally.queue_dropped, tally.blocked];
+        prop_assert_eq!(tally.packets_in, packets.len() as u64 - tally.in_flight(tally.delivered));
+        let tallied = [
+            tally.delivered, tally.duplicated, tally.lost, tally.queue_dropped, tally.blocked, tally.policed, tally.too_large,
+        ];
         prop_assert_eq!(tallied, seen);
         prop_assert!(tally.bytes_delivered <= tally.bytes_in);
     }
@@ -220,8 +275,8 @@ proptest! {
     ) {
         (direction.rate, direction.queue) = (None, None);
         direction.changes.iter_mut().for_each(|change| change.rate = None);
-        // Under a limit of UDP they do: what passes leaves less for those behind it.
-        direction.udp = Udp::Pass;
+        // Under a policer or a limit of UDP they do: what passes leaves less for those behind it.
+        (direction.udp, direction.policer) = (Udp::Pass, None);
         direction.changes.iter_mut().for_each(|change| change.udp = None);
         let jitter = Jitter { spread_ns: 50_000, distribution: Distribution::Normal, keep_order: false };
         direction.jitter = Some(jitter);

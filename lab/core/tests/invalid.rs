@@ -38,6 +38,30 @@ fn each_refusal_names_the_field_the_value_and_what_is_allowed() {
             ["loss_good is 7.0", "from 0 to 1"],
         ),
         (r#"{"duplicate": 3}"#, ["duplicate is 3.0", "from 0 to 1"]),
+        (
+            r#"{"policer": {"bps": 0, "burst_bytes": 1500}}"#,
+            ["policer.bps is 0", "at least 1"],
+        ),
+        (
+            r#"{"policer": {"bps": 9, "burst_bytes": 1499}}"#,
+            ["policer.burst_bytes is 1499", "full size"],
+        ),
+        (
+            r#"{"mtu": {"bytes": 575}}"#,
+            ["mtu.bytes is 575", "from 576"],
+        ),
+        (
+            r#"{"changes": [{"at_ns": 1, "mtu": {"bytes": 65536}}]}"#,
+            ["changes[0].mtu.bytes is 65536", "to 65535"],
+        ),
+        (
+            r#"{"aggregation": {"every_ns": 0}}"#,
+            ["aggregation.every_ns is 0", "from 1"],
+        ),
+        (
+            r#"{"aggregation": {"every_ns": 5, "spread_ns": 6}}"#,
+            ["aggregation.spread_ns is 6", "from 0 to 5"],
+        ),
         (r#"{"rate": {"bps": 0}}"#, ["rate.bps is 0", "at least 1"]),
         (
             r#"{"rate": {"bps": 1000000000000001}}"#,

@@ -9,7 +9,7 @@
 //! analyses it judges what that can do to the result (docs/disturbances.md).
 
 use anyhow::Result;
-use h123_link::{Direction, Udp};
+use h123_link::{Direction, EcnPolicy, Udp};
 use serde::Serialize;
 
 use crate::check::probe::Endpoint;
@@ -100,6 +100,9 @@ pub fn check(emulated: &mut Emulated, ends: [Endpoint; 2]) -> Result<CheckReport
 pub fn courses(base: &Course) -> [Course; 2] {
     let base = base.with(|d| Direction {
         udp: Udp::Pass,
+        policer: None,
+        ecn: EcnPolicy::Pass,
+        mtu: None,
         ..d.clone()
     });
     let bare = base.with(|d| Direction {
@@ -107,6 +110,7 @@ pub fn courses(base: &Course) -> [Course; 2] {
         duplicate: 0.0,
         jitter: None,
         reorder: None,
+        aggregation: None,
         ..d.clone()
     });
     [base, bare]

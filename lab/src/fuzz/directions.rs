@@ -1,8 +1,9 @@
 //! Any valid direction of a link.
 
 use h123_link::{
-    Blackout, Change, CodelParameters, Direction, Distribution, FqCodelParameters, GilbertElliott,
-    Jitter, LONGEST_NS, Loss, Queue, Rate, Reorder, Udp,
+    AggregationParameters, Blackout, Change, CodelParameters, Direction, Distribution, EcnPolicy,
+    FqCodelParameters, GilbertElliott, Jitter, LONGEST_NS, Loss, Mtu, PolicerParameters, Queue,
+    Rate, Reorder, Udp,
 };
 use proptest::prelude::*;
 
@@ -23,13 +24,21 @@ pub fn any_direction() -> impl Strategy<Value = Direction> {
         prop::option::of(any_jitter()),
         prop::option::of(any_reorder()),
     );
+    let entering = (
+        any_udp(),
+        prop::option::of(any_policer()),
+        any_ecn_policy(),
+        prop::option::of(any_mtu()),
+    );
+    let grouping = prop::option::of(any_aggregation());
     let changes = prop::collection::vec(any_change(), 0..4);
-    (sending, hurting, travelling, any_udp(), changes).prop_map(
+    (sending, hurting, travelling, entering, grouping, changes).prop_map(
         |(
             (rate, queue),
             (loss, blackouts, duplicate),
             (delay_ns, jitter, reorder),
-            udp,
+            (udp, policer, ecn, mtu),
+            aggregation,
             changes,
         )| {
             let direction = Direction {
@@ -42,6 +51,10 @@ pub fn any_direction() -> impl Strategy<Value = Direction> {
                 jitter,
                 reorder,
                 udp,
+                policer,
+                ecn,
+                mtu,
+                aggregation,
                 changes,
             };
             made_valid(direction)
@@ -170,6 +183,32 @@ fn any_udp() -> impl Strategy<Value = Udp> {
     prop_oneof![4 => Just(Udp::Pass), 1 => Just(Udp::Drop), 1 => Just(Udp::Reject), 1 => limit]
 }
 
+fn any_policer() -> impl Strategy<Value = PolicerParameters> {
+    let bps = prop_oneof![3 => 1_000..1_000_000_000u64, 1 => up_to(LARGEST).prop_map(|n| n.max(1))];
+    (bps, 1_500..=u32::MAX).prop_map(|(bps, burst_bytes)| PolicerParameters { bps, burst_bytes })
+}
+
+fn any_ecn_policy() -> impl Strategy<Value = EcnPolicy> {
+    prop_oneof![
+        4 => Just(EcnPolicy::Pass),
+        1 => Just(EcnPolicy::Bleach),
+        1 => Just(EcnPolicy::Mark),
+        1 => Just(EcnPolicy::Swap),
+        1 => Just(EcnPolicy::Drop),
+    ]
+}
+
+fn any_mtu() -> impl Strategy<Value = Mtu> {
+    (576..=2_000u32, any::<bool>()).prop_map(|(bytes, silent)| Mtu { bytes, silent })
+}
+
+fn any_aggregation() -> impl Strategy<Value = AggregationParameters> {
+    (1..=1_000_000_000u64, share()).prop_map(|(every_ns, part)| AggregationParameters {
+        every_ns,
+        spread_ns: (every_ns as f64 * part) as u64,
+    })
+}
+
 fn any_change() -> impl Strategy<Value = Change> {
     (
         any_time(),
@@ -177,8 +216,10 @@ fn any_change() -> impl Strategy<Value = Change> {
         prop::option::of(any_rate()),
         prop::option::of(any_loss()),
         prop::option::of(any_udp()),
+        prop::option::of(any_mtu()),
     )
-        .prop_map(|(at_ns, delay_ns, rate, loss, udp)| Change {
+        .prop_map(|(at_ns, delay_ns, rate, loss, udp, mtu)| Change {
+            mtu,
             at_ns,
             delay_ns,
             rate,

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use h123_link::{Change, Decision, Direction, Ecn, Fate, Packet, Path, Queue, Rate};
+use h123_link::{Change, Decision, Direction, Ecn, EcnPolicy, Fate, Packet, Path, Queue, Rate};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -125,7 +125,9 @@ fn everything_is_accounted_for(case: &LinkCase) {
         mut lost,
         mut dropped,
         mut blocked,
-    ] = [0u64; 5];
+        mut policed,
+        mut too_large,
+    ] = [0u64; 7];
     let decisions = path.decisions(case.offered());
     assert_eq!(
         decisions,
@@ -150,7 +152,12 @@ fn everything_is_accounted_for(case: &LinkCase) {
             }
             Fate::Lost => lost += 1,
             Fate::QueueDropped => dropped += 1,
-            Fate::Blocked { .. } => blocked += u64::from(udp),
+            Fate::Blocked { .. } => {
+                let drops_ecn = case.direction.ecn == EcnPolicy::Drop;
+                blocked += u64::from(udp || drops_ecn);
+            }
+            Fate::Policed => policed += 1,
+            Fate::TooLarge { .. } => too_large += 1,
         }
     }
     let tally = path.tally();
@@ -160,13 +167,20 @@ fn everything_is_accounted_for(case: &LinkCase) {
         tally.lost,
         tally.queue_dropped,
         tally.blocked,
+        tally.policed,
+        tally.too_large,
     ];
-    assert_eq!(counted, [delivered, copies, lost, dropped, blocked]);
+    assert_eq!(
+        counted,
+        [
+            delivered, copies, lost, dropped, blocked, policed, too_large
+        ]
+    );
     assert_eq!(tally.packets_in, case.packets.len() as u64);
     // At the end of all time some still wait for tokens.
     assert_eq!(
         tally.packets_in,
-        delivered + lost + dropped + blocked + waiting
+        delivered + lost + dropped + blocked + policed + too_large + waiting
     );
     assert_eq!(tally.drop_set(), again.tally().drop_set());
 }

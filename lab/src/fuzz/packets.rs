@@ -3,7 +3,7 @@
 
 use std::net::Ipv4Addr;
 
-use h123_link::{Decision, Direction, Fate};
+use h123_link::{Decision, Direction, Ecn, Fate};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ use crate::host::account::counters;
 use crate::host::stalls::Stalls;
 use crate::link::course::Course;
 use crate::link::lateness::Lateness;
-use crate::link::packet::{FlowEnd, flow, headers, is_udp, port_unreachable, rewrite};
+use crate::link::packet::{FlowEnd, Unreachable, flow, headers, is_udp, rewrite, unreachable};
 use crate::link::packet_record::{Keep, Packets};
 use crate::link::tun::HEADER;
 use crate::roles::ready::{LISTEN, bound};
@@ -79,7 +79,8 @@ fn any_table() -> impl Strategy<Value = String> {
 }
 
 fn test(case: &PacketsCase) {
-    answer(&case.packet);
+    answer(&case.packet, Unreachable::Port);
+    answer(&case.packet, Unreachable::TooLarge(1280));
     move_ends(&case.packet);
     note(&case.packet);
     counters(&case.table);
@@ -88,12 +89,12 @@ fn test(case: &PacketsCase) {
     late(&case.stalls);
 }
 
-/// "Port unreachable" goes to whom the packet came from, quotes its beginning, and its checksums are right.
-fn answer(packet: &[u8]) {
+/// "Destination unreachable" goes to whom the packet came from, quotes its beginning, and its checksums are right.
+fn answer(packet: &[u8], why: Unreachable) {
     if !is_udp(packet) {
         return;
     }
-    let Some(frame) = port_unreachable(packet) else {
+    let Some(frame) = unreachable(packet, why) else {
         let offset = u16::from_be_bytes([packet[6], packet[7]]) & 0x1fff;
         return assert_ne!(offset, 0, "the first fragment is answered");
     };
@@ -146,6 +147,7 @@ fn note(packet: &[u8]) {
                 ticket: way,
                 fate,
                 marked: false,
+                ecn: Ecn::NotEct,
             },
         );
         assert_eq!(packets.arrivals(way).collect::<Vec<_>>(), [5]);

@@ -10,7 +10,7 @@ use h123_link::Ecn;
 
 #[cfg(test)]
 pub use self::rewrite::tests;
-pub use self::rewrite::{NEEDS_CHECKSUM, adjust, mark, port_unreachable, rewrite};
+pub use self::rewrite::{NEEDS_CHECKSUM, Unreachable, adjust, rewrite, set_ecn, unreachable};
 
 const ICMP: u8 = 1;
 pub const TCP: u8 = 6;

@@ -61,7 +61,7 @@ struct Record {
     bytes: u16,
     way: u8,
     fate: u8,
-    /// The ECN field as it arrived, and 4 if the link marked it.
+    /// The ECN field as it arrived, 4 if the link's queue marked it, and 8 times the field as it left.
     ecn: u8,
 }
 
@@ -100,6 +100,9 @@ impl Packets {
         let record = &mut self.records[place];
         record.fate = code(decision.fate);
         record.ecn |= u8::from(decision.marked) * MARKED;
+        if let Fate::Deliver { .. } = decision.fate {
+            record.ecn |= decision.ecn.bits() << LEFT_ECN;
+        }
     }
 
     /// Notes when the packet of a record left the link.
@@ -269,6 +272,8 @@ impl Record {
 const DELIVERED: u8 = 0;
 /// In `Record::ecn`.
 const MARKED: u8 = 4;
+/// A shift.
+const LEFT_ECN: u8 = 3;
 
 fn code(fate: Fate) -> u8 {
     match fate {
@@ -276,6 +281,8 @@ fn code(fate: Fate) -> u8 {
         Fate::Lost => 1,
         Fate::QueueDropped => 2,
         Fate::Blocked { .. } => 3,
+        Fate::Policed => 4,
+        Fate::TooLarge { .. } => 5,
     }
 }
 
@@ -285,12 +292,16 @@ fn comment(code: u8) -> Option<&'static str> {
         1 => Some("lost on the link"),
         2 => Some("found the link's queue full"),
         3 => Some("blocked by the link"),
+        4 => Some("dropped by the link's policer"),
+        5 => Some("too large for the link"),
         _ => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use h123_link::Ecn;
+
     use super::*;
 
     #[test]
@@ -310,6 +321,7 @@ mod tests {
             ticket: 0,
             fate,
             marked,
+            ecn: if marked { Ecn::Ce } else { Ecn::NotEct },
         };
         tcp[1] = 2;
         let place = packets.came(7, 1, &tcp).unwrap();
@@ -326,7 +338,7 @@ mod tests {
             vec![
                 4, 3, 2, 1, 8, 7, 6, 5, 1, 2, 45, 0, 5, 0, 0x5b, 0x11, 1, 0xc0,
             ],
-            vec![1, 6, 0x18, 0, 0, 6],
+            vec![1, 6, 0x18, 0, 0, 2 + 4 + 3 * 8],
         ];
         assert_eq!(file[..40], first.concat());
         assert_eq!((file.len(), file[40], file[77]), (80, 8, 2));

@@ -1,8 +1,8 @@
 //! A TUN device: the end of an emulated link inside a host.
 //!
 //! Each frame comes with the 10-byte virtio-net header. The device accepts partial checksums, which stay valid for the
-//! receiver when the header is passed on, and trains: segments of one TCP or UDP flow that the sender handed to its kernel at
-//! once (`train`).
+//! receiver when the header is passed on, and super-packets, which the sender's kernel has not cut into segments
+//! (`super_packet`).
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, IoSlice, Read, Write};
@@ -19,7 +19,7 @@ use crate::link::arrival::Arrivals;
 /// `struct virtio_net_hdr`.
 pub const HEADER: usize = 10;
 const MTU: usize = 1500;
-/// Large enough for any packet that is no train.
+/// Large enough for any packet that is not a super-packet.
 pub const FRAME: usize = HEADER + MTU;
 /// Large enough for any frame the device hands out.
 pub const LONGEST: usize = HEADER + (1 << 16);
@@ -132,9 +132,9 @@ impl Tun {
         Ok(Self { file, arrivals })
     }
 
-    /// Makes the kernel cut trains before they reach this device.
+    /// Makes the kernel cut super-packets before they reach this device.
     #[cfg(test)]
-    pub fn refuse_trains(&self) {
+    pub fn refuse_super_packets(&self) {
         // SAFETY: the descriptor is open.
         unsafe { tun_set_offload(self.file.as_raw_fd(), 1) }.unwrap();
     }

@@ -7,12 +7,12 @@
 //! packet's arrival and some later, when its turn in a managed queue comes.
 
 mod direction_state;
+mod packet_store;
 mod release;
-mod trains;
+mod releasing;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
@@ -22,15 +22,15 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::EventFd;
 use nix::sys::time::TimeSpec;
 
+use self::direction_state::DirectionState;
 pub use self::direction_state::Ledger;
-use self::direction_state::{DirectionState, Released};
+use self::packet_store::{Held, PacketStore, of_ticket, ticket};
 use self::release::Release;
-use self::trains::{Held, Trains, of_ticket, ticket};
 use crate::files::per_direction::{DOWN, UP};
 use crate::host::monotonic::now_ns;
 use crate::link::course::Course;
 use crate::link::nat::{Nat, Translation};
-use crate::link::packet::{self, FlowEnd};
+use crate::link::packet::{self, FlowEnd, Unreachable};
 use crate::link::packet_record::Packets;
 use crate::link::tun::{HEADER, Tun};
 
@@ -67,7 +67,7 @@ pub struct Worker {
     course: u64,
     /// If they are to be recorded.
     packets: Option<Packets>,
-    trains: Trains,
+    store: PacketStore,
     queue: BinaryHeap<Reverse<Release>>,
     sequence: u64,
 }
@@ -82,7 +82,7 @@ impl Worker {
             zero_ns: now_ns(),
             course: 0,
             packets: course.record(),
-            trains: Trains::new(),
+            store: PacketStore::new(),
             queue: BinaryHeap::with_capacity(4096),
             sequence: 0,
         }
@@ -164,78 +164,6 @@ impl Worker {
         }
     }
 
-    /// Releases what is due; returns how long it is until something is to be done, if anything is.
-    fn release_due(&mut self) -> io::Result<Option<u64>> {
-        let paths = self.directions.iter();
-        let decision = paths
-            .filter_map(|direction| direction.path.deadline())
-            .min();
-        let decision = decision.map(|ns| self.zero_ns.saturating_add(ns));
-        while let Some(next) = self.queue.peek() {
-            let now = now_ns();
-            if next.0.due_ns > now {
-                let next_ns = next.0.due_ns.min(decision.unwrap_or(u64::MAX));
-                return Ok(Some(next_ns.saturating_sub(now)));
-            }
-            self.release_next(now)?;
-        }
-        Ok(decision.map(|ns| ns.saturating_sub(now_ns())))
-    }
-
-    /// Releases the packet that is due first, with those of its train that follow it and are due too.
-    fn release_next(&mut self, now: u64) -> io::Result<()> {
-        let Some(Reverse(mut release)) = self.queue.pop() else {
-            return Ok(());
-        };
-        self.left(&release, now);
-        while let Some(next) = self.next_of(&mut release, now) {
-            self.left(&next, now);
-        }
-        let (train, segments) = (release.train, release.segments());
-        let held = self.trains.get(train);
-        let end = match held.way {
-            UP => FlowEnd::Source,
-            _ => FlowEnd::Destination,
-        };
-        let change = |headers: &mut [u8]| {
-            release.translation.apply(headers, end);
-            if release.marked {
-                packet::mark(headers);
-            }
-        };
-        let tun = &self.pairs[held.pair][1 - held.way];
-        held.train.write(segments.clone(), change, tun)?;
-        self.trains.gone(train, segments.len());
-        Ok(())
-    }
-
-    /// The one after a release, if it is due and has joined it.
-    fn next_of(&mut self, release: &mut Release, now: u64) -> Option<Release> {
-        let next = self.queue.peek_mut()?;
-        let joined = next.0.due_ns <= now && release.join(&next.0);
-        joined.then(|| PeekMut::pop(next).0)
-    }
-
-    /// Counts packets that leave.
-    fn left(&mut self, release: &Release, now: u64) {
-        let held = self.trains.get(release.train);
-        if held.course != self.course || release.copy {
-            return;
-        }
-        let segments = release.segments();
-        let bytes = held.train.bytes(segments.clone());
-        let amount = Released {
-            packets: segments.len() as u64,
-            bytes: bytes as u64,
-        };
-        self.directions[held.way].count(held.pair, amount, release.due_ns, now);
-        if let Some(packets) = &mut self.packets {
-            for place in segments.filter_map(|segment| held.record(segment)) {
-                packets.left(place, now);
-            }
-        }
-    }
-
     /// Takes in what waits on one side, up to a batch; true if nothing is left there. Under the virtual clock every system call
     /// is dear, and one side is mostly silent when the other is not: only a side that has something is read.
     fn take_in(&mut self, pair: usize, way: usize, has_some: bool) -> io::Result<bool> {
@@ -244,26 +172,26 @@ impl Worker {
             return Ok(true);
         }
         for _ in 0..BATCH {
-            let Some(arrival) = self.pairs[pair][way].read(&mut self.trains.inbox)? else {
+            let Some(arrival) = self.pairs[pair][way].read(&mut self.store.inbox)? else {
                 return Ok(true);
             };
-            let train = self.trains.take_in(arrival.length);
-            self.offer(Held::new(train, self.course, pair, way), arrival.at_ns)?;
+            let packet = self.store.take_in(arrival.length);
+            self.offer(Held::new(packet, self.course, pair, way), arrival.at_ns)?;
         }
         Ok(false)
     }
 
-    /// Offers the segments of a train to the model, and does what that has decided by their arrival.
+    /// Offers the segments of a super-packet to the model, and does what that has decided by their arrival.
     fn offer(&mut self, mut held: Held, arrived_ns: u64) -> io::Result<()> {
         // One that came before this course and was read in it counts as its first.
         let at_ns = arrived_ns.saturating_sub(self.zero_ns);
-        let (pair, way, segments) = (held.pair, held.way, held.train.segments());
+        let (pair, way, segments) = (held.pair, held.way, held.packet.segments());
         let path = &self.directions[way].path;
-        let mut packet = described(held.train.ip(), path.tells_flows_apart());
+        let described = described(held.packet.ip(), path.tells_flows_apart());
         if let Some(nat) = &mut self.nat
             && (pair, way) == (OWN, UP)
         {
-            held.translation = nat.outwards(at_ns, held.train.ip());
+            held.translation = nat.outwards(at_ns, held.packet.ip());
         }
         // What crosses the link is no part of its record, and moves nowhere.
         let party = match pair {
@@ -273,11 +201,15 @@ impl Worker {
         if pair == OWN && self.packets.is_some() {
             self.record(at_ns, &mut held);
         }
-        let place = self.trains.add(held);
+        let place = self.store.add(held);
         for segment in 0..segments {
-            packet.bytes = self.trains.get(place).train.bytes(segment..segment + 1) as u32;
+            let bytes = self.store.get(place).packet.bytes(segment..segment + 1);
             let ticket = ticket(place, segment);
             let path = &mut self.directions[way].path;
+            let packet = Packet {
+                bytes: bytes as u32,
+                ..described
+            };
             path.offer(at_ns, party, packet, ticket);
         }
         self.decide(way, at_ns)
@@ -288,8 +220,8 @@ impl Worker {
         let (Some(packets), came_ns) = (&mut self.packets, self.zero_ns + at_ns) else {
             return;
         };
-        for segment in 0..held.train.segments() {
-            let mut seen = held.train.segment(segment);
+        for segment in 0..held.packet.segments() {
+            let mut seen = held.packet.segment(segment);
             held.translation.apply(&mut seen, FlowEnd::Source);
             let Some(place) = packets.came(came_ns, held.way, &seen[HEADER..]) else {
                 continue;
@@ -315,12 +247,12 @@ impl Worker {
     fn decide(&mut self, way: usize, now_ns: u64) -> io::Result<()> {
         let mut together: Option<Release> = None;
         loop {
-            let (trains, nat) = (&mut self.trains, &self.nat);
+            let (store, nat) = (&mut self.store, &self.nat);
             let mut arriving = None;
             let reaches = |ticket, left_ns| {
-                let held = trains.get(of_ticket(ticket).0);
+                let held = store.get(of_ticket(ticket).0);
                 let translation = match nat {
-                    Some(nat) if way == DOWN => nat.inwards(left_ns, held.train.ip()),
+                    Some(nat) if way == DOWN => nat.inwards(left_ns, held.packet.ip()),
                     _ => held.translation,
                 };
                 arriving = Some(translation);
@@ -329,8 +261,8 @@ impl Worker {
             let Some(decision) = self.directions[way].path.next(now_ns, reaches) else {
                 break;
             };
-            let (train, segment) = of_ticket(decision.ticket);
-            let held = self.trains.get(train);
+            let (place, segment) = of_ticket(decision.ticket);
+            let held = self.store.get(place);
             // Of an earlier course nothing is recorded any more.
             if held.course == self.course
                 && let (Some(packets), Some(place)) = (&mut self.packets, held.record(segment))
@@ -338,13 +270,15 @@ impl Worker {
                 packets.decided(place, decision);
             }
             let Fate::Deliver { at, copy } = decision.fate else {
-                self.drop(train, segment, decision.fate)?;
+                self.drop(place, segment, decision.fate)?;
                 continue;
             };
             let due_ns = |at| self.zero_ns.saturating_add(at);
+            let came = packet::ecn(held.packet.ip());
             let release = |at| Release {
                 translation: arriving.unwrap_or(held.translation),
-                ..Release::new(due_ns(at), (train, segment), decision.marked)
+                ecn: (decision.ecn != came).then_some(decision.ecn),
+                ..Release::new(due_ns(at), (place, segment))
             };
             let (original, copy) = (release(at), copy.map(release));
             if let Some(earlier) = &mut together
@@ -359,7 +293,7 @@ impl Worker {
                 .into_iter()
                 .for_each(|earlier| self.schedule(earlier));
             if let Some(copy) = copy {
-                self.trains.copied(train);
+                self.store.copied(place);
                 self.schedule(Release { copy: true, ..copy });
             }
             together = Some(original);
@@ -370,14 +304,19 @@ impl Worker {
     }
 
     /// Forgets a segment that is not delivered, after the answer that a rejected one gets.
-    fn drop(&mut self, train: usize, segment: usize, fate: Fate) -> io::Result<()> {
-        let held = self.trains.get(train);
-        if let Fate::Blocked { reject: true } = fate
-            && let Some(answer) = packet::port_unreachable(&held.train.segment(segment)[HEADER..])
+    fn drop(&mut self, place: usize, segment: usize, fate: Fate) -> io::Result<()> {
+        let held = self.store.get(place);
+        let why = match fate {
+            Fate::Blocked { reject: true } => Some(Unreachable::Port),
+            Fate::TooLarge { answer } => answer.map(Unreachable::TooLarge),
+            _ => None,
+        };
+        if let Some(why) = why
+            && let Some(answer) = packet::unreachable(&held.packet.segment(segment)[HEADER..], why)
         {
             self.pairs[held.pair][held.way].write(&answer)?;
         }
-        self.trains.gone(train, 1);
+        self.store.gone(place, 1);
         Ok(())
     }
 

@@ -133,6 +133,8 @@ pub struct DirectionReport {
     queue_dropped: u64,
     marked: u64,
     blocked: u64,
+    policed: u64,
+    too_large: u64,
     in_flight: u64,
     drop_set: String,
     queue_ns: WaitReport,
@@ -303,6 +305,8 @@ impl From<Ledger> for DirectionReport {
             queue_dropped: tally.queue_dropped,
             marked: tally.marked,
             blocked: tally.blocked,
+            policed: tally.policed,
+            too_large: tally.too_large,
             in_flight: tally.in_flight(ledger.released.packets),
             drop_set: tally.drop_set(),
             queue_ns: WaitReport {

@@ -2,11 +2,15 @@
 
 use std::net::Ipv4Addr;
 
+use h123_link::Ecn;
+
 use super::{FlowEnd, ICMP, IP_HEADER, UDP, fragment_offset, header_length};
 use crate::link::tun::HEADER;
 
 const ICMP_HEADER: usize = 8;
-const PORT_UNREACHABLE: [u8; 2] = [3, 3];
+const UNREACHABLE: u8 = 3;
+const PORT: u8 = 3;
+const FRAGMENTATION_NEEDED: u8 = 4;
 /// In the virtio header: of the checksum only the pseudo-header's part is there; the kernel adds the rest.
 pub const NEEDS_CHECKSUM: u8 = 1;
 
@@ -39,11 +43,11 @@ pub fn rewrite(frame: &mut [u8], end: FlowEnd, address: Ipv4Addr, port: u16) {
     }
 }
 
-/// Sets Congestion Experienced (RFC 3168, section 5) in the header of a packet, and its checksum right.
-pub fn mark(frame: &mut [u8]) {
+/// Sets the ECN field in the header of a packet, and its checksum right.
+pub fn set_ecn(frame: &mut [u8], ecn: Ecn) {
     let ip = &mut frame[HEADER..];
     let old = u16::from_be_bytes([ip[0], ip[1]]);
-    ip[1] |= 3;
+    ip[1] = ip[1] & !3 | ecn.bits();
     let new = u16::from_be_bytes([ip[0], ip[1]]);
     adjust(&mut ip[10..12], &[(old, new)], false);
 }
@@ -63,9 +67,17 @@ fn fold(sum: u32) -> u16 {
     ((once & 0xffff) + (once >> 16)) as u16
 }
 
-/// The frame that answers a packet with ICMP "port unreachable" (RFC 792) in the name of its destination, or none
-/// for a fragment that is not the first, which must not be answered (RFC 1122, 3.2.2).
-pub fn port_unreachable(ip: &[u8]) -> Option<Vec<u8>> {
+/// Why ICMP says that a packet did not arrive.
+#[derive(Clone, Copy, Debug)]
+pub enum Unreachable {
+    Port,
+    /// It is larger than so many bytes.
+    TooLarge(u32),
+}
+
+/// The frame that answers a packet with ICMP "destination unreachable" (RFC 792, RFC 1191) in the name of its destination, or
+/// none for a fragment that is not the first, which must not be answered (RFC 1122, 3.2.2).
+pub fn unreachable(ip: &[u8], why: Unreachable) -> Option<Vec<u8>> {
     if fragment_offset(ip) != 0 {
         return None;
     }
@@ -82,7 +94,14 @@ pub fn port_unreachable(ip: &[u8]) -> Option<Vec<u8>> {
     outer[16..20].copy_from_slice(&ip[12..16]);
     let sum = checksum(outer);
     outer[10..12].copy_from_slice(&sum);
-    icmp[..2].copy_from_slice(&PORT_UNREACHABLE);
+    icmp[0] = UNREACHABLE;
+    match why {
+        Unreachable::Port => icmp[1] = PORT,
+        Unreachable::TooLarge(bytes) => {
+            icmp[1] = FRAGMENTATION_NEEDED;
+            icmp[6..8].copy_from_slice(&(bytes as u16).to_be_bytes());
+        }
+    }
     icmp[ICMP_HEADER..].copy_from_slice(quoted);
     let sum = checksum(icmp);
     icmp[2..4].copy_from_slice(&sum);
@@ -159,8 +178,8 @@ pub mod tests {
         [vec![0; HEADER], ip, rest].concat()
     }
 
-    /// A train as a kernel hands it over, with a partial checksum; `flags` are TCP's.
-    pub fn train(
+    /// A super-packet as a kernel hands it over, with a partial checksum; `flags` are TCP's.
+    pub fn super_packet(
         protocol: u8,
         from: (Ipv4Addr, u16),
         to: (Ipv4Addr, u16),

@@ -2,33 +2,36 @@
 
 use std::ops::Range;
 
+use h123_link::Ecn;
+
 use crate::link::nat::Translation;
 
-/// Segments of a train that leave together. Ordered by time, then by arrival.
+/// Segments of a packet that leave together. Ordered by time, then by arrival.
 pub struct Release {
     pub due_ns: u64,
     pub sequence: u64,
-    /// The train's place.
-    pub train: usize,
+    /// The packet's place.
+    pub place: usize,
     pub first: u16,
     /// Segments.
     pub number: u16,
     pub copy: bool,
-    pub marked: bool,
+    /// What the link makes of its ECN field, if not what it was.
+    pub ecn: Option<Ecn>,
     pub translation: Translation,
 }
 
 impl Release {
     /// One segment.
-    pub fn new(due_ns: u64, (train, segment): (usize, usize), marked: bool) -> Self {
+    pub fn new(due_ns: u64, (place, segment): (usize, usize)) -> Self {
         Self {
             due_ns,
             sequence: 0,
-            train,
+            place,
             first: segment as u16,
             number: 1,
             copy: false,
-            marked,
+            ecn: None,
             translation: Translation::AsItIs,
         }
     }
@@ -38,11 +41,11 @@ impl Release {
         first..first + usize::from(self.number)
     }
 
-    /// Takes over another one's segments, if they follow in the same train and are changed in the same way.
+    /// Takes over another one's segments, if they follow of the same packet and are changed in the same way.
     pub fn join(&mut self, next: &Release) -> bool {
-        let follows = self.train == next.train && self.segments().end == usize::from(next.first);
-        let alike = (self.marked, self.translation, self.copy)
-            == (next.marked, next.translation, next.copy);
+        let follows = self.place == next.place && self.segments().end == usize::from(next.first);
+        let alike =
+            (self.ecn, self.translation, self.copy) == (next.ecn, next.translation, next.copy);
         if follows && alike {
             self.number += next.number;
         }

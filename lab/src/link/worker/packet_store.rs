@@ -1,18 +1,18 @@
-//! The trains in a link: those on which the model has not decided, and those that wait until they are due.
+//! The packets in a link: those on which the model has not decided, and those that wait until they are due.
 
 use crate::link::nat::Translation;
-use crate::link::train::Train;
+use crate::link::super_packet::SuperPacket;
 use crate::link::tun::{FRAME, LONGEST};
 
-/// Segments a train has at most, as a shift: a ticket is the train's place and the segment's number.
+/// Segments a super-packet has at most, as a shift: a ticket is its place and the segment's number.
 const SEGMENT_BITS: u32 = 16;
-/// Memory that is there from the beginning: packets, and trains.
+/// Memory that is there from the beginning: packets, and super-packets.
 const PACKETS: usize = 4096;
 const LONG: usize = 32;
 
-/// A train that was offered to the model.
+/// A packet or super-packet that was offered to the model.
 pub struct Held {
-    pub train: Train,
+    pub packet: SuperPacket,
     pub course: u64,
     pub pair: usize,
     pub way: usize,
@@ -24,8 +24,8 @@ pub struct Held {
     left: usize,
 }
 
-/// The trains by their places, and memory for more.
-pub struct Trains {
+/// The packets by their places, and memory for more.
+pub struct PacketStore {
     places: Vec<Option<Held>>,
     free: Vec<usize>,
     short: Vec<Box<[u8]>>,
@@ -35,10 +35,10 @@ pub struct Trains {
 }
 
 impl Held {
-    pub fn new(train: Train, course: u64, pair: usize, way: usize) -> Self {
+    pub fn new(packet: SuperPacket, course: u64, pair: usize, way: usize) -> Self {
         Self {
-            left: train.segments(),
-            train,
+            left: packet.segments(),
+            packet,
             course,
             pair,
             way,
@@ -54,7 +54,7 @@ impl Held {
     }
 }
 
-impl Trains {
+impl PacketStore {
     pub fn new() -> Self {
         let memory = |number, length| (0..number).map(|_| vec![0; length].into()).collect();
         Self {
@@ -67,14 +67,14 @@ impl Trains {
     }
 
     /// The frame of that length in the inbox.
-    pub fn take_in(&mut self, length: usize) -> Train {
+    pub fn take_in(&mut self, length: usize) -> SuperPacket {
         if length > FRAME {
             let empty = self.long.pop().unwrap_or_else(|| vec![0; LONGEST].into());
-            return Train::new(std::mem::replace(&mut self.inbox, empty), length);
+            return SuperPacket::new(std::mem::replace(&mut self.inbox, empty), length);
         }
         let mut frame = self.short.pop().unwrap_or_else(|| vec![0; FRAME].into());
         frame[..length].copy_from_slice(&self.inbox[..length]);
-        Train::new(frame, length)
+        SuperPacket::new(frame, length)
     }
 
     /// Its place.
@@ -90,7 +90,7 @@ impl Trains {
     pub fn get(&mut self, place: usize) -> &mut Held {
         self.places[place]
             .as_mut()
-            .expect("a train stays until all of its segments have left")
+            .expect("a packet stays until all of its segments have left")
     }
 
     /// One more copy of a segment is in the link.
@@ -98,7 +98,7 @@ impl Trains {
         self.get(place).left += 1;
     }
 
-    /// Segments of a train have left the link, or are dropped.
+    /// Segments of a packet have left the link, or are dropped.
     pub fn gone(&mut self, place: usize, segments: usize) {
         let held = self.get(place);
         held.left -= segments;
@@ -107,7 +107,7 @@ impl Trains {
         }
         let held = self.places[place].take().expect("it was there just now");
         self.free.push(place);
-        let frame = held.train.into_frame();
+        let frame = held.packet.into_frame();
         if frame.len() > FRAME {
             self.long.push(frame);
         } else {
@@ -121,7 +121,7 @@ pub fn ticket(place: usize, segment: usize) -> usize {
     place << SEGMENT_BITS | segment
 }
 
-/// The train's place and the segment's number.
+/// The packet's place and the segment's number.
 pub fn of_ticket(ticket: usize) -> (usize, usize) {
     (ticket >> SEGMENT_BITS, ticket & ((1 << SEGMENT_BITS) - 1))
 }

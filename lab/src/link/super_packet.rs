@@ -1,5 +1,5 @@
-//! What a host hands over at once: one packet, or a train of segments of a TCP or UDP flow that its kernel has not cut
-//! (`struct virtio_net_hdr` with a GSO type). The link decides on each segment, and segments that leave together stay a train.
+//! What a host hands over at once: one packet, or a super-packet, the segments of a TCP or UDP flow that its kernel has not cut
+//! (`struct virtio_net_hdr` with a GSO type). The link decides on each segment, and segments that leave together stay together.
 
 use std::io;
 use std::ops::Range;
@@ -21,13 +21,13 @@ const WINDOW_REDUCED: u8 = 0x80;
 const HEADS: usize = 192;
 
 /// A frame as it was read from a device, and how it is cut.
-pub struct Train {
+pub struct SuperPacket {
     frame: Box<[u8]>,
     length: usize,
     cut: Option<Cut>,
 }
 
-/// How a train divides into segments.
+/// How a super-packet divides into segments.
 struct Cut {
     /// Where TCP's or UDP's header begins in the IP packet.
     transport: usize,
@@ -45,7 +45,7 @@ struct Head {
     length: usize,
 }
 
-impl Train {
+impl SuperPacket {
     /// The first `length` bytes of `frame`, virtio header included.
     pub fn new(frame: Box<[u8]>, length: usize) -> Self {
         let cut = Cut::of(&frame[..length]);
@@ -111,18 +111,18 @@ impl Train {
 }
 
 impl Cut {
-    /// None for a packet, and for a frame that claims to be a train and is none.
+    /// None for a single packet, and for a frame that only claims to be a super-packet.
     fn of(frame: &[u8]) -> Option<Self> {
         let (virtio, ip) = frame.split_first_chunk::<HEADER>()?;
         let field = |at: usize| usize::from(u16::from_ne_bytes([virtio[at], virtio[at + 1]]));
         let (size, transport) = (field(4), field(6));
         let tcp = GSO_TCP.contains(&virtio[1]);
-        let is_train = tcp || virtio[1] == GSO_UDP;
+        let is_cut = tcp || virtio[1] == GSO_UDP;
         let shortest = match ip.first()? >> 4 {
             4 => IPV4_HEADER,
             _ => IPV6_HEADER,
         };
-        if !is_train || size == 0 || transport < shortest || virtio[0] & NEEDS_CHECKSUM == 0 {
+        if !is_cut || size == 0 || transport < shortest || virtio[0] & NEEDS_CHECKSUM == 0 {
             return None;
         }
         let length = match tcp {
@@ -209,25 +209,26 @@ mod tests {
     use std::net::Ipv4Addr;
     use std::time::{Duration, Instant};
 
+    use h123_link::Ecn;
     use proptest::prelude::*;
 
     use super::*;
     use crate::host::namespace::Host;
     use crate::host::netlink::Netlink;
-    use crate::link::packet::tests::train;
-    use crate::link::packet::{FlowEnd, TCP, UDP, mark, rewrite};
+    use crate::link::packet::tests::super_packet;
+    use crate::link::packet::{FlowEnd, TCP, UDP, rewrite, set_ecn};
     use crate::link::tun::LONGEST;
 
     const SENDER: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 2);
     const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 2, 0, 2);
 
-    fn of(frame: &[u8]) -> Train {
-        Train::new(frame.into(), frame.len())
+    fn of(frame: &[u8]) -> SuperPacket {
+        SuperPacket::new(frame.into(), frame.len())
     }
 
-    fn frame_of(train: &Train, segments: Range<usize>) -> Vec<u8> {
-        let frame = &train.frame[..train.length];
-        let Some(cut) = &train.cut else {
+    fn frame_of(whole: &SuperPacket, segments: Range<usize>) -> Vec<u8> {
+        let frame = &whole.frame[..whole.length];
+        let Some(cut) = &whole.cut else {
             return frame.to_vec();
         };
         let head = cut.head(frame, segments.clone());
@@ -235,7 +236,7 @@ mod tests {
         [&head.bytes[..head.length], &frame[payload]].concat()
     }
 
-    /// A router between two devices, of which the second takes no trains.
+    /// A router between two devices, of which the second takes no super-packets.
     struct Router {
         _host: Host,
         ports: [Tun; 2],
@@ -263,7 +264,7 @@ mod tests {
                     )?;
                     netlink.wait_until_running(&name)?;
                 }
-                ports[1].refuse_trains();
+                ports[1].refuse_super_packets();
                 Ok(ports)
             });
             let mut ports: [Tun; 2] = ports.unwrap().try_into().ok().unwrap();
@@ -298,7 +299,7 @@ mod tests {
 
     /// Needs root, like the lab.
     #[test]
-    fn trains_are_cut_as_the_kernel_cuts_them() {
+    fn super_packets_are_cut_as_the_kernel_cuts_them() {
         let mut router = Router::new();
         for protocol in [TCP, UDP] {
             for (size, payload, flags) in [
@@ -307,7 +308,7 @@ mod tests {
                 (100, 6_400, 0x10),
                 (536, 600, 0x11),
             ] {
-                let whole = of(&train(
+                let whole = of(&super_packet(
                     protocol,
                     (SENDER, 5),
                     (RECEIVER, 6),
@@ -353,7 +354,7 @@ mod tests {
             (one, other) in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
             flags in any::<u8>(),
         ) {
-            let whole = of(&train(protocol, (SENDER, 5), (RECEIVER, 6), size, payload, flags));
+            let whole = of(&super_packet(protocol, (SENDER, 5), (RECEIVER, 6), size, payload, flags));
             let all = whole.segments();
             let (one, other) = (one.index(all), other.index(all));
             let segments = one.min(other)..one.max(other) + 1;
@@ -362,7 +363,7 @@ mod tests {
                 - (segments.len() - 1) * (whole.cut.as_ref().map_or(0, |cut| cut.head - HEADER)));
             let change = |frame: &mut [u8]| {
                 rewrite(frame, FlowEnd::Source, Ipv4Addr::new(100, 64, 0, 1), 77);
-                mark(frame);
+                set_ecn(frame, Ecn::Ce);
             };
             change(&mut part);
             let part = of(&part);
@@ -376,7 +377,7 @@ mod tests {
 
         /// Whatever a device hands out: it can be cut, and all of its payload is in its segments.
         #[test]
-        fn any_frame_is_a_packet_or_a_train(
+        fn any_frame_can_be_cut(
             kind in prop_oneof![Just(0), Just(1), Just(4), Just(5), any::<u8>()],
             (size, start) in (any::<u16>(), prop_oneof![Just(20), Just(40), any::<u16>()]),
             bytes in prop::collection::vec(any::<u8>(), 0..300),
@@ -385,12 +386,12 @@ mod tests {
             frame[4..6].copy_from_slice(&size.to_ne_bytes());
             frame[6..8].copy_from_slice(&start.to_ne_bytes());
             frame.extend(bytes);
-            let train = of(&frame);
-            let all = train.segments();
-            let whole: usize = (0..all).map(|segment| train.bytes(segment..segment + 1)).sum();
-            prop_assert_eq!(whole, train.bytes(0..all));
+            let packet = of(&frame);
+            let all = packet.segments();
+            let whole: usize = (0..all).map(|segment| packet.bytes(segment..segment + 1)).sum();
+            prop_assert_eq!(whole, packet.bytes(0..all));
             for segment in [0, all - 1] {
-                prop_assert_eq!(train.segment(segment).len() - HEADER, train.bytes(segment..segment + 1));
+                prop_assert_eq!(packet.segment(segment).len() - HEADER, packet.bytes(segment..segment + 1));
             }
         }
     }
