@@ -36,7 +36,7 @@ from h123.study.claims.claim import Claim, MeasurableClaim, WordedClaim
 from h123.study.claims.ledger import Ledger
 from h123.study.metrics.quantity import Needs
 from h123.study.metrics.table import METRICS
-from h123.study.networks import network_file
+from h123.study.networks import direction_file, network_file
 from h123.study.parameters import Parameters
 from h123.study.reader import StudyFile
 from h123.study.schema import ColumnSource, Samples
@@ -75,7 +75,10 @@ _STUDY: _Models = {
 }
 _NETWORK: _Models = {
     "The file": network_file.NetworkFile,
-    "A direction": network_file.DirectionFile,
+    "A direction": direction_file.DirectionFile,
+    "policer": direction_file.PolicerFile,
+    "mtu": direction_file.MtuFile,
+    "aggregation": direction_file.AggregationFile,
     "moves": network_file.MoveFile,
     "cross": network_file.CrossFile,
     "cross.up, cross.down": network_file.TrafficFile,

@@ -93,7 +93,7 @@ class DirectionReport(Shape):
     """One direction of a link."""
 
     packets_in: Count | None = None
-    """The sum of delivered, lost, queue_dropped, blocked and in_flight."""
+    """The sum of delivered, lost, queue_dropped, blocked, policed, too_large and in_flight."""
     bytes_in: Count | None = None
     delivered: Count | None = None
     """Packets that left the link."""
@@ -106,7 +106,11 @@ class DirectionReport(Shape):
     marked: Count | None = None
     """Packets that the queue marked with Congestion Experienced. Null in early reports."""
     blocked: Count | None = None
-    """Packets stopped by the UDP policy, or whose receiver has moved."""
+    """Packets stopped by the UDP or ECN policy, or whose receiver has moved."""
+    policed: Count = 0
+    """Packets dropped by the policer."""
+    too_large: Count = 0
+    """Packets larger than the path's MTU."""
     in_flight: Count | None = None
     """Packets still in the link at the end."""
     drop_set: str | None = None
@@ -270,6 +274,11 @@ class Report(Document):
 
 
 class FinishedDirection(DirectionReport):
+    @property
+    def refused(self) -> int:
+        """The packets that never came to the rate, or were dropped there."""
+        return self.queue_dropped + self.blocked + self.policed + self.too_large
+
     packets_in: Count
     delivered: Count
     lost: Count

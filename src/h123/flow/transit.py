@@ -4,7 +4,7 @@ import numpy as np
 
 from h123.causes import Times, wire
 from h123.flow.bins import Bins, Numbers, Series
-from h123.packets.capture import BLOCKED, DELIVERED, QUEUE_FULL, Packets
+from h123.packets.capture import DELIVERED, QUEUED, Packets
 from h123.study.networks.network import Direction
 
 _NS = 1_000_000_000
@@ -22,7 +22,7 @@ def waiting(packets: Packets, way: Direction, *, shared: bool = False) -> Series
     packets have no value. Empty if the direction has no queue. `shared`: whether cross traffic used the link too."""
     if way.rate is None and not any(change.rate for change in way.changes or []):
         return Series(np.empty(0, np.int64), np.empty(0))
-    queued = (packets["fate"] != QUEUE_FULL) & (packets["fate"] != BLOCKED)
+    queued = np.isin(packets["fate"], QUEUED)
     arrivals = packets["at_ns"].astype(np.int64)
     return Series(arrivals[queued], (wire(packets, way, shared=shared).begins - arrivals)[queued].astype(float))
 

@@ -25,12 +25,15 @@ PACKET = np.dtype(
     ]
 )
 """The lab's record of a packet. `left_ns` is 0 if the packet never left, `scale` if it announced no window scale. `ecn`
-is the IP header's ECN field, plus MARKED if the link marked the packet."""
+is the IP header's ECN field on arrival, plus MARKED if the link's queue marked the packet, plus 8 times the field when
+the packet left (0 if it never left)."""
 UP, DOWN = 0, 1
 """The directions: from the link's end a to b, and back."""
 TCP, UDP = 6, 17
-DELIVERED, LOST, QUEUE_FULL, BLOCKED = range(4)
+DELIVERED, LOST, QUEUE_FULL, BLOCKED, POLICED, TOO_LARGE = range(6)
 """The fates of a packet."""
+QUEUED = (DELIVERED, LOST)
+"""The fates of packets that waited for the link's rate and were sent."""
 MARKED = 4
 """In `ecn`: the link set Congestion Experienced."""
 MOST_IN_CAMPAIGN = 250_000

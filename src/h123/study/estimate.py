@@ -298,4 +298,7 @@ def _rate_share(network: Network | None, up: bool) -> float:
 
 
 def _rate_bps(direction: Direction | None) -> float:
-    return min(direction.rate.mean_bps, UNSHAPED_BPS) if direction and direction.rate else UNSHAPED_BPS
+    if direction is None:
+        return UNSHAPED_BPS
+    limits = [direction.rate.mean_bps if direction.rate else None, direction.policer.bps if direction.policer else None]
+    return min(limit for limit in (*limits, UNSHAPED_BPS) if limit)

@@ -1,6 +1,8 @@
 //! Packets for the tests to offer.
 #![allow(dead_code, reason = "each test program uses its own part of this")]
 
+pub mod generators;
+
 use h123_link::{Direction, Fate, Packet, Party, Path};
 
 pub const MS: u64 = 1_000_000;

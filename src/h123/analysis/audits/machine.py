@@ -70,7 +70,7 @@ def _loss(name: str, configured: Direction, counted: FinishedDirection) -> Findi
     share, count = (configured.loss or Loss(random=0.0)).random, counted.lost
     if share is None or configured.blackouts or configured.changes:
         return None
-    packets = counted.packets_in - counted.queue_dropped - counted.blocked
+    packets = counted.packets_in - counted.refused
     low, high = _expected(packets, share)
     detail = f"{name}: {count} of {packets} packets lost, {low} to {high} expected at {share:.3%}"
     return Finding(low <= count <= high, count, high if count > packets * share else low, detail)
@@ -85,11 +85,11 @@ def _expected(packets: int, share: float) -> tuple[int, int]:
 
 
 def packets_unaccounted(attempt: Attempt) -> Finding | None:
-    """Check in both directions that packets in = delivered + lost + dropped by the queue + blocked + in flight.
-    Duplicates do not count."""
+    """Check in both directions that packets in = delivered + lost + refused (by the queue, a policy, the policer or
+    the MTU) + in flight. Duplicates do not count."""
     findings: list[Finding | None] = []
     for name, c in _counted(attempt.report).items():
-        parts = c.delivered + c.lost + c.queue_dropped + c.blocked + c.in_flight
+        parts = c.delivered + c.lost + c.refused + c.in_flight
         detail = f"{name}: {c.packets_in} packets in, {parts} accounted for"
         findings.append(Finding(c.packets_in == parts, parts, c.packets_in, detail))
     return _worst(findings)

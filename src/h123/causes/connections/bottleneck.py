@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from h123.causes.spans import Times
-from h123.packets.capture import BLOCKED, DELIVERED, QUEUE_FULL, Packets
+from h123.packets.capture import DELIVERED, QUEUED, Packets
 from h123.study.networks.network import Direction
 
 _NS = 1_000_000_000
@@ -15,7 +15,7 @@ _NS = 1_000_000_000
 class Wire:
     """The times, in ns, at which each packet of a direction was on the wire, in the order of arrival at the link.
 
-    A packet that was blocked or found the queue full took no time on the wire, so both of its times are its arrival.
+    A packet that was refused before the rate took no time on the wire, so both of its times are its arrival.
     Lost packets were lost behind the bottleneck, so they took as long as any other packet.
     """
 
@@ -30,7 +30,7 @@ def wire(packets: Packets, way: Direction, *, shared: bool = False) -> Wire:
     if way.rate is None or way.rate.bps is None or way.changes:
         return _by_departure(packets, way)
     arrivals = packets["at_ns"].astype(np.int64)
-    enqueued = (packets["fate"] != QUEUE_FULL) & (packets["fate"] != BLOCKED)
+    enqueued = np.isin(packets["fate"], QUEUED)
     takes = np.where(enqueued, packets["bytes"].astype(np.int64) * 8 * _NS // way.rate.bps, 0)
     return _in_turn(arrivals, takes)
 
@@ -51,7 +51,7 @@ def _behind_others(packets: Packets, bps: float, way: Direction) -> Wire:
     waited for other traffic. A lost packet is assumed to have followed the previous one."""
     arrivals, departures = packets["at_ns"].astype(np.int64), packets["left_ns"].astype(np.int64)
     delivered = (packets["fate"] == DELIVERED) & (departures > 0)
-    enqueued = (packets["fate"] != QUEUE_FULL) & (packets["fate"] != BLOCKED)
+    enqueued = np.isin(packets["fate"], QUEUED)
     takes = np.where(enqueued, packets["bytes"] * (8 * _NS / bps), 0).astype(np.int64)
     shortest = int((departures - arrivals - takes)[delivered].min()) if delivered.any() else 0
     if not way.jitter and not way.changes:  # otherwise the queue may never have been empty

@@ -1,12 +1,13 @@
 """Describes the attempts on a page: their settings, results, and what they did not record."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
 import numpy as np
 
 from h123.base.units import format_bytes, format_seconds, format_span
-from h123.packets.capture import BLOCKED, DELIVERED, DOWN, LOST, QUEUE_FULL, UP
+from h123.packets.capture import BLOCKED, DELIVERED, DOWN, LOST, POLICED, QUEUE_FULL, TOO_LARGE, UP
 from h123.report import level
 from h123.report.trial_view import ends
 from h123.report.trial_view.arm import Arm
@@ -81,11 +82,12 @@ def _packets(arm: Arm, way: int) -> str:
     if arm.packets is None:
         return "not recorded"
     of = arm.of_way(way)
-    counts = {fate: int((of["fate"] == fate).sum()) for fate in (LOST, QUEUE_FULL, BLOCKED)}
+    counts = Counter(of["fate"].tolist())
     delivered = of["bytes"][(of["fate"] == DELIVERED) & (of["left_ns"] > 0)]
     size = format_bytes(int(delivered.sum(dtype=np.int64)))
     losses = [f"{counts[LOST]} lost", f"{counts[QUEUE_FULL]} found the queue full"]
-    losses += [f"{counts[BLOCKED]} blocked"] if counts[BLOCKED] else []
+    others = {BLOCKED: "blocked", POLICED: "policed", TOO_LARGE: "too large for the path"}
+    losses += [f"{counts[fate]} {what}" for fate, what in others.items() if counts[fate]]
     return f"{len(delivered)} delivered ({size}), {', '.join(losses)}"
 
 

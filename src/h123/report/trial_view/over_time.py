@@ -8,12 +8,12 @@ import altair as alt
 import numpy as np
 
 from h123.flow import Bins, Numbers
-from h123.packets.capture import BLOCKED, LOST, QUEUE_FULL
+from h123.packets.capture import BLOCKED, LOST, POLICED, QUEUE_FULL, TOO_LARGE
 from h123.report import lines
 from h123.report.figures.drawing import Figure, FigureRows
 from h123.report.look import COLOURS, NARROW, SERIES, WIDE, Mark
 
-FATES = {LOST: "lost", QUEUE_FULL: "queue full", BLOCKED: "blocked"}
+FATES = {LOST: "lost", QUEUE_FULL: "queue full", BLOCKED: "blocked", POLICED: "policed", TOO_LARGE: "too large"}
 HELD = max(FATES) + 1
 KINDS = {**FATES, HELD: "flow control"}
 """The kinds of marks: packets that never left the link, by fate, and times when flow control blocked a sender."""

@@ -1,5 +1,6 @@
 """Defines a network: an emulated path with two directions, in the form of trial.json (docs/contracts/trial.md)."""
 
+from collections.abc import Iterator
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -139,6 +140,34 @@ Udp = Literal["pass", "drop", "reject"] | Limit
 """The treatment of UDP packets by the link."""
 
 
+class Policer(LinkModel):
+    """A rate above which packets of all protocols are dropped instead of queued."""
+
+    bps: int
+    burst_bytes: int
+    """The number of bytes that may pass at once after a silence."""
+
+
+EcnPolicy = Literal["pass", "bleach", "mark", "swap", "drop"]
+"""The treatment of the ECN field by the link."""
+
+
+class Mtu(LinkModel):
+    """The size of the largest IP packet that passes."""
+
+    bytes: int
+    silent: bool = False
+    """Whether senders of larger packets are left without ICMP's answer: a black hole."""
+
+
+class Aggregation(LinkModel):
+    """Opportunities to send, one in each interval. Packets wait for the next one and leave together."""
+
+    every_ns: int
+    spread_ns: int = 0
+    """An opportunity comes up to this much after the beginning of its interval."""
+
+
 class Change(LinkModel):
     """A change of the link at a given time of the trial."""
 
@@ -147,6 +176,7 @@ class Change(LinkModel):
     rate: Bottleneck | None = None
     loss: Loss | None = None
     udp: Udp | None = None
+    mtu: Mtu | None = None
 
 
 class Direction(LinkModel):
@@ -167,6 +197,10 @@ class Direction(LinkModel):
     reorder: Reorder | None = None
     udp: Udp | None = None
     """Whether UDP packets pass, are dropped or rejected, or are limited."""
+    policer: Policer | None = None
+    ecn: EcnPolicy | None = None
+    mtu: Mtu | None = None
+    aggregation: Aggregation | None = None
     changes: list[Change] | None = None
     """Timed changes. Each applies from its `at_ns` on."""
 
@@ -231,7 +265,7 @@ class Network(LinkModel):
     def takes_time(self) -> bool:
         """Whether packets take time on the link: it has a delay, a rate, or losses that senders must detect."""
         ways = (_bare(direction) for direction in (self.up, self.down) if direction)
-        return any(effect for way in ways for name, effect in way.items() if name not in ("queue", "duplicate"))
+        return any(effect for way in ways for name, effect in way.items() if name not in ("queue", "duplicate", "ecn"))
 
     def link(self) -> Resolved:
         """Return the fields `kind`, `up` and `down` of a link in trial.json, and `moves` and `cross` if there are
@@ -293,6 +327,7 @@ def _describe(direction: Direction | None) -> str:
         parts.append(_describe_loss(direction.loss))
     if direction.udp and direction.udp != "pass":
         parts.append(f"UDP {_describe_udp(direction.udp)}")
+    parts += _describe_entrance(direction)
     extras = {"jitter": direction.jitter, "reordering": direction.reorder, "duplicates": direction.duplicate}
     parts += [name for name, value in extras.items() if value]
     parts += [name for name, value in {"blackouts": direction.blackouts, "changes": direction.changes}.items() if value]
@@ -306,6 +341,26 @@ def _discipline(queue: Queue) -> str | None:
         return None
     name = "CoDel" if queue.codel else "FQ-CoDel"
     return f"{name} with ECN" if managed.ecn else name
+
+
+_ECN = {
+    "bleach": "ECN bleached",
+    "mark": "all ECN-capable packets marked",
+    "swap": "ECT(0) and ECT(1) swapped",
+    "drop": "ECN-capable packets dropped",
+}
+
+
+def _describe_entrance(direction: Direction) -> Iterator[str]:
+    """Describe what packets meet before the queue, and opportunities to send."""
+    if direction.policer:
+        yield f"policed to {format_rate(direction.policer.bps)}"
+    if direction.ecn and direction.ecn != "pass":
+        yield _ECN[direction.ecn]
+    if direction.mtu:
+        yield f"MTU {direction.mtu.bytes}" + (" (black hole)" if direction.mtu.silent else "")
+    if direction.aggregation:
+        yield f"packets leave every {direction.aggregation.every_ns / 1e6:g} ms"
 
 
 def _describe_udp(udp: Udp) -> str:

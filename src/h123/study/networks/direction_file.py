@@ -1,0 +1,347 @@
+"""Reads one direction of a network's file: rate, queue, losses, delay, and what packets meet before the queue."""
+
+import itertools
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BeforeValidator,
+    Discriminator,
+    Field,
+    StrictBool,
+    StrictInt,
+    Tag,
+    TypeAdapter,
+    ValidationInfo,
+    model_validator,
+)
+
+from h123.base.complaints import excerpt
+from h123.base.errors import UserError
+from h123.base.files.textfile import read_text
+from h123.base.strict import Strict, fault_at
+from h123.study.networks import network as resolved
+from h123.study.networks.queue_file import FULL_PACKET_BYTES, MOST_BYTES, QueueFile, resolve_queue
+from h123.study.quantities import BitRate, Delay, Duration, Share, Size
+
+Positive = Field(gt=0)
+POLICIES = ("pass", "drop", "reject")
+OPPORTUNITY_BYTES = 1500
+"""The number of bytes that one line of a Mahimahi trace delivers (Netravali et al., USENIX ATC 2015)."""
+MOST_INDEX = 1_000_000_000
+"""The largest index of a lost packet, far beyond any trial."""
+MOST_TRACE_BYTES, MOST_TRACE_LINES, MOST_TRACE_MS = 10_000_000, 1_000_000, 168 * 3600 * 1000
+LEAST_MTU, MOST_MTU = 576, 65_535
+"""The range of an MTU: every host handles 576 bytes (RFC 1122, 3.3.2)."""
+LONGEST_INTERVAL = 1_000_000_000
+"""The longest interval between opportunities to send, in ns."""
+
+_TRACE_LINE = re.compile(r"[ \t]{0,20}[0-9]{1,15}[ \t]{0,20}")
+
+
+class JitterFile(Strict):
+    """Jitter, such as `jitter: {spread: 5ms, distribution: normal, keep_order: true}`."""
+
+    spread: Annotated[Delay, Positive]
+    distribution: Literal["uniform", "normal"] = "uniform"
+    keep_order: StrictBool = True
+
+    def resolve(self) -> resolved.Jitter:
+        """Return this part of the network in the form of trial.json."""
+        return resolved.Jitter(spread_ns=self.spread, distribution=self.distribution, keep_order=self.keep_order)
+
+
+class BurstsFile(Strict):
+    """Losses in bursts, `loss: {bad_after: 1%, good_after: 20%}`: the chances, per packet, of entering and leaving the
+    bad state."""
+
+    bad_after: Share
+    good_after: Annotated[Share, Positive]
+    loss_good: Share = 0.0
+    loss_bad: Share = 1.0
+
+
+class ListedFile(Strict):
+    """Chosen losses, `loss: {packets: [3, 17]}`: exactly these packets, counted from 0."""
+
+    packets: list[Annotated[StrictInt, Field(ge=0, le=MOST_INDEX)]] = Field(min_length=1)
+
+
+class ReorderFile(Strict):
+    """Reordering, such as `reorder: {share: 1%, ahead: 10ms}`."""
+
+    share: Share
+    ahead: Annotated[Delay, Positive]
+
+
+def _kind_of_loss(value: Any) -> str:
+    if not isinstance(value, dict):
+        return "share"
+    return "listed" if "packets" in value else "bursts"
+
+
+LossFile = Annotated[
+    Annotated[BurstsFile, Tag("bursts")] | Annotated[ListedFile, Tag("listed")] | Annotated[Share, Tag("share")],
+    Discriminator(_kind_of_loss),
+]
+
+
+def _resolve_loss(loss: BurstsFile | ListedFile | float | None) -> resolved.Loss | None:
+    match loss:
+        case None:
+            return None
+        case ListedFile():
+            return resolved.Loss(packets=sorted(set(loss.packets)))
+        case BurstsFile():
+            states = resolved.GilbertElliott(
+                p=loss.bad_after, r=loss.good_after, loss_good=loss.loss_good, loss_bad=loss.loss_bad
+            )
+            return resolved.Loss(gilbert_elliott=states)
+        case _:
+            return resolved.Loss(random=loss)
+
+
+_RATE = TypeAdapter[int](BitRate)
+
+
+def _read_udp(value: Any) -> Any:
+    """Accept `pass`, `drop`, `reject` or a rate, which becomes a `Limit`."""
+    if value is None or value in POLICIES:
+        return value
+    if not str(value)[:1].isdigit():
+        limited = "or a rate to limit UDP to, such as 1Mbit/s"
+        raise ValueError(f"{excerpt(value)} is not allowed; write {', '.join(POLICIES)}, {limited}")
+    return resolved.Limit(limit=_RATE.validate_python(value))
+
+
+class PolicerFile(Strict):
+    """A policer for all traffic, such as `policer: {rate: 5Mbit/s, burst: 30kB}`: what exceeds it is dropped."""
+
+    rate: BitRate
+    burst: Annotated[Size, Field(ge=FULL_PACKET_BYTES, le=MOST_BYTES)]
+    """The number of bytes that may pass at once after a silence."""
+
+    def resolve(self) -> resolved.Policer:
+        """Return this part of the network in the form of trial.json."""
+        return resolved.Policer(bps=self.rate, burst_bytes=self.burst)
+
+
+class MtuFile(Strict):
+    """The largest IP packet that passes, such as `mtu: {size: 1280, black_hole: true}`."""
+
+    size: Annotated[StrictInt, Field(ge=LEAST_MTU, le=MOST_MTU)]
+    """In bytes, with IP's header."""
+    black_hole: StrictBool = False
+    """Whether larger packets vanish without ICMP's answer, from which the sender would learn the size."""
+
+    def resolve(self) -> resolved.Mtu:
+        """Return this part of the network in the form of trial.json."""
+        return resolved.Mtu(bytes=self.size, silent=self.black_hole)
+
+
+def _read_mtu(value: Any) -> Any:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return {"size": value}
+    if isinstance(value, dict):
+        return value
+    raise ValueError(f"{excerpt(value)} is not allowed; write bytes, such as 1280, or {{size: 1280, black_hole: true}}")
+
+
+AnyMtuFile = Annotated[MtuFile, BeforeValidator(_read_mtu)]
+
+
+class AggregationFile(Strict):
+    """Opportunities to send, such as `aggregation: {interval: 4ms, spread: 2ms}`: packets wait for the next one."""
+
+    interval: Annotated[Duration, Field(gt=0, le=LONGEST_INTERVAL)]
+    """There is one opportunity in each interval."""
+    spread: Duration = 0
+    """An opportunity comes up to this long after the beginning of its interval, at random. 0: at its beginning."""
+
+    @model_validator(mode="after")
+    def _within_the_interval(self) -> "AggregationFile":
+        if self.spread > self.interval:
+            raise fault_at(["spread"], "the spread is longer than the interval that it is a part of")
+        return self
+
+    def resolve(self) -> resolved.Aggregation:
+        """Return this part of the network in the form of trial.json."""
+        return resolved.Aggregation(every_ns=self.interval, spread_ns=self.spread)
+
+
+class ChangeFile(Strict):
+    """A change of the link at a given time, such as `{at: 5s, rate: 2Mbit/s}`."""
+
+    at: Duration
+    delay: Delay | None = None
+    rate: BitRate | None = None
+    loss: LossFile | None = None
+    udp: Annotated[resolved.Udp | None, BeforeValidator(_read_udp)] = None
+    mtu: AnyMtuFile | None = None
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> "ChangeFile":
+        if all(value is None for name, value in self if name != "at"):
+            raise ValueError("this changes nothing; set at least one of delay, rate, loss, udp, mtu")
+        return self
+
+    def resolve(self) -> resolved.Change:
+        """Return this part of the network in the form of trial.json."""
+        return resolved.Change(
+            at_ns=self.at,
+            delay_ns=self.delay,
+            rate=resolved.Bottleneck(bps=self.rate) if self.rate else None,
+            loss=_resolve_loss(self.loss),
+            udp=self.udp,
+            mtu=self.mtu.resolve() if self.mtu else None,
+        )
+
+
+def read_trace(path: Path) -> list[int]:
+    """Return the delivery opportunities of a Mahimahi trace, in ms. Raises UserError if the file is not a trace."""
+    lines = read_text(path, MOST_TRACE_BYTES).splitlines()
+    if len(lines) > MOST_TRACE_LINES:
+        raise UserError(f"{path}: a trace can have at most {MOST_TRACE_LINES} lines; this one has {len(lines)}")
+    times: list[int] = []
+    for number, line in enumerate(lines, 1):
+        if not _TRACE_LINE.fullmatch(line):
+            raise UserError(f"{path}:{number}: {excerpt(line)} is not a number of milliseconds")
+        if times and int(line) < times[-1]:
+            raise UserError(f"{path}:{number}: {int(line)} comes after {times[-1]}; times must not decrease")
+        times.append(int(line))
+    if not times or times[-1] == 0:
+        raise UserError(f"{path}: a trace needs at least one time of 1 ms or more: the last one is its period")
+    if times[-1] > MOST_TRACE_MS:
+        raise UserError(f"{path}:{len(lines)}: {times[-1]} ms is longer than 168 h, the longest that a trace can be")
+    return times
+
+
+def _read_trace(value: Any, info: ValidationInfo) -> Any:
+    assert isinstance(info.context, Path), "a trace is named relative to the folder of the network's file"
+    try:
+        return read_trace(info.context / str(value))
+    except UserError as error:
+        raise ValueError(error.message) from None
+
+
+class DirectionFile(Strict):
+    """One direction. A field that is left out has no effect on packets."""
+
+    delay: Delay = 0
+    """The one-way delay."""
+    jitter: JitterFile | None = None
+    rate: BitRate | None = None
+    """The rate of the bottleneck."""
+    trace: Annotated[list[int] | None, BeforeValidator(_read_trace)] = None
+    """A Mahimahi file instead of a rate. Each line is a time in milliseconds at which 1500 bytes can be delivered; the
+    trace repeats."""
+    burst: Size | None = None
+    """Make the rate a token bucket, which sends this many bytes at once after a silence (Linux's TBF)."""
+    queue: QueueFile | None = None
+    """A drop-tail limit in bytes, packets (`64p`) or time (`50ms`), or a discipline: `{discipline: fq_codel}`. Required
+    if there is a rate, or a change that sets one."""
+    loss: LossFile | None = None
+    """A share; `{bad_after: p, good_after: r, loss_good: 0, loss_bad: 1}` (Gilbert-Elliott); or `{packets: [3,
+    17]}`."""
+    blackouts: list[tuple[Duration, Duration]] | None = None
+    """Spans of total loss, such as `[[1s, 1.5s]]`, in order and not overlapping."""
+    duplicate: Share | None = None
+    """The share of packets that arrive twice."""
+    reorder: ReorderFile | None = None
+    udp: Annotated[resolved.Udp | None, BeforeValidator(_read_udp)] = None
+    """`pass`; `drop` without notice; `reject` with ICMP port unreachable; or a rate such as `1Mbit/s` above which
+    packets are dropped, with an allowance of 100 ms after silence."""
+    policer: PolicerFile | None = None
+    """A rate above which packets of all protocols are dropped, before the queue."""
+    ecn: resolved.EcnPolicy | None = None
+    """What happens to the ECN field before the queue: `pass`; `bleach` clears it; `mark` sets CE in every ECN-capable
+    packet; `swap` exchanges ECT(0) and ECT(1); `drop` drops ECN-capable packets."""
+    mtu: AnyMtuFile | None = None
+    """The largest IP packet that passes: bytes, or `{size: 1280, black_hole: true}`."""
+    aggregation: AggregationFile | None = None
+    """Packets leave in groups, as with cable modems and Wi-Fi."""
+    changes: list[ChangeFile] | None = None
+    """Timed changes, such as `[{at: 5s, rate: 2Mbit/s, delay: 50ms, loss: 1%, udp: drop}]`, in order."""
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> "DirectionFile":
+        """Refuse everything that the lab would refuse (lab/tests/directions.json): messages here can name the line."""
+        self._check_rate()
+        self._check_bucket()
+        self._check_delays()
+        self._check_times()
+        return self
+
+    def _check_rate(self) -> None:
+        limited = self.rate is not None or self.trace is not None
+        later = any(change.rate is not None for change in self.changes or [])
+        if self.rate is not None and self.trace is not None:
+            raise ValueError("write either `rate` or `trace`, not both")
+        if (limited or later) and self.queue is None:
+            raise ValueError("a rate needs a `queue` (100kB, 64p or 50ms): without one, nothing is ever dropped")
+        if self.queue is not None and not (limited or later):
+            raise ValueError("`queue` has no effect without `rate` or `trace`")
+
+    def _check_bucket(self) -> None:
+        if self.burst is None:
+            return
+        if self.rate is None:
+            raise fault_at(["burst"], "`burst` needs a `rate`, to which it adds what may be sent at once")
+        if not FULL_PACKET_BYTES <= self.burst <= MOST_BYTES:
+            allowed = f"a burst is from {FULL_PACKET_BYTES}B, a full packet, to 1GB"
+            raise fault_at(["burst"], allowed)
+        queue = resolve_queue(self.queue)
+        if queue and queue.ns is not None:
+            raise fault_at(["queue"], "with a `burst`, write the limit of the queue in bytes (100kB) or packets (64p)")
+        for index, change in enumerate(self.changes or []):
+            if change.rate is not None:
+                raise fault_at(["changes", index, "rate"], "a rate with a `burst` cannot change")
+
+    def _check_delays(self) -> None:
+        if self.reorder and self.reorder.ahead > self.delay:
+            raise ValueError("`reorder.ahead` is longer than `delay`: a packet cannot leave before it arrives")
+        spread = self.jitter.spread if self.jitter else 0
+        if spread > self.delay:
+            raise fault_at(["jitter", "spread"], "the jitter is larger than `delay`: a delay cannot fall below 0")
+        for index, change in enumerate(self.changes or []):
+            if change.delay is not None and change.delay < spread:
+                message = "this delay is smaller than the jitter: a delay cannot fall below 0"
+                raise fault_at(["changes", index, "delay"], message)
+
+    def _check_times(self) -> None:
+        previous_end = 0
+        for index, (start, end) in enumerate(self.blackouts or []):
+            if start >= end:
+                raise fault_at(["blackouts", index], "a blackout must end after it starts: [[1s, 1.5s]]")
+            if start < previous_end:
+                message = "this blackout begins before the one above it ends; write them in order, or join them"
+                raise fault_at(["blackouts", index], message)
+            previous_end = end
+        moments = [change.at for change in self.changes or []]
+        for index, (earlier, later) in enumerate(itertools.pairwise(moments), 1):
+            if later <= earlier:
+                message = "`changes` must be in order of time, each at a different time"
+                raise fault_at(["changes", index, "at"], message)
+
+    def resolve(self) -> resolved.Direction:
+        """Return this part of the network in the form of trial.json."""
+        bottleneck = resolved.Bottleneck(bps=self.rate, burst_bytes=self.burst) if self.rate else None
+        if self.trace:
+            bottleneck = resolved.Bottleneck(trace_ms=self.trace, opportunity_bytes=OPPORTUNITY_BYTES)
+        return resolved.Direction(
+            rate=bottleneck,
+            queue=resolve_queue(self.queue),
+            loss=_resolve_loss(self.loss),
+            blackouts=[resolved.Blackout(from_ns=start, to_ns=end) for start, end in self.blackouts or []] or None,
+            duplicate=self.duplicate,
+            delay_ns=self.delay,
+            jitter=self.jitter.resolve() if self.jitter else None,
+            reorder=resolved.Reorder(share=self.reorder.share, ahead_ns=self.reorder.ahead) if self.reorder else None,
+            udp=self.udp,
+            policer=self.policer.resolve() if self.policer else None,
+            ecn=self.ecn if self.ecn != "pass" else None,
+            mtu=self.mtu.resolve() if self.mtu else None,
+            aggregation=self.aggregation.resolve() if self.aggregation else None,
+            changes=[change.resolve() for change in self.changes or []] or None,
+        )
