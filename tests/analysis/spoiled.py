@@ -6,7 +6,7 @@ from typing import Any
 
 from documents import document
 from h123.documents.lab_report import FinishedReport
-from h123.documents.trial_files import ClientFile
+from h123.documents.trial_files import ClientFile, Link
 from h123.measures import Attempt, Bodies, Opening
 from h123.measures.visits import Visit
 
@@ -65,6 +65,21 @@ def lose(content: dict[str, Any]) -> None:
     counters["lost"] += 100
 
 
+def marking(capable: int) -> Callable[[Attempt], Attempt]:
+    """Over a queue that marks, to which so many packets came that it could mark."""
+    codel = {"codel": {"limit": 1000, "target_ns": 5 * MS, "interval_ns": 100 * MS, "ecn": True}}
+
+    def changed(attempt: Attempt) -> Attempt:
+        if attempt.link.down is None:
+            return attempt
+        link = attempt.link.model_dump(exclude_unset=True)
+        link["down"] = {**(link.get("down") or {}), "rate": {"bps": 10_000_000}, "queue": codel}
+        told = report(lambda r: down(r).update(ecn_capable=capable, marked=min(capable, 3)))(attempt)
+        return replace(told, link=Link.model_validate(link))
+
+    return changed
+
+
 def client_cpu(content: dict[str, Any]) -> None:
     content["roles"][1]["cpu"]["main_ns"] = int(0.93 * content["machine"]["wall_ns"])
 
@@ -119,6 +134,7 @@ FAULTS: list[tuple[str, Callable[[Attempt], Attempt]]] = [
     ("loss-mismatch", report(lose)),
     ("packets-unaccounted", report(lambda r: down(r).update(delivered=1))),
     ("lab-warned", report(lambda r: r.update(warnings=[{"code": "left-behind", "detail": "server: sleep 100"}]))),
+    ("nothing-marked", marking(0)),
     ("udp-buffer-dropped", report(lambda r: r["hosts"][1]["counters"]["after"].update({"Udp.RcvbufErrors": 1}))),
     ("congestion-wrong", report(lambda r: r["hosts"][0].update(congestion="bbr"))),
     ("congestion-wrong", report(lambda r: r["hosts"][1].update(congestion="reno"))),
@@ -149,6 +165,7 @@ TRANSFORMED: dict[str, Callable[[Attempt], Attempt]] = {
     "request-as-trial": imported,
     "sessions-wrong": resumed,
     "round-trips-odd": as_its_protocol_says,
+    "nothing-marked": marking(20),
     "loaded-early": loaded("load_ns", MS),  # told in milliseconds
 }
 """Audits with nothing to check in what h123 usually measures itself."""

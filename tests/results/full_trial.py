@@ -39,6 +39,8 @@ NEVER_NULL = {"start_ns", "tries"}
 WAYS = {
     name: DirectionReport(
         packets_in=900,
+        queue_dropped=9,
+        marked=18,
         bytes_in=size,
         bytes_delivered=size,
         queue_ns=QueueWaits(mean=2 * MS, max=9 * MS),

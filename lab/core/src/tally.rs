@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::fate::{Fate, Packet};
+use crate::fate::{Ecn, Fate, Packet};
 
 /// `packets_in = delivered + lost + queue_dropped + blocked + policed + too_large`, and what waits in a managed queue.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +17,8 @@ pub struct Tally {
     /// By the loss model or a blackout.
     pub lost: u64,
     pub queue_dropped: u64,
+    /// Packets that could be marked when they came to the queue.
+    pub ecn_capable: u64,
     /// Packets that the queue marked with Congestion Experienced.
     pub marked: u64,
     /// By the UDP policy, or because nobody was there any more.
@@ -87,6 +89,7 @@ impl Tally {
             Fate::Policed => self.policed += 1,
             Fate::TooLarge { .. } => self.too_large += 1,
         }
+        self.ecn_capable += u64::from(packet.ecn != Ecn::NotEct);
         self.marked += u64::from(marked);
     }
 }

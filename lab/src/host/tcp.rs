@@ -18,6 +18,8 @@ const SLOW_START_AFTER_IDLE: &str = "/proc/sys/net/ipv4/tcp_slow_start_after_idl
 const FAST_OPEN: &str = "/proc/sys/net/ipv4/tcp_fastopen";
 /// Clients that ask for it have it, and whatever listens, without asking (the kernel's ip-sysctl).
 const BOTH_ENDS: u32 = 0x1 | 0x2 | 0x400;
+const ECN: &str = "/proc/sys/net/ipv4/tcp_ecn";
+const ASK_FOR_ECN: u32 = 1;
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
 /// Sets what the trial asks for.
@@ -28,6 +30,9 @@ pub fn apply(tcp: Tcp) -> Result<()> {
     if tcp.fast_open {
         fs::write(FAST_OPEN, BOTH_ENDS.to_string()).context(FAST_OPEN)?;
     }
+    if tcp.ecn {
+        fs::write(ECN, ASK_FOR_ECN.to_string()).context(ECN)?;
+    }
     Ok(())
 }
 
@@ -36,6 +41,7 @@ pub fn in_force(others: Tcp) -> Result<Tcp> {
     Ok(Tcp {
         keep_idle_window: read(SLOW_START_AFTER_IDLE)? == 0,
         fast_open: read(FAST_OPEN)? & BOTH_ENDS == BOTH_ENDS,
+        ecn: read(ECN)? == ASK_FOR_ECN,
         ..others
     })
 }

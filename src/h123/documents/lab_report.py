@@ -63,6 +63,7 @@ class TcpReport(Shape):
     max_payload: Count | None = None
     keep_idle_window: bool = False
     fast_open: bool = False
+    ecn: bool = False
 
 
 class HostReport(Shape):
@@ -103,6 +104,8 @@ class DirectionReport(Shape):
     """Packets lost by the network's `loss` or a blackout."""
     queue_dropped: Count | None = None
     """Packets that the queue dropped: it was full, or its discipline chose them."""
+    ecn_capable: Count | None = None
+    """Packets that the queue could mark: their ECN field was ECT(0), ECT(1) or CE. Null in early reports."""
     marked: Count | None = None
     """Packets that the queue marked with Congestion Experienced. Null in early reports."""
     blocked: Count | None = None

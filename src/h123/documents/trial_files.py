@@ -129,6 +129,8 @@ class Tcp(Shape):
     """Whether to keep the window after a pause."""
     fast_open: bool = False
     """Whether to use TCP Fast Open (RFC 7413)."""
+    ecn: bool = False
+    """Whether TCP connections ask for ECN (RFC 3168)."""
 
 
 class TrialFile(Document):

@@ -152,6 +152,7 @@ def _tcp(p: Parameters) -> dict[str, object]:
         "min_rto_ns": p.min_rto,
         "max_payload": p.setting("max_datagram"),
         "keep_idle_window": p.transport == "matched" or None,
+        "ecn": p.tcp_ecn or None,
         **p.workload.opening.tcp,
     }
     return {name: value for name, value in options.items() if value is not None}

@@ -31,6 +31,7 @@ from h123.study.metrics.quantity import (
     ProcessorTime,
     ProcessOverhead,
     QueueDelay,
+    QueueShare,
     RecoveryTime,
     RequestRate,
     RequestTime,
@@ -131,6 +132,8 @@ def metric_value(
             return _memory(report, role)
         case ProcessOverhead(part):
             return _seconds(_around(summary, facts, part))
+        case QueueShare(way, share):
+            return _queue_share(report, way, share)
         case LinkTraffic(way, what):
             return _link_amount(summary, report, way, what)
         case QueueDelay(way):
@@ -264,6 +267,16 @@ def _link_amount(summary: Summary, report: Report, way: Way, what: Literal["byte
     direction = link.directions.get(way) if link and link.directions else None
     amount = direction and (direction.bytes_in if what == "bytes" else direction.packets_in)
     return amount / summary.rows if amount and summary.rows else None
+
+
+def _queue_share(report: Report, way: Way, what: Literal["marked", "queue_dropped"]) -> float | None:
+    """Return the share of packets in per cent. None over a veth, and if the queue treated no packet in this way."""
+    link = report.links[0] if report.links else None
+    direction = link.directions.get(way) if link and link.directions else None
+    if direction is None or not direction.packets_in:
+        return None
+    treated = direction.marked if what == "marked" else direction.queue_dropped
+    return 100 * treated / direction.packets_in if treated else None
 
 
 def _queued(report: Report, way: Way) -> float | None:

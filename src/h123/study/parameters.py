@@ -82,6 +82,8 @@ class Parameters(WorkloadParameters):
     """The largest payload of a packet in bytes, without the header of UDP or TCP. None: `transport` decides."""
     min_rto: Annotated[Duration | None, AfterValidator(_check_route_time)] = None
     """TCP's minimum retransmission timeout. None: the kernel's default, 200 ms."""
+    tcp_ecn: StrictBool = False
+    """Whether TCP connections ask for ECN (RFC 3168). QUIC stacks decide for themselves."""
     certificate: Annotated[Size | None, AfterValidator(_of_a_chain)] = None
     """Bytes of the certificates that the server sends: its own and an intermediate one. None: only its own, as small as
     possible."""

@@ -31,6 +31,9 @@ pub struct Tcp {
     /// for it.
     #[serde(default)]
     pub fast_open: bool,
+    /// Connections ask for ECN (RFC 3168); without it they accept it.
+    #[serde(default)]
+    pub ecn: bool,
 }
 
 impl Tcp {

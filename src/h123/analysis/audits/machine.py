@@ -95,6 +95,18 @@ def packets_unaccounted(attempt: Attempt) -> Finding | None:
     return _worst(findings)
 
 
+def nothing_marked(attempt: Attempt) -> Finding | None:
+    """Check that packets which could be marked came to every queue that marks instead of dropping."""
+    findings: list[Finding | None] = []
+    for name, c in _counted(attempt.report).items():
+        queue = direction(attempt.link, name).queue
+        if queue is None or not queue.marks or c.ecn_capable is None or not c.packets_in:
+            continue
+        detail = f"{name}: {c.ecn_capable} of {c.packets_in} packets could be marked, {c.marked} were"
+        findings.append(Finding(c.ecn_capable > 0, c.ecn_capable, 0, detail))
+    return _worst(findings)
+
+
 def udp_buffer_dropped(attempt: Attempt) -> Finding | None:
     """Check that no receive buffer on any host dropped datagrams."""
     dropped = {}
@@ -184,6 +196,13 @@ AUDITS = [
         "h123; please report it with the campaign's folder.",
         packets_unaccounted,
         spoils=ALL,
+    ),
+    Audit(
+        "nothing-marked",
+        "A queue that marks instead of dropping (ECN) had packets that it could mark.",
+        "no packet could be marked, so the queue dropped where it should have marked: neither sender used ECN. For "
+        "TCP, set `tcp_ecn: true`; `h123 list subjects NAME` shows whether a QUIC stack uses ECN.",
+        nothing_marked,
     ),
     Audit(
         "udp-buffer-dropped",

@@ -33,13 +33,16 @@ def round_trip_floor_ns(link: Ways) -> int:
 def capacity_bits(one_way: Direction, seconds: float) -> float | None:
     """Return the most bits that the direction can deliver in any span of `seconds`, or None if there is no limit.
 
-    For a constant rate this is rate x time; for a trace, the fullest window of that length; with timed changes, the
-    largest of these.
+    For a constant rate this is rate x time, plus the burst of a token bucket; for a trace, the fullest window of that
+    length; with timed changes, the largest of these. A policer allows at most its rate x time plus its burst.
     """
-    if one_way.rate is None:
-        return None
-    rates = [one_way.rate, *(change.rate for change in one_way.changes or [] if change.rate)]
-    return max(_rate_capacity(rate, seconds) for rate in rates)
+    limits = []
+    if one_way.rate is not None:
+        rates = [one_way.rate, *(change.rate for change in one_way.changes or [] if change.rate)]
+        limits.append(max(_rate_capacity(rate, seconds) for rate in rates))
+    if policer := one_way.policer:
+        limits.append(policer.bps * seconds + 8 * policer.burst_bytes)
+    return min(limits, default=None)
 
 
 def _least_delay_ns(one_way: Direction) -> int:
@@ -52,7 +55,7 @@ def _least_delay_ns(one_way: Direction) -> int:
 
 def _rate_capacity(rate: Bottleneck, seconds: float) -> float:
     if rate.bps is not None:
-        return rate.bps * seconds
+        return rate.bps * seconds + 8 * (rate.burst_bytes or 0)
     assert rate.trace_ms is not None  # the caller ensures a rate or a trace
     assert rate.opportunity_bytes is not None
     opportunities = np.asarray(rate.trace_ms, dtype=np.float64)

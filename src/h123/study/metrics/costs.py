@@ -8,6 +8,7 @@ from h123.study.metrics.quantity import (
     ProcessorTime,
     ProcessOverhead,
     QueueDelay,
+    QueueShare,
     ResidentMemory,
 )
 
@@ -150,6 +151,24 @@ ROWS = (
         words=WAIT,
         noun="queue delay",
         meaning="mean time that packets of the server waited for the link's rate, behind others and to be sent",
+    ),
+    Metric(
+        "marks",
+        title="Packets marked",
+        unit="%",
+        of=QueueShare("down", "marked"),
+        words=AMOUNT,
+        noun="share of marked packets",
+        meaning="share of the server's packets that the link's queue marked with Congestion Experienced (ECN)",
+    ),
+    Metric(
+        "queue_drops",
+        title="Packets dropped by the queue",
+        unit="%",
+        of=QueueShare("down", "queue_dropped"),
+        words=AMOUNT,
+        noun="share of packets dropped by the queue",
+        meaning="share of the server's packets that the link's queue dropped, because it was full or to slow senders",
     ),
     Metric(
         "cross_goodput",

@@ -216,6 +216,20 @@ class QueueDelay:
 
 
 @dataclass(frozen=True)
+class QueueShare:
+    """The packets in this direction that the queue of the client's link marked or dropped, as a percentage of those
+    that reached the link. No value if there are none."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    way: Way
+    what: Literal["marked", "queue_dropped"]
+
+    @property
+    def needs(self) -> Needs:
+        return Needs(report=("packets_in", self.what))
+
+
+@dataclass(frozen=True)
 class CrossTrafficRate:
     """The bytes that programs of the cross traffic received in this direction, divided by the time that the client
     ran."""
@@ -300,6 +314,7 @@ Quantity = (
     | ResidentMemory
     | ProcessOverhead
     | LinkTraffic
+    | QueueShare
     | QueueDelay
     | CrossTrafficRate
     | OpeningCost

@@ -68,6 +68,12 @@ class Queue(LinkModel):
     codel: Codel | None = None
     fq_codel: FqCodel | None = None
 
+    @property
+    def marks(self) -> bool:
+        """Whether the queue marks ECN-capable packets instead of dropping them."""
+        managed = self.codel or self.fq_codel
+        return managed is not None and managed.ecn
+
 
 class GilbertElliott(LinkModel):
     """A loss model with two states (Gilbert 1960, Elliott 1963). Per packet, `p` is the chance of going from the good
