@@ -85,7 +85,7 @@ def test_what_answers_the_question_comes_before_everything_else(verdicts: dict[s
     ]
     lines = printed(one, print_answer, None, most=31)
     assert len(lines) <= 31
-    assert sum(bool(re.search(r": 200 ms (less|more) for slow start", line)) for line in lines) == 4
+    assert sum(bool(re.search(r": 200 ms due to slow start", line)) for line in lines) == 4
     assert re.fullmatch(r"  and \d+ more \(--details\)(: .*)?", lines[-1])
 
 
