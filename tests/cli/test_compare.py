@@ -192,8 +192,8 @@ def test_a_recorded_page_is_loaded_from_it(h123: Tool, own: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--url", URL], "with --har it names the server alone"),
-        (["--url", "https://localhost:1/", "--url", "https://localhost:2/"], "one --url names the server"),
+        (["--url", URL], "with --har, it gives only the address of the server"),
+        (["--url", "https://localhost:1/", "--url", "https://localhost:2/"], "give a single --url"),
         (["--method", "POST", "--data", "own_server.py"], "goes without --method POST and --data"),
         (["--har", "own_server.py"], "not JSON, so not a HAR"),
     ],
@@ -274,7 +274,7 @@ def test_networks_are_files_too(h123: Tool, own: Path, given: str, said: str) ->
         (["--server", "true", "--url", URL, "--protocols", "h4"], "h4"),
         (
             ["--server", "true", "--url", URL, "--protocols", "h3"],
-            "--protocols h3: a single one is compared with nothing",
+            "--protocols h3: there is nothing to compare a single protocol with",
         ),
         (["--server", "true", "--url", URL, "--save", "nowhere/x.yaml"], "there is no folder nowhere"),
         (["--server", "true", "--url", URL, "--save", "own_server.py"], "own_server.py is there already"),

@@ -32,7 +32,7 @@ def begun(h123: Tool, two: Path) -> Path:
 def test_it_says_what_it_is_worth_and_holds_conditions(h123: Tool, two: Path) -> None:
     done = h123("diff", "before", "after")
     assert done.returncode == 0, done.stderr
-    for said in ("Not paired:", "times as narrow", "study, seed: 1 -> 2", "h3 poor", "misses the truth by chance"):
+    for said in ("Not paired:", "times narrower", "study, seed: 1 -> 2", "h3 poor", "misses the true value"):
         assert said in done.stdout, said
     assert json.loads((two / "after/diff/diff.json").read_text())["h123"] == "diff/1"
     assert not (two / "after/diff/gate.json").exists()

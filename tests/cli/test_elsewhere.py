@@ -117,8 +117,8 @@ def test_who_is_not_there_is_told_so(h123: Tool) -> None:
     ("arguments", "said"),
     [
         (["--url", "https://192.0.2.1/"], "192.0.2.1 is not on this machine"),
-        (["--url", "https://127.0.0.1/", "--clock", "virtual"], "lives in real time"),
-        (["--url", "https://127.0.0.1/", "--fail-if", "cpu h3/h2 > 1"], "cannot be known"),
+        (["--url", "https://127.0.0.1/", "--clock", "virtual"], "already runs does so in real time"),
+        (["--url", "https://127.0.0.1/", "--fail-if", "cpu h3/h2 > 1"], "cannot be measured"),
         (["--url", "https://127.0.0.1/", "--env", "A=B"], "for a server that h123 starts"),
         (["--url", f"https://{'n' * 64}.example/"], "has no address here"),
         (["--url", "https://127.0.0.1/", "--insecure", "--cacert", "tls/ca.pem"], "exclude each other"),

@@ -65,7 +65,7 @@ def test_a_damaged_campaign_does_not_pass(h123: Tool, whole: Path, by: str, dama
     done = h123("gate", "c", *LOOSE, "--by", by)
     assert done.returncode == 1
     assert trial.name in done.stderr
-    assert "the files of 1 trial are not those that were measured" in " ".join(done.stdout.split())
+    assert "the files of 1 trial have changed since the measurement" in " ".join(done.stdout.split())
     assert gate_of(whole) == "undecided"
 
 

@@ -136,7 +136,7 @@ def test_a_page_of_a_recording_is_chosen_by_its_number(h123: Tool) -> None:
     done = h123("site", "import", recording, "--page", "2", "--out", "second.yaml")
     assert (done.returncode, "20 requests" in done.stdout) == (0, True), done.stderr
     none = h123("site", "import", recording, "--page", "3", "--out", "third.yaml")
-    assert (none.returncode, "there is no page 3 among its 2" in none.stderr) == (2, True)
+    assert (none.returncode, "there is no page 3; it has 2" in none.stderr) == (2, True)
     assert not (h123.folder / "third.yaml").exists()
     alone = h123("compare", "--server", "true", "--url", "https://localhost:8443/", "--page", "2")
     assert (alone.returncode, "name it: --har FILE" in alone.stderr) == (2, True), alone.stderr

@@ -301,5 +301,5 @@ def test_retry_needs_a_campaign(h123: Tool) -> None:
     for arguments in (["run", "smoke", "--retry"], ["run", "smoke", "--out", "new", "--retry"]):
         done = h123(*arguments)
         assert done.returncode == 2
-        assert "--retry tries trials of a campaign again" in done.stderr
+        assert "--retry runs failed trials of an existing campaign again" in done.stderr
     assert not (h123.folder / "new").exists()

@@ -37,7 +37,7 @@ def test_an_old_option_does_what_its_new_name_does(
     assert not rest
     told = hints[0].splitlines()
     assert len(told) == sum(word.startswith("-") for word in old)
-    assert all("now; the next version will not know the old" in line for line in told)
+    assert all("; the next version will refuse the old" in line for line in told)
 
 
 def test_help_has_new_names_alone(h123: Tool) -> None:
@@ -87,8 +87,8 @@ def test_old_keys_of_a_study(h123: Tool) -> None:
     done = h123("plan", "old.yaml")
     assert done.returncode == 0, done.stderr
     line = len(text.splitlines()) + 1
-    assert f"old.yaml:{line}: only is filter now; the next version will not know the old key" in done.stderr
-    assert f"old.yaml:{line + 2}: may_load is allow_remote_load now" in done.stderr
+    assert f"old.yaml:{line}: only is now called filter; the next version will refuse the old key" in done.stderr
+    assert f"old.yaml:{line + 2}: may_load is now called allow_remote_load" in done.stderr
     assert load_study(study).filter == {"network": ["lan"]}
     assert load_study(study).servers["mine"].allow_remote_load
 

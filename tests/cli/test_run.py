@@ -212,7 +212,7 @@ def test_a_campaign_ends_when_its_intervals_are_narrow_enough(h123: Tool) -> Non
     assert blocks in (10, 12)
     assert width["narrow"] == (width["widest"] <= 0.1)
     assert width["narrow"] or blocks == 12
-    assert ("going on to 12" in done.stderr) == (blocks == 12)
+    assert ("continuing to 12" in done.stderr) == (blocks == 12)
     assert [event["blocks"] for event in _events(out) if event["event"] == "look"] == [blocks], "one look, at the end"
     assert "--precision" in done.stdout or "as asked" in done.stdout
     again = h123("run", "smoke", *asked)
@@ -220,7 +220,7 @@ def test_a_campaign_ends_when_its_intervals_are_narrow_enough(h123: Tool) -> Non
     assert len(_trials(out)) == 4 * blocks
     other = h123("run", "smoke", "--precision", "1%", "--out", "out")
     assert other.returncode == 2
-    assert "must be there from the start" in other.stderr
+    assert "must be given when a campaign starts" in other.stderr
 
 
 def test_a_plan_of_many_treatments_tells_its_slices(h123: Tool) -> None:

@@ -44,7 +44,7 @@ def test_what_errors_do_not_repeat(h123: Tool) -> None:
         (["--url", "https://me:s3cret@localhost:8443/"], "***@localhost:8443"),
         (["--url", "https://me:s3cret@localhost:8443/", "--url", "https://me:s3cret@localhost:8443/"], "***@localhost"),
         (["--url", "http://localhost:8443/?api_key=s3cret"], "api_key=***"),
-        (["--url", URL, "--header", "Authorization Bearer s3cret"], "one has no colon"),
+        (["--url", URL, "--header", "Authorization Bearer s3cret"], "a header has no colon"),
         (["--url", URL, "--header", "Authorization: s3cret\t\u00e9"], "'Authorization'"),
         (["--url", URL, "--env", "s3cret"], "not written as NAME=VALUE"),
     ):

@@ -136,7 +136,7 @@ def test_a_subject_verified_upstream_only_says_so(tmp_path: Path, monkeypatch: p
     console = Console(width=200, file=io.StringIO())
     print_subject(subject, console)
     assert "upstream, " in _shown(console)
-    assert "on this machine not yet: h123 verify small" in _shown(console)
+    assert "not yet on this machine: h123 verify small" in _shown(console)
     record = [keep_results(subject, role, [WELL.model_copy(update={"role": role})]) for role in roles_of(subject)][-1]
     assert _listed().splitlines()[1].split()[-1] == record.time[:10]
     write_small(root / "subjects", MANIFEST.replace("A shell", "Another shell"))

@@ -49,5 +49,5 @@ def test_the_plan_says_where_nothing_takes_time() -> None:
     study = load_study(find_study("quick"))
     assert make_plan(study).notes == []
     (note,) = make_plan(study.settled(clock="virtual")).notes
-    assert note.startswith("under the virtual clock nothing takes time over lan:")
+    assert note.startswith("under the virtual clock nothing takes time over lan, ")
     assert make_plan(study.settled(clock="virtual"), level_filter={"network": ["poor", "medium"]}).notes == []

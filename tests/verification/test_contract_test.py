@@ -114,7 +114,7 @@ def test_constants_of_one_do_not_keep_back_the_others(
     with Steps(Console(file=said, width=200)) as steps:
         measure_each([(subject, "server") for subject in subjects], LocalPool(engine=ScriptedEngine()), steps)
     assert "not measured: no certificate" in said.getvalue()
-    assert "not kept: there is no current record of it; h123 verify huge makes one" in said.getvalue()
+    assert "not stored: there is no current record; h123 verify huge makes one" in said.getvalue()
     record = read_record(subjects[1])
     assert record is not None
     assert record.constants == [Constants(role="server", protocol="h3", congestion="cubic")]

@@ -87,15 +87,15 @@ def _respelled(words: Iterable[str], command: Any) -> Iterator[str]:
             yield word
             continue
         if name != old:
-            _hint(f"{old} is called {name} now", "name")
+            _hint(f"{old} is now called {name}", "name")
         values = [value] if equals else [] if getattr(options[name], "is_flag", False) else [*itertools.islice(rest, 1)]
         for index, text in enumerate(values):
             if new := RENAMED_VALUES.get((name, text)):
-                _hint(f"{name} {text} is called {name} {new} now", "word")
+                _hint(f"{name} {text} is now called {name} {new}", "word")
                 values[index] = new
         yield from [f"{name}={values[0]}"] if equals else [name, *values]
     yield from rest
 
 
 def _hint(what: str, old: str) -> None:
-    err_console.print(f"h123: {what}; the next version will not know the old {old}", soft_wrap=True)
+    err_console.print(f"h123: {what}; the next version will refuse the old {old}", soft_wrap=True)

@@ -14,12 +14,12 @@ def damage_warning(folder: CampaignFolder) -> UserError | None:
         trials, its, these = ("1 trial is", "its", "this trial") if len(faults) == 1 else _many(len(faults))
         more = f"; and {len(faults) - 3} more" if len(faults) > 3 else ""
         why.append(
-            f"{trials} left out, for {its} files are not those that were measured: {'; '.join(faults[:3])}{more}"
+            f"{trials} left out, because {its} files have changed since the measurement: {'; '.join(faults[:3])}{more}"
         )
-        cures.append(f"repeats just {these}")
+        cures.append(f"repeats only {these}")
     if lacking:
         trials, it = ("1 finished trial is", "it") if lacking == 1 else (f"{lacking} finished trials are", "them")
-        why.append(f"{trials} left out, because the journal lacks {it}: it was cut short")
+        why.append(f"{trials} left out, because the journal was cut short and lacks {it}")
         cures.append(f"puts {it} into the journal again")
     if not why:
         return None
@@ -39,7 +39,7 @@ def damage_words(folder: CampaignFolder) -> str | None:
     """Return the reason why the remaining trials of a damaged campaign allow no conclusion, or None if nothing is
     damaged."""
     faults, lacking = len(folder.damaged_trials()), len(folder.unjournalled())
-    files = f"the files of {_trials(faults)} are not those that were measured"
+    files = f"the files of {_trials(faults)} have changed since the measurement"
     journal = f"the journal lacks {_trials(lacking, 'finished ')}"
     return " and ".join([files] * bool(faults) + [journal] * bool(lacking)) or None
 

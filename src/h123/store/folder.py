@@ -206,7 +206,7 @@ class CampaignFolder:
         with sole_user(self.path, f"the campaign in {self.path}"):
             if self.open(self.path)._content != self._content:
                 raise UserError(
-                    f"another h123 has changed the campaign in {self.path} meanwhile",
+                    f"another h123 process has changed the campaign in {self.path}",
                     remedy="run the same command again",
                     status=1,
                 )

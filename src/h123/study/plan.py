@@ -262,7 +262,7 @@ def timeless_note(trials: Iterable[Parameters], networks: Mapping[str, Network])
     if not names:
         return None
     return (
-        f"under the virtual clock nothing takes time over {', '.join(names)}: no delay, no rate. Unless a program "
-        "waits on its own, such as a handler that sleeps, there is nothing to measure and times get no verdict there; "
-        "leave it out (--filter), or run it under the wall clock"
+        f"under the virtual clock nothing takes time over {', '.join(names)}, which has no delay and no rate. Times "
+        "get no verdict there, unless a program itself waits, such as a handler that sleeps; leave it out (--filter), "
+        "or use the wall clock"
     )

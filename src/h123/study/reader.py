@@ -89,7 +89,7 @@ class StudyReader:
 
     def study(self) -> Study:
         for at, old, new in [*old_keys(self.document.data)]:
-            self.hint([*at, old], f"`{old}` is `{new}` now; the next version will not know the old key")
+            self.hint([*at, old], f"`{old}` is now called `{new}`; the next version will refuse the old key")
             self.document.rename(at, old, new)
         shape = self.document.validate(StudyFile, self.document.data, context=self.document.path.parent)
         self.check_own(shape.servers)
@@ -159,7 +159,7 @@ class StudyReader:
         if name not in PARAMETER_NAMES:
             raise self.document.error(at, f"unknown parameter {name!r}; {choose(name, PARAMETER_NAMES)}")
         if (new := respelled(name, value)) != value:
-            self.hint(at, f"`{name}: {value}` is `{new}` now; the next version will not know the old word")
+            self.hint(at, f"`{name}: {value}` is now called `{new}`; the next version will refuse the old word")
         try:
             checked = validate_parameter(name, new, self.document.path.parent)
         except ValidationError as invalid:

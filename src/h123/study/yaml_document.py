@@ -39,7 +39,7 @@ _PLAIN = {
     "`: `; quote a value that contains `: `",
     "mapping keys are not allowed": "a key cannot begin here: check the indentation",
     "sequence entries are not allowed": "a list cannot begin here: write its `- ` on a line of its own",
-    "expected <block end>": "this line is indented otherwise than the lines that it belongs to",
+    "expected <block end>": "this line is not indented like the lines that it belongs to",
     "expected ',' or '}'": "the `{` on this line has no `}`, or a comma is missing",
     "expected ',' or ']'": "the `[` on this line has no `]`, or a comma is missing",
     "expected the node content": "a value is missing",

@@ -29,7 +29,7 @@ Task = tuple[Subject, VerifiedRole]
 """A subject to verify, and the role to verify it in."""
 Part = Literal["checks", "constants", "moves"]
 """A part of a verification."""
-_NOT_KEPT = "  not kept: there is no current record of it; `h123 verify {}` makes one"
+_NOT_KEPT = "  not stored: there is no current record; `h123 verify {}` makes one"
 _VERIFY: dict[VerifiedRole, Callable[[Subject, Pool], Iterator[Result]]] = {
     "server": verify_server,
     "client": verify_client,

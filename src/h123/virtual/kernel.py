@@ -186,7 +186,7 @@ def _workshop(folder: Path) -> Path:
         if not _REFUSED.search(str(place)) and os.access(place, os.W_OK):
             return place
     raise UserError(
-        "a kernel cannot be built in a folder with spaces or colons in its path, and no other can be written to: "
+        "a kernel cannot be built in a folder with spaces or colons in its path, and no other folder is writable: "
         + ", ".join(str(place) for place in places),
         remedy="set TMPDIR or H123_CACHE to a folder whose path has none",
         status=3,
@@ -248,8 +248,8 @@ class _Job:
         source = choose(list(offers))
         if source.release < OLDEST_FAST:
             self.steps.begin(
-                f"virtual kernel: WARNING: the mirror has nothing newer than {source.package}: programs run slower "
-                "in it, and some that wait by spinning (Envoy) hang"
+                f"virtual kernel: WARNING: the mirror has nothing newer than {source.package}: with it, "
+                "programs run slower, and some that wait by spinning (Envoy) hang"
             )
         self.steps.begin(f"virtual kernel: downloading {source.package} {source.version}")
         download = offers[source].command("apt-get", "download", f"{source.package}={source.version}")

@@ -62,7 +62,9 @@ def command(
     `h123 claims --campaign campaigns/rest-api`
     """
     if beside and not campaign:
-        raise UserError("--beside DIR needs --campaign DIR: the other campaign's verdicts are shown next to its own")
+        raise UserError(
+            "--beside DIR needs --campaign DIR: the verdicts of both campaigns are shown next to each other"
+        )
     form = answer_form(details=details, as_json=as_json)
     if campaign:
         _decided_by(campaign, what or [], beside, as_json=as_json)

@@ -26,7 +26,7 @@ def print_power_preview(
     if not families:
         return
     answers, blocks = headline(families), len(plan.blocks)
-    write(console, f"\nWhat {_blocks(blocks)} can show, {_source(families, spread)}:")
+    write(console, f"\nWhat {_blocks(blocks)} can show {_source(families, spread)}:")
     for metric in dict.fromkeys(expected.metric for expected in answers):
         mine = [expected for expected in answers if expected.metric == metric]
         write(console, f"Intervals of {metric}: {'; '.join(_by_place(mine))}", lead="  ")
@@ -35,8 +35,8 @@ def print_power_preview(
     console.print(_table(families))
     write(
         console,
-        f"Found if one, half, all differ: the chance to find a comparison that truly differs by "
-        f"{format_share(sought)}, if one, half or all comparisons of its family do",
+        f"Found if one, half, all differ: the chance of finding a comparison that truly differs by "
+        f"{format_share(sought)}, if one, half or all comparisons of its family differ by that much",
     )
     for line in _unable(families, blocks):
         write(console, line)
@@ -49,7 +49,7 @@ def _source(families: Sequence[FamilyPower], assumed_spread: float | None) -> st
         comparison.campaign: None for family in families for comparison in family.comparisons if comparison.campaign
     }
     if not campaigns:
-        return "as far as known (no published campaign has such trials; state the spread of ratios with --spread)"
+        return "(no published campaign has such trials; give the spread of ratios with --spread)"
     return f"if ratios vary between blocks as in the published {', '.join(campaigns)} (docs/results)"
 
 

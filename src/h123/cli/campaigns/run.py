@@ -273,7 +273,7 @@ def _resume(arguments: RunArguments, folder: "CampaignFolder") -> "Campaign":
     for option, value, had in fixed:
         if value is not None and value != had:
             raise UserError(
-                f"{option} cannot change: the campaign in {out} was started with another value",
+                f"{option} cannot change: the campaign in {out} was started with a different value",
                 remedy=f"leave {option} out to resume it, or choose another folder with --out",
             )
     return extend_campaign(out, blocks=arguments.blocks, report=say, networks=settings.networks if settings else None)
@@ -369,7 +369,7 @@ def _more(folder: "CampaignFolder") -> int | None:
         from h123.cli.campaigns import requirements
 
         if blocks := requirements.later_look(folder):
-            say(f"Not decided with {folder.blocks} blocks: going on to {blocks}")
+            say(f"Not decided with {folder.blocks} blocks: continuing to {blocks}")
         return blocks
     return _more_for_width(folder, folder.precision) if folder.precision else None
 
@@ -382,8 +382,8 @@ def _more_for_width(folder: "CampaignFolder", width: "Precision") -> int | None:
     blocks = next_blocks(progress, folder.blocks, width["at_most"])
     if blocks:
         widest = f"up to ±{format_share(progress.widest)}" if progress.widest is not None else "not bounded yet"
-        more = f" of about {progress.blocks} that seem needed" if progress.blocks and progress.blocks > blocks else ""
-        say(f"Intervals are {widest} with {folder.blocks} blocks: going on to {blocks}{more}")
+        more = f" of probably {progress.blocks}" if progress.blocks and progress.blocks > blocks else ""
+        say(f"Intervals are {widest} with {folder.blocks} blocks: continuing to {blocks}{more}")
     return blocks
 
 

@@ -58,12 +58,14 @@ def _check(arguments: RunArguments, there: "CampaignFolder | None") -> None:
     if arguments.address is not None and arguments.engine != "ray":
         raise UserError("--address goes with --engine ray", remedy="add --engine ray, or leave --address out")
     if arguments.retry and there is None:
-        raise UserError("--retry tries trials of a campaign again", remedy="name the campaign's folder with --out")
+        raise UserError(
+            "--retry runs failed trials of an existing campaign again", remedy="name the campaign's folder with --out"
+        )
     rules = ["--until-decided"] * arguments.until_decided + ["--precision"] * (arguments.precision is not None)
     if rules and (arguments.shard or (there and there.shard)):
         raise UserError(
-            f"{rules[0]} stops by what all blocks say, and a shard has only some of them",
-            remedy="run a fixed number of blocks (--blocks), join the shards, and add blocks to all of them if need be",
+            f"{rules[0]} decides from all blocks when to stop, and a shard has only some of them",
+            remedy="run a fixed number of blocks (--blocks), join the shards, and add blocks to them all if necessary",
         )
     if len(rules) > 1:
         raise UserError("--until-decided and --precision exclude each other: each says when the campaign ends")
@@ -79,8 +81,8 @@ def _check(arguments: RunArguments, there: "CampaignFolder | None") -> None:
         raise UserError(f"--blocks and {rule} exclude each other", remedy="--max-blocks N limits the blocks")
     if there and not _began_so(arguments, there):
         raise UserError(
-            f"{rule} must be there from the start: {arguments.out} was begun without it, or with another value",
-            remedy="choose another folder with --out; or add blocks with --blocks, for which a stricter rule holds",
+            f"{rule} must be given when a campaign starts: {arguments.out} started without it, or with another value",
+            remedy="choose another folder with --out; or add blocks with --blocks, after which the test is stricter",
         )
 
 

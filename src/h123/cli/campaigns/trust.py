@@ -58,7 +58,7 @@ def _digest(risky: Mapping[str, Mapping[str, Any]]) -> str:
 def _ask(risky: Mapping[str, Mapping[str, Any]], origin: Path) -> None:
     """Show the commands and ask. Raises UserError unless the user says yes."""
     lines = [f"  {_printable(line)}" for server in risky.values() for line in _described(server)]
-    what = f"{_printable(str(origin))} was not begun by you on this machine, and it starts programs with all rights:"
+    what = f"you did not start {_printable(str(origin))} on this machine, and it runs programs with full rights:"
     if not sys.stdin.isatty():
         raise UserError(
             "\n".join([what, *lines]), remedy="if you trust who wrote them, repeat the command with --trust"
@@ -66,7 +66,7 @@ def _ask(risky: Mapping[str, Mapping[str, Any]], origin: Path) -> None:
     write(err_console, "\n".join([what, *lines]))
     err_console.print(_ASKED, end="")
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise UserError("nothing was started", remedy="--trust starts them without a question")
+        raise UserError("nothing was started", remedy="--trust starts them without asking")
     say("They are trusted from now on.")
 
 

@@ -57,7 +57,7 @@ def _sentence(evidence: Proof) -> str:
     return {
         "passed": f"Verified {by}",
         "changed": f"Changed since they were verified {by} (`h123 verify NAME`)",
-        "own": "The study's own, started as they are (verified for measuring, not for the catalogue)",
+        "own": "Defined by the study, which declares nothing to verify",
         "none": "Never verified (`h123 verify NAME`)",
         "failed": f"FAILED their verification {by}: {_checks(evidence)}; `run` refuses them without --allow-unverified",
     }[evidence["outcome"]]

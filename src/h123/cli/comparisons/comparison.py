@@ -141,7 +141,7 @@ def _recorded(arguments: CompareArguments) -> RecordedPage | None:
     if arguments.har is not None:
         return recorded_page(arguments.har, page=arguments.page, every_host=arguments.every_host)
     if arguments.page is not None or arguments.every_host:
-        raise UserError("--page and --hosts choose what to load of a recording", remedy="name it: --har FILE")
+        raise UserError("--page and --hosts choose what to load from a recording", remedy="name it: --har FILE")
     return None
 
 
@@ -185,7 +185,7 @@ def _check_protocols(arguments: CompareArguments) -> None:
             raise UserError(f"--protocols {protocol}: {choose(protocol, PROTOCOLS)}")
     if arguments.protocols and len(set(arguments.protocols)) == 1 and len(arguments.servers) < 2:
         raise UserError(
-            f"--protocols {arguments.protocols[0]}: a single one is compared with nothing",
+            f"--protocols {arguments.protocols[0]}: there is nothing to compare a single protocol with",
             remedy="name two or more, or compare two builds over it: --server base='...' --server new='...'",
         )
 
@@ -200,7 +200,9 @@ def _check_visits(conditions: Sequence[Condition]) -> None:
     """Refuse conditions about visits if the workload has none."""
     for condition in conditions:
         if METRICS[condition.metric].of_visits:
-            raise UserError(f"--fail-if: {condition.metric} is of visits of a page", remedy="record one: --har FILE")
+            raise UserError(
+                f"--fail-if: {condition.metric} measures page visits", remedy="give a recorded page with --har FILE"
+            )
 
 
 def _planned(arguments: CompareArguments, servers: Mapping[str, OwnServer]) -> RunArguments:
@@ -264,7 +266,7 @@ def _shared(judgements: Mapping[str, ServerAbilities]) -> list[str]:
     if len(judgements) == 1 and len(shared) == 1:
         raise UserError(
             f"the server speaks {TITLES[shared[0]]} alone on that port, so there is nothing to compare",
-            remedy="turn HTTP/2 or HTTP/3 on (HTTP/3 takes the UDP port of the same number), or compare two builds: "
+            remedy="turn on HTTP/2 or HTTP/3 (HTTP/3 uses the UDP port with the same number), or compare two builds: "
             "--server base='...' --server new='...'",
         )
     if not shared:

@@ -143,12 +143,12 @@ def _print(diff: "Diff") -> None:
 
 def _cost(diff: "Diff") -> Iterator[str]:
     yield (
-        "Not paired: the two were measured at other times, so whatever else changed (the machine, its load, the day) "
-        "is in these ratios, and no interval separates it from the build."
+        "Not paired: the campaigns ran at different times. The ratios also contain whatever else changed, such as the "
+        "machine or its load, and no interval can separate that from the build."
     )
     if (wider := diff["wider"]) and wider > 1:
         yield (
-            f"Pairs within one campaign would have intervals {wider:.1f} times as narrow, and nothing of that in them: "
+            f"Pairs within one campaign would have intervals {wider:.1f} times narrower, without such effects: "
             "`h123 compare --server before=... --server after=...`"
         )
 
@@ -204,11 +204,11 @@ def _trust(rows: "Sequence[DiffRow]") -> Iterator[str]:
         names = [f"{' '.join(row['cell'].values()) or 'all'}, {row['metric']}" for row in parted[:_NAMED]]
         more = f"; and {len(parted) - _NAMED} more" if len(parted) > _NAMED else ""
         yield (
-            f"Medians part from ratios: {'; '.join(names)}{more}. after/before is of geometric means of all blocks; "
-            "a median is the block in the middle."
+            f"Ratios and medians differ: {'; '.join(names)}{more}. after/before compares geometric means over all "
+            "blocks; a median is the value of the middle block."
         )
     if any(min(len(row["before"]), len(row["after"])) < FEWEST for row in rows):
-        yield f"With fewer than {FEWEST} blocks on a side an interval is not to be relied on."
+        yield f"Do not rely on the interval of a row with fewer than {FEWEST} blocks before or after."
     concluded = sum(row["ratio"] is not None and not row["withheld"] for row in rows)
     chance = round(1 / (1 - CONFIDENCE))
-    yield f"One interval in {chance} misses the truth by chance, each for itself: {concluded} are here."
+    yield f"By chance, one interval in {chance} misses the true value; this table has {concluded}."

@@ -58,8 +58,8 @@ def hold(path: Path, conditions: "Sequence[Condition]", *, as_json: bool = False
     requirements = conditions or required(folder)
     if not requirements:
         raise UserError(
-            f"nothing to hold {path} against: its study requires nothing",
-            remedy=f"say what must not be: --fail-if '{_example(Study.from_resolved(folder.study))}'",
+            f"no condition for {path}: its study has no requirements",
+            remedy=f"give a condition: --fail-if '{_example(Study.from_resolved(folder.study))}'",
         )
     result = GateResult(folder, requirements)
     if as_json:

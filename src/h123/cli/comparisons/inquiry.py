@@ -28,16 +28,18 @@ def inquiry_of(arguments: CompareArguments, page: RecordedPage | None) -> Inquir
     if method not in ("GET", "POST"):
         raise UserError(f"--method {method}: {choose(method, ['GET', 'POST'])}")
     if page and method == "POST":
-        raise UserError("the parts of a page are asked for by GET: --har goes without --method POST and --data")
+        raise UserError("a page is loaded with GET: --har cannot be combined with --method POST or --data")
     if (method == "POST") != (arguments.data is not None):
-        raise UserError("a POST needs --data FILE, and only a POST has it", remedy="--method POST --data FILE")
+        raise UserError("--method POST and --data FILE are only valid together", remedy="--method POST --data FILE")
     if arguments.data:
         check_file(arguments.data, sizes.UPLOAD)
         if not arguments.data.stat().st_size:
             raise UserError(f"--data {arguments.data}: it is empty", remedy="name a file with the body to send")
     headers = tuple(_header(text) for text in arguments.headers)
     if arguments.cacert and arguments.insecure:
-        raise UserError("--cacert and --insecure exclude each other: is the certificate to be checked?")
+        raise UserError(
+            "--cacert and --insecure exclude each other: the one checks the certificate, the other does not"
+        )
     if arguments.cacert:
         _check_authorities(arguments.cacert)
     return Inquiry(
@@ -55,7 +57,7 @@ def _place(arguments: CompareArguments, page: RecordedPage | None) -> ProbedSite
     if page is None:
         return site_of(arguments.urls)
     if len(arguments.urls) > 1:
-        raise UserError("with --har one --url names the server, and the recording what it is asked for")
+        raise UserError("with --har, give a single --url, the address of the server; the paths come from the recording")
     if not arguments.urls and not page.address.startswith("https://"):
         raise UserError(
             f"--har: the page was recorded from {page.address[:100]}",
@@ -64,7 +66,7 @@ def _place(arguments: CompareArguments, page: RecordedPage | None) -> ProbedSite
     site = site_of(arguments.urls or [page.address])
     if arguments.urls and site.paths != ("/",):
         raise UserError(
-            f"--url {hidden(arguments.urls[0])}: with --har it names the server alone; the recording says what to ask",
+            f"--url {hidden(arguments.urls[0])}: with --har, it gives only the address of the server",
             remedy="leave out its path",
         )
     return dataclasses.replace(site, paths=page.paths)
@@ -77,7 +79,7 @@ def _trusted_here(arguments: CompareArguments) -> Path | None:
     path = ssl.get_default_verify_paths().cafile
     if path is None:
         raise UserError(
-            "this machine has no certificates of authorities to check the server's against",
+            "this machine has no certificates of authorities, so the server's certificate cannot be checked",
             remedy="--cacert FILE, or --insecure; on Debian: apt install ca-certificates",
         )
     return Path(path)
@@ -88,14 +90,17 @@ def _check_authorities(path: Path) -> None:
         x509.load_pem_x509_certificates(read_bytes(path, sizes.AUTHORITIES))
     except ValueError:
         raise UserError(
-            f"--cacert {path}: there is no certificate in it", remedy="a file of certificates in PEM, as curl takes it"
+            f"--cacert {path}: there is no certificate in it",
+            remedy="name a PEM file of certificates, as for curl --cacert",
         ) from None
 
 
 def _header(text: str) -> Header:
     name, colon, value = text.partition(":")
     if not colon:  # the value may be a password, so do not print it
-        raise UserError("--header: one has no colon", remedy="write it as 'NAME: VALUE', as in 'accept: text/html'")
+        raise UserError(
+            "--header: a header has no colon", remedy="write it as 'NAME: VALUE', as in 'accept: text/html'"
+        )
     try:
         return Header(name=name.strip(), value=value.strip())
     except ValidationError as invalid:
@@ -109,7 +114,7 @@ def load_of(arguments: CompareArguments, conditions: Sequence[Condition], page: 
     if not match:
         raise UserError(f"--load {text!r}: write USERS or USERSxREQUESTS, such as 4 or 4x25")
     if arguments.rate is not None and page:
-        raise UserError("visits of a page follow one another, so --rate does not go with --har")
+        raise UserError("page visits follow one another, so --rate cannot be combined with --har")
     return OfferedLoad(
         int(match[1]),
         int(match[2]) if match[2] else None,

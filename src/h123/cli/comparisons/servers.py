@@ -32,7 +32,7 @@ def named_servers(commands: Sequence[str], folder: Path) -> dict[str, str]:
     matches = [_NAMED.fullmatch(command) for command in commands]
     if len(commands) > 2 or not all(matches):
         raise UserError(
-            "several --server need names, and there can be two", remedy="--server base='...' --server new='...'"
+            "several --server need names, and at most two are possible", remedy="--server base='...' --server new='...'"
         )
     found_names = {name_match["name"]: name_match["command"] for name_match in matches if name_match}
     if len(found_names) < len(commands):
@@ -80,7 +80,7 @@ def check_remote_server(arguments: CompareArguments, conditions: Sequence[Condit
     """Refuse options that apply only to servers that h123 starts itself."""
     if arguments.clock == "virtual":
         raise UserError(
-            "a server that runs elsewhere lives in real time: the virtual clock is for those that h123 starts",
+            "a server that already runs does so in real time; the virtual clock is only for servers that h123 starts",
             remedy="leave --clock out, or give the command that starts it: --server CMD",
         )
     if arguments.environment or arguments.ready:
@@ -88,7 +88,7 @@ def check_remote_server(arguments: CompareArguments, conditions: Sequence[Condit
     for condition in conditions:
         if METRICS[condition.metric].of_the_server:
             raise UserError(
-                f"--fail-if: {condition.metric} of a server that runs elsewhere cannot be known",
+                f"--fail-if: {condition.metric} cannot be measured for a server that h123 does not start",
                 remedy="give the command that starts it: --server CMD",
             )
 
@@ -109,5 +109,5 @@ def remote_server(arguments: CompareArguments, inquiry: Inquiry) -> OwnServer:
     server = next(
         (candidate for candidate in servers if takes_a_connection(candidate.address or "", site.port)), servers[0]
     )
-    say(f"{site.host} is {server.address} here; the server there is asked as it runs")
+    say(f"{site.host} is {server.address} here; h123 measures the server that runs there")
     return server

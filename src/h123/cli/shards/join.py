@@ -47,14 +47,14 @@ def command(
     added = f"{len(joined.added)} of them new" if len(joined.added) < have else "all of them new"
     out_console.print(f"{joined.folder.path} has {have} of {joined.planned} blocks, {added}", soft_wrap=True)
     for path in joined.empty:
-        say(f"{path}: nothing has begun there")
+        say(f"{path}: no trial has run there")
     for path, trials in joined.damaged.items():
         finished = "a finished trial" if trials == 1 else f"{trials} finished trials"
         say(f"{path} is damaged: its journal lacks {finished}. To complete it, and join again:")
         say(f"  h123 run --out {typed(path)}")
     for path, blocks in joined.unfinished.items():
         if path not in joined.damaged:
-            say(f"{path} has not finished {_blocks(blocks)}; to go on there:\n  h123 run --out {typed(path)}")
+            say(f"{path} has not finished {_blocks(blocks)}; to continue there:\n  h123 run --out {typed(path)}")
     if joined.missing:
         _tell_missing(joined)
         raise typer.Exit(_INCOMPLETE)
@@ -67,7 +67,7 @@ def _tell_missing(joined: "Joined") -> None:
 
     folder, shard = joined.folder, Shard.of(joined.missing)
     study = typed(folder.path / "study.yaml")
-    write(err_console, f"Missing: {_blocks(joined.missing)}. To run just these here, or as one more shard:")
+    write(err_console, f"Missing: {_blocks(joined.missing)}. To run only these here, or as one more shard:")
     write(err_console, f"  h123 run --out {typed(folder.path)}")
     write(err_console, f"  {repeat_command(folder, study)} --shard {shard.text} --out {typed(Path('shards/missing'))}")
 

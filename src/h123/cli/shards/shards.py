@@ -119,7 +119,7 @@ def _job(
     if system == "github":
         program = "h123/h123"
         if Path(study).is_absolute():
-            raise UserError(f"{study} is a path of this machine", remedy="name the study by its path in the repository")
+            raise UserError(f"{study} is a path on this machine", remedy="name the study by its path in the repository")
         if max(block_s) > HOSTED_S:
             raise UserError(
                 f"a block takes about {format_span(max(block_s))}, and GitHub ends a job after {format_span(HOSTED_S)}",
@@ -143,7 +143,7 @@ def _check_image(image: str | None, plan: "Plan") -> None:
         raise UserError(f"--image {image}: this is no image's name")
     if plan.uploads():
         raise UserError(
-            f"study {plan.study.name} uploads files, which a job file does not take along",
+            f"study {plan.study.name} uploads files, which a job file cannot contain",
             remedy="put the study and its files into the image, and name the study by its path there",
         )
 

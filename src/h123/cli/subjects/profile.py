@@ -88,7 +88,8 @@ def _print_profiles(profiles: "Mapping[str, Sequence[SituationResult]]", console
     write(console, "\n".join(["Under the virtual clock, so without processing:", *lines]), style="dim")
     write(
         console,
-        "times the least: a round trip, and the body at the link's rate. Held by: a tenth of the time or more.",
+        "times the least: compared with one round trip plus the body at the link's rate. Held by: what took a tenth "
+        "of the time or more.",
         style="dim",
     )
 

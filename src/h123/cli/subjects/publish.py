@@ -52,7 +52,9 @@ def command(
     require_checkout("h123 publish")
     if campaign or name:
         if names or not campaign:
-            raise UserError("--campaign DIR publishes a campaign, --name names it; neither goes with subjects")
+            raise UserError(
+                "--campaign DIR publishes a campaign, and --name names it; neither can be combined with subjects"
+            )
         _publish_campaign(campaign, name)
         return
     from h123.catalogue import catalogue

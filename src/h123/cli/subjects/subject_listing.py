@@ -284,7 +284,7 @@ def _verification_facts(subject: Subject) -> Iterator[tuple[str, str]]:
     record = proof.record
     stale = "" if proof.holds else f"; its files have changed since: {again}"
     if proof.upstream:
-        stale = stale or f"; on this machine not yet: {again}"
+        stale = stale or f"; not yet on this machine: {again}"
         yield "verified", f"upstream, {_when(record)}: {tally(record.results)}{stale}"
     else:
         yield "verified", f"{_when(record)} on this machine: {tally(record.results)}{stale}"

@@ -85,7 +85,7 @@ def command(
         if constants and moves:
             raise UserError("give either --constants or --moves; without them everything is verified")
         if everything and missing:
-            raise UserError("give either --all or --missing, which is the part of --all that is not known yet")
+            raise UserError("give either --all or --missing, not both")
         only: Literal["constants", "moves"] | None = "constants" if constants else "moves" if moves else None
         verify_subjects(
             named_subjects(what, everything or missing)[1],
@@ -97,7 +97,7 @@ def command(
     elif Path(what[0]).exists():
         if role or constants or moves:
             option = "--role" if role else "--constants" if constants else "--moves"
-            raise UserError(f"{option} applies to subjects only: a campaign's trial is always verified whole")
+            raise UserError(f"{option} applies to subjects only: a campaign's trial is always verified completely")
         _verify_trials(Path(what[0]), what[1:])
     else:
         message = f"{what[0]} is neither a subject nor the folder of a campaign or trial"
@@ -131,7 +131,7 @@ def verify_subjects(
     parts = {(s.name, r): _parts_to_verify((s, r), missing, only) for s, r in task_list if s.name not in absent}
     casts = {(s.name, r): cast_of(s, r, subjects_known) for s, r in task_list if parts.get((s.name, r))}
     if not casts:
-        say("Nothing is missing: all that is installed has been verified as it is now.")
+        say("Nothing is missing: all installed subjects have been verified with their present files.")
     asked_as = {subject.name: fingerprint(subject) for subject, _ in task_list}
     with LocalPool() as pool, Steps(err_console) as steps:
         failed = install_missing([subject for cast in casts.values() for subject in cast], steps)
@@ -158,7 +158,7 @@ def verify_subjects(
     if broken:
         raise UserError(
             f"failed verification: {', '.join(broken)}",
-            remedy="the lines above say what failed and where its logs are; mend the subject, or declare less in its "
+            remedy="the lines above say what failed and where its logs are; fix the subject, or declare less in its "
             "subject.toml",
             status=1,
         )

@@ -40,12 +40,12 @@ class RequestsByPage:
             return self.of[0]
         if not 1 <= number <= len(self.pages):
             raise UserError(
-                f"{path}: there is no page {number} among its {len(self.pages)}: {self.listed()}",
-                remedy="choose one by --page N",
+                f"{path}: there is no page {number}; it has {len(self.pages)}: {self.listed()}",
+                remedy="choose one with --page N",
             )
         if number - 1 not in self.of:
             raise UserError(
-                f"{path}: page {number} has no requests; its pages: {self.listed()}", remedy="choose one by --page N"
+                f"{path}: page {number} has no requests; all pages: {self.listed()}", remedy="choose one with --page N"
             )
         return number - 1
 

@@ -39,7 +39,7 @@ class Abandon(Strict):
     def fault(self, warm: int, timeout_ns: int) -> str | None:
         """Return the reason why requests cannot be abandoned like this, or None."""
         if self.after >= timeout_ns:
-            return "`abandon` comes too late, because requests time out before: write a shorter `after`"
+            return "requests time out before `abandon` would cancel them: write a shorter `after`"
         if self.count(warm) == warm:
             return f"all of the {warm} requests would be abandoned: use more `requests`, or a smaller `share`"
         if self.count(warm) > MOST_ARRIVALS:

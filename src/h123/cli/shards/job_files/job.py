@@ -100,6 +100,6 @@ def shards_of(system: System, asked: int | None, blocks: int) -> int:
     if asked > most:
         raise UserError(
             f"--shards {asked}: {system} takes at most {most} elements",
-            remedy=f"ask for at most {most}; each has more blocks",
+            remedy=f"ask for at most {most}; each shard then has more blocks",
         )
     return asked
