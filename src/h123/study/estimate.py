@@ -222,8 +222,8 @@ class _Path:
         return cls(_round_trip_s(network), _rate_bps(direction) * _rate_share(network, up), loss)
 
     def lossy_s(self, bits: float) -> float:
-        """Return the seconds that loss alone makes one connection need for its first `bits`, at a rate of MSS / RTT *
-        sqrt(3/2 / p)."""
+        """Return the seconds that one connection needs for its first `bits` if only loss limits it, at a rate of MSS /
+        RTT * sqrt(3/2 / p)."""
         if self.loss == 0:
             return 0.0
         before_the_first_loss = MSS_BYTES * 8 / self.loss

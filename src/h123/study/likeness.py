@@ -39,12 +39,13 @@ class SenderSetting:
 
     @classmethod
     def all(cls, p: Parameters, choosing: TransportRoles, setting: Setting) -> "list[SenderSetting]":
-        """Return the senders of a trial with these parameters, starting with the one that sends the most."""
+        """Return the setting of each sender in a trial with these parameters, starting with the sender that sends the
+        most."""
         return [cls.of(p, role, choosing, setting) for role in p.workload.senders()]
 
     @classmethod
     def of(cls, p: Parameters, role: str, choosing: TransportRoles, setting: Setting) -> "SenderSetting":
-        """Return the sender in this role."""
+        """Return the setting of the sender in this role."""
         value = p.setting(setting.name)
         if p.protocol != "h3":
             kernel = None if p.congestion == setting.brought_by else value or setting.kernel
@@ -59,7 +60,8 @@ class SenderSetting:
         return f"{self.name or 'Linux'}'s default" if self.value is None else self.setting.describe(self.value)
 
     def is_like(self, other: "SenderSetting") -> bool:
-        """Return whether the two senders use the same value, as far as it is known."""
+        """Return whether the two senders use the same value. An unknown value equals only the unknown value of the same
+        stack."""
         if self.value is None or other.value is None:
             return (self.name, self.value) == (other.name, other.value)
         return self.value == other.value

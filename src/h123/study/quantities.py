@@ -1,4 +1,5 @@
-"""Types of fields: quantities that people write with a unit and h123 stores as plain numbers, and names of levels.
+"""Defines types of fields: quantities that people write with a unit and h123 stores as plain numbers, and names of
+levels.
 
 If the validation context is RESOLVED (files that h123 wrote itself), numbers are accepted without a unit.
 """

@@ -28,8 +28,8 @@ _NO_VALUE = -1
 
 @dataclass(frozen=True)
 class CardRun:
-    """The content of one cell: a number of transfers, and the time that they took. For several runs, the mean rate
-    gives the time."""
+    """The content of one cell: a number of transfers, and the time that they took. The time follows from the mean rate
+    of the cell's runs."""
 
     where: str
     """The cell, in words."""

@@ -33,7 +33,7 @@ class RecordedAnswer:
 
 @dataclass(frozen=True)
 class RecordedPage:
-    """A recorded page, with the document first and the recorded sizes."""
+    """A recorded page with the recorded sizes. Its first resource is the document."""
 
     name: str
     address: str

@@ -108,6 +108,6 @@ class Upload:
 
     @property
     def name(self) -> str:
-        """The file's name in the root that holds all files of a study. It is unique, whatever folders the files come
-        from."""
+        """The file's name in the folder with all files of a study. It is unique, even if files come from different
+        folders."""
         return quote(self.file, safe="")

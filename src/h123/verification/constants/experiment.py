@@ -139,8 +139,8 @@ def short(sender: SenderCase, round_trip_ns: int) -> BodyTransfer:
 
 
 def without_its_tail(body: BodyTransfer, last: int) -> BodyTransfer:
-    """Return a copy of the transfer that loses its last packet and the next ones. The name stays, so that the trials
-    are identical up to the loss."""
+    """Return a copy of the transfer that loses its last packet and the first packets sent after it. The name stays, so
+    that the trials are identical up to the loss."""
     return replace(body, lost=tuple(range(last, last + recovery.TAIL_LOSSES)))
 
 

@@ -95,7 +95,7 @@ def tail_index(of: Transfer) -> int:
 
 
 def tail(of: Transfer) -> Tail:
-    """Measure the retransmissions of a transfer that lost its last packet and the next ones."""
+    """Measure the retransmissions of a transfer that lost its last packet and the first packets sent after it."""
     sent = of.sent_packets[_tells(of)]
     lost = np.flatnonzero(sent["fate"] == LOST)
     if not len(lost):
