@@ -7,8 +7,8 @@ import sys
 
 def main() -> None:
     """Run the command `h123`."""
-    # Until everything is loaded nothing is begun, so Ctrl-C just ends it: an exception amid an import would be shown,
-    # or lost. The launcher blocks the signal, because Python while it starts would show one, too.
+    # Until everything is loaded, Ctrl-C ends the process at once, because an exception during an import would print a
+    # traceback or be lost. The launcher blocks the signal, because Python would print a traceback while it starts.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, lambda _signal, _frame: os._exit(130))
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

@@ -58,8 +58,8 @@ def print_in_form(verdicts: "Verdicts", folder: Path, form: AnswerForm, *, most:
 
 
 def note_early_look(verdicts: "Verdicts") -> None:
-    """Print on stderr what the look at an unfinished campaign has cost, if it has cost anything. The answer on one
-    screen and in full contain this note; every other output needs it."""
+    """Print on stderr what the look at an unfinished campaign has cost, if it has cost anything. The answers on one
+    screen and in full already contain this note."""
     from h123.report import early_look_lines
 
     for line in early_look_lines(verdicts):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 
 def studies() -> list[str]:
-    """Return the names of the project's studies."""
+    """Return the names of all studies."""
     from h123.study import list_studies
 
     return [path.stem for path in list_studies()]
@@ -21,21 +21,21 @@ def claims_and_studies() -> list[str]:
 
 
 def sites() -> list[str]:
-    """Return the names of the project's sites."""
+    """Return the names of all sites."""
     from h123.study import list_sites
 
     return [path.stem for path in list_sites()]
 
 
 def schemas() -> list[str]:
-    """Return the names of the project's import schemas."""
+    """Return the names of all import schemas."""
     from h123.study import list_schemas
 
     return [path.stem for path in list_schemas()]
 
 
 def networks() -> list[str]:
-    """Return the names of the project's networks."""
+    """Return the names of all networks."""
     from h123.study import list_networks
 
     return list_networks()

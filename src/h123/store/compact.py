@@ -42,8 +42,8 @@ def read_compact(
     later: Container[str] = (),
     unknown: str | None = None,
 ) -> dict[str, Column]:
-    """Read a table. Raises UserError if it does not exist or its columns do not have these `types`; the message names
-    `what` the trial lacks. Only `columns` are read, or all if None. Columns in `later` may be missing. Rows of the
+    """Read a table. Raises UserError if it does not exist or its columns do not have these `types`; the message says
+    that the trial lacks `what`. Only `columns` are read, or all if None. Columns in `later` may be missing. Rows of the
     column `unknown` may be empty."""
     if not path.is_file():
         raise UserError(

@@ -229,7 +229,7 @@ class CampaignFolder:
 
     @property
     def uploads(self) -> Path:
-        """The folder of the files that requests upload, as an absolute path. Missing if they upload none."""
+        """The folder of the files that requests upload, as an absolute path. It is missing if they upload none."""
         return self.path.absolute() / "uploads"
 
     @property
@@ -239,7 +239,7 @@ class CampaignFolder:
 
     @property
     def trials(self) -> Path:
-        """The trials' folder. Absolute, because readers of Parquet interpret `~` and `:` in relative paths."""
+        """The absolute path of the trials' folder. Readers of Parquet interpret `~` and `:` in relative paths."""
         return self.path.absolute() / "trials"
 
     @property
@@ -310,7 +310,7 @@ class CampaignFolder:
         return partial
 
     def seal(self, partial: Path, event: AttemptFacts) -> Path:
-        """Flush an attempt's files, with its journal entry, to the disk. Return its final path."""
+        """Seal an attempt, flush its files to the disk, and move its folder to its final path. Return that path."""
         return seal.seal_attempt(partial, event)
 
     @property
@@ -329,8 +329,7 @@ class CampaignFolder:
         return sorted(p for p in self.trials.iterdir() if p.is_dir() and not p.name.endswith(PARTIAL))
 
     def unjournalled(self) -> list[Path]:
-        """Return finished attempts that are missing from the journal, because a crash or a person removed its end or
-        all of it."""
+        """Return finished attempts that are missing from the journal, because a crash or a person cut it short."""
         journalled = {self.attempt(event) for event in self.events() if event["event"] == "trial"}
         return [attempt for attempt in self.sealed() if attempt not in journalled] if self.trials.is_dir() else []
 
@@ -369,7 +368,7 @@ class CampaignFolder:
         )
 
     def discard_partials(self) -> None:
-        """Delete what was running when the campaign stopped."""
+        """Delete the attempts that were running when the campaign stopped."""
         self.trials.mkdir(exist_ok=True)  # someone may have deleted it with its content
         for partial in self.trials.glob("*" + PARTIAL):
             shutil.rmtree(partial)

@@ -51,14 +51,15 @@ _CONNECTIONS = _Connections()
 
 
 def read_columns(path: Path, selection: str = "*") -> dict[str, Column]:
-    """Read the columns that `selection`, in SQL, names. Raises OSError if the file cannot be opened, and one of DAMAGED
+    """Read the columns that `selection` names in SQL. Raises OSError if the file cannot be opened, and one of DAMAGED
     if it is not a complete Parquet file or lacks such columns."""
     with path.open("rb") as file:
         return _fetched(f"SELECT {selection} FROM {_source(file.fileno())}")
 
 
 def read_types(path: Path) -> dict[str, str]:
-    """Return the type of each column in DuckDB, reading only the end of the file. Raises as `read_columns` does."""
+    """Return the type of each column in DuckDB, reading only the end of the file. Raises the same errors as
+    `read_columns`."""
     with path.open("rb") as file:
         described = _fetched(f"DESCRIBE FROM {_source(file.fileno())}")
     return dict(zip(described["column_name"].tolist(), described["column_type"].tolist(), strict=True))

@@ -34,7 +34,8 @@ def make(folder: Path) -> None:
 
 
 def seal_attempt(partial: Path, event: AttemptFacts) -> Path:
-    """Flush an attempt's files, with its journal entry, to the disk. Return its final path."""
+    """Write an attempt's journal entry and seal, flush its files to the disk, and move its folder to its final path.
+    Return that path."""
     finished = partial.with_name(partial.name.removesuffix(PARTIAL))
     write_document(partial / ENTRY, EventFile(h123="event/1", event={**event, "time": now()}))
     make(partial)

@@ -101,14 +101,14 @@ class Parameters(WorkloadParameters):
     """The time limit of the client's whole run."""
 
     def setting(self, name: Name) -> Value | None:
-        """Return the value of the setting that senders must use. None: each stack uses its own value."""
+        """Return the value of the setting that senders must use, or None if each stack uses its own value."""
         value: Value | None = getattr(self, name)
         if value is None and self.transport == "matched" and self.congestion != SETTINGS[name].brought_by:
             return SETTINGS[name].matched_value
         return value
 
     def networks(self) -> tuple[str, ...]:
-        """Return the names of the networks of the trial's links, the access link's first."""
+        """Return the names of the networks of the trial's links, beginning with the access link."""
         return (self.network, self.backend_network) if self.backend_network else (self.network,)
 
     def checked_links(self) -> tuple[str, ...]:

@@ -304,7 +304,7 @@ class StudyReader:
         self.check_charts(study)
 
     def check_required(self, study: Study) -> None:
-        """Check that the study compares what its required conditions are about."""
+        """Check that campaigns of the study can decide each of its required conditions."""
         for index, condition in enumerate(study.require):
             if fault := study.unheld(condition, study.compare.pairs):
                 raise self.document.error(["require", index], fault)

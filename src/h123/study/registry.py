@@ -1,4 +1,4 @@
-"""Finds the networks, sites, studies, claims and schemas that come with h123, and your own."""
+"""Finds networks, sites, studies, claims and schemas: those that come with h123, and those of the user."""
 
 import re
 from contextlib import suppress

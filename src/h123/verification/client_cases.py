@@ -126,9 +126,9 @@ class ClientCase:
 
     @property
     def of_server(self) -> Parameters:
-        """The parameters that the server must support. A client must refuse what it does not declare without contacting
-        the server, so a case of refusal does not require resumed sessions, an older TLS or the discovery of HTTP/3 of
-        the server. It still requires the protocol, without which the server does not start."""
+        """The parameters that the server must support. If the client must refuse the case, no request reaches the
+        server, so resumed sessions, an older TLS and the discovery of HTTP/3 are left out. The protocol stays, because
+        a server cannot start for a protocol that it does not support."""
         p = self.parameters
         easier = {"sessions": FULL, "tls": NEWEST_TLS, "fallback": False}
         return p.model_copy(update=easier) if self.expected == "unsupported" else p

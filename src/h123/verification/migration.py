@@ -1,8 +1,8 @@
 """Tests an HTTP/3 download during which the client moves to a different port, as after a NAT rebinding, or to a
 different address.
 
-The link's packets (RFC 9000, section 9) show whether and when the server answers there, and when the body flows again.
-The client does not notice the move and does nothing, so only the server's behaviour is tested.
+The link's packets show whether and when the server answers at the new port or address (RFC 9000, section 9), and when
+the body flows again. The client does not notice the move and does nothing, so only the server's behaviour is tested.
 """
 
 import shutil
@@ -80,8 +80,8 @@ def networks() -> dict[New, Network]:
 
 
 def moves(subject: Subject, pool: Pool, report: Callable[[str], None]) -> list[MoveResult]:
-    """Test each kind of move with an HTTP/3 server; other subjects have no results. `report` receives a line about
-    every finished trial.
+    """Test each kind of move with an HTTP/3 server and return the results. For other subjects, return an empty list.
+    `report` receives a line about every finished trial.
 
     The subject and the built-in subjects must be installed. Raises UserError if this machine cannot execute trials.
     """
@@ -133,7 +133,7 @@ def _move_result(trial: Trial, clock: Clock, new: New, parameters: Parameters) -
 
 def after_move(packets: Packets, at_ns: int, protocol: int = UDP) -> tuple[float | None, float | None]:
     """Return the values `answered` and `flowed` of a MoveResult, for a client whose connections of this protocol moved
-    at a given time. Connections that it has opened since then count too."""
+    at a given time. Connections that the client has opened since the move count too."""
     packets = packets[packets["protocol"] == protocol]
     up = packets[packets["way"] == UP]
     earlier = np.unique(up["source"][up["at_ns"] < at_ns])

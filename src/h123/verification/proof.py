@@ -21,8 +21,8 @@ class ProofSummary:
 
 
 def best_proof(subject: Subject, upstream: PublicRecord | None) -> ProofSummary | None:
-    """Return the most reliable record. A record of the present files comes first, and one of this machine before a
-    published one."""
+    """Return the most reliable record. A record of the present files is better than a record of earlier files, and a
+    record of this machine is better than a published one."""
     here, now = last_record(subject), fingerprint(subject)
     summaries = [ProofSummary(here, upstream=False, holds=here.fingerprint == now)] if here else []
     summaries += (

@@ -275,7 +275,7 @@ def _controller(case: ServerCase, folder: Path) -> Result:
 
 
 def _limit(case: ServerCase, checks: Sequence[Result]) -> Result:
-    """Return the result about a declared limit: with one request more, not all of them may begin."""
+    """Return the result about a declared limit: with one more request, not all of them may begin."""
     declared = case.plan["at_once"] - 1
     fault = crowd.limit_fault(checks, declared)
     return case.result(f"limit of {declared} at once", "failed" if fault else "passed", fault)

@@ -122,8 +122,8 @@ def virtual_kernel() -> Path:
 
 
 def installed_kernel() -> Kernel | None:
-    """Return the kernel in the cache, or in the package h123-virtual-kernel. Return None if there is none that was
-    built as this version builds it."""
+    """Return the kernel in the cache, or in the package h123-virtual-kernel, or None. Only a kernel with this version's
+    recipe counts."""
     kernels = (_read_kernel(folder, _VIRTUAL_CLOCK) for folder in (_VIRTUAL_CLOCK.folder, *_packaged()))
     return next((kernel for kernel in kernels if kernel), None)
 

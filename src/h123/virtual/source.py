@@ -87,7 +87,7 @@ class Archive:
         return [program, *(f"-o{option}" for option in self._options), *arguments]
 
     def sources(self) -> list[KernelSource]:
-        """Return the kernel sources, with the newest version of each release. Call `update` first, which fetches the
+        """Return the kernel sources, with the newest version of each release. Call `update` first to fetch the
         lists."""
         names = _apt(*self.command("apt-cache", "pkgnames", PACKAGE)).stdout.split()
         releases = [name for name in names if name.removeprefix(PACKAGE).replace(".", "").isdigit()]

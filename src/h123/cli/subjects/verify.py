@@ -114,8 +114,9 @@ def verify_subjects(
 ) -> None:
     """Verify subjects as `h123 verify` does. Raises UserError if a subject does not do what it declares.
 
-    `everything`: `subjects` is the whole catalogue; verify the installed ones, even if their sources have changed.
-    `missing`: skip checks with known results. `only`: run only this part, because results of the others are known.
+    With `everything`, `subjects` is the whole catalogue, and the installed ones are verified even if their sources have
+    changed. With `missing`, checks with known results are skipped. With `only`, just this part runs, because the
+    results of the others are known.
     """
     from h123.base.terminal.steps import Steps
     from h123.catalogue import catalogue, check_failures, fingerprint, installed_once

@@ -47,7 +47,7 @@ class TrialLabels:
 
 
 class ForeignTls(NamedTuple):
-    """Facts about a request's connection."""
+    """The version of TLS that a request used, and whether the session was resumed."""
 
     version: str | None
     """The version, or `none` without TLS."""
@@ -86,7 +86,7 @@ class ForeignRequest:
 
 @dataclass(frozen=True)
 class ForeignFile:
-    """The content of one file."""
+    """The requests in one file of another tool."""
 
     requests: list[ForeignRequest]
     redirects: int
@@ -94,7 +94,7 @@ class ForeignFile:
 
 
 def read_requests(path: Path, schema: Schema) -> ForeignFile:
-    """Return the requests in one file, in its order. Raises UserError naming file, line and reason."""
+    """Return the requests in one file, in its order. Raises UserError with file, line and reason."""
     rows = list(_rows(path, schema))
     levels = _levels(path, schema, rows)
     redirects = sum(row.redirect for row in rows)

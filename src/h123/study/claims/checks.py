@@ -115,7 +115,7 @@ class SmallestPCheck(Strict):
 
 
 class ManyTestsCheck(Strict):
-    """A check that several tests without a correction still keep the error probability: 1 - (1 - alpha)^tests <=
+    """A check that several tests without a correction keep the error probability at alpha: 1 - (1 - alpha)^tests <=
     alpha."""
 
     check: Literal["tests-uncorrected"]

@@ -129,7 +129,7 @@ class MeasurableClaim(Claim):
         return self
 
     def counterpart(self, cell: dict[str, str]) -> dict[str, str]:
-        """Return the cell with which one of `cells` is compared."""
+        """Return the cell to compare with `cell`, which is one of the claim's `cells`."""
         return {
             **cell,
             **{factor: self._instead(factor, cell[factor], to) for factor, to in (self.against or {}).items()},

@@ -81,8 +81,8 @@ class Metric:
     @property
     def of_requests(self) -> bool:
         """Whether the metric measures the times of requests. Such a metric gets worse if requests fail or the machine
-        stalls. Trials under both clocks divide it into parts. Processor time and memory are not such metrics: they
-        include failed requests."""
+        stalls. With trials under both clocks, h123 divides it into parts. Processor time and memory are not such
+        metrics: they include failed requests."""
         return isinstance(self.of, RequestTime | TimeFromSend | PageTime | StageTime | BodyRate | RequestRate)
 
     @property

@@ -54,7 +54,7 @@ MIME: tuple[tuple[str, Type], ...] = (
 
 @dataclass(frozen=True)
 class HarEntry:
-    """A request that went over the network, or would have with an empty cache."""
+    """A request that went over the network, or that would have done so with an empty cache."""
 
     url: str
     """The URL without a fragment."""

@@ -39,8 +39,8 @@ class PageLoad:
 
 
 def page_load(requests: Sequence[RecordedRequest], on_load: float | None) -> PageLoad:
-    """Return the requests that do not belong to the load. `requests` must be in the order of their starts, and
-    `on_load` is the time of the browser's load event."""
+    """Return the indices of the requests that do not belong to the load. `requests` must be in the order of their
+    starts, and `on_load` is the time of the browser's load event."""
     polls = _polls(requests, on_load)
     idle = QUIET_S if on_load is None else IDLE_S
     busy_until = requests[0].start if requests and on_load is None else on_load or 0.0

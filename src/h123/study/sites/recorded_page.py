@@ -44,7 +44,7 @@ class RecordedPage:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The distinct paths."""
+        """The distinct paths of the page's requests."""
         return tuple(dict.fromkeys(path_of(resource) for resource in self.resources))
 
     def as_served(self, served: Mapping[str, RecordedAnswer]) -> "RecordedPage":

@@ -121,8 +121,8 @@ class Site(Strict):
         rooted.update(ancestors)
 
     def loads(self) -> Sequence[tuple[Resource, int | None]]:
-        """Return every single resource, with the index of the resource that requests it. The document's index is
-        None."""
+        """Return every single resource, with the index of the resource that requests it, which is None for the
+        document."""
         place, every = dict[str, int](), list[Resource]()
         for resource in self.resources:
             place[resource.name] = len(every)
@@ -169,9 +169,9 @@ class Site(Strict):
         """Return the requests of a returning visitor: the document, which every navigation requests again, and
         everything that is not cacheable.
 
-        The nearest requested resource above a cached resource makes the requests that the cached one would make. Its
-        `run` grows by the runs of the cached resources in between, or by the largest sum if there are several chains of
-        them.
+        A cached resource makes no requests. The nearest requested resource above it makes them instead, and the `run`
+        of that resource grows by the runs of the cached resources in between. If there are several such sums, the
+        largest is used.
         """
         by_name = {resource.name: resource for resource in self.resources}
         requested = {

@@ -197,9 +197,9 @@ def host_shares(entries: Sequence[HarEntry], whole: int | None = None) -> str:
 
 
 def labels(entries: Sequence[HarEntry]) -> dict[str, str]:
-    """Return a label for each host except the first request's, which is the page's own. The label is the host's name
-    with hyphens in place of characters other than letters and digits, cut to the length of a DNS label. Duplicates get
-    a number."""
+    """Return a label for each host except the page's own, which is the host of the first request. The label is the
+    host's name with hyphens in place of characters other than letters and digits, cut to the length of a DNS label.
+    Duplicates get a number."""
     label_of = dict[str, str]()
     for host in dict.fromkeys(entry.host for entry in entries if entry.host != entries[0].host):
         label = whole = re.sub(r"[^a-z0-9]+", "-", host.lower())[:LONGEST_LABEL].strip("-") or "host"

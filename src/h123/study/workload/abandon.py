@@ -1,4 +1,4 @@
-"""Abandons requests, as users do who close a page or go to a different one.
+"""Abandons requests, as users do when they close a page or go to a different one.
 
 The requests are drawn from the seed before anything runs. They are counted separately from the others even if they are
 answered in time. If those that were answered counted, only quick answers would be added, and the latency of any

@@ -58,8 +58,8 @@ class RateStep(Strict):
         return float(self.burst or 0) + sum(self.ends) / 2 * self.lasts / 1e9
 
     def after(self, requests: float) -> float:
-        """Return the seconds from the step's start until `requests` requests have been due, which must be fewer than
-        all of them."""
+        """Return the seconds from the step's start until `requests` requests have been due. `requests` must be smaller
+        than the number of requests in the step."""
         begin, end = self.ends
         if self.burst or requests <= 0:
             return 0.0
@@ -134,8 +134,8 @@ class Arrivals(Strict):
         return self.at(count / (connections if self.per == "connection" else 1)) / 1e9
 
     def longest_gap_s(self, count: int, connections: int) -> float:
-        """Return a gap in seconds between requests on one connection that 99 of 100 trials do not exceed. It adds the
-        pauses and the longest random gap at the lowest rate."""
+        """Return the gap in seconds between requests on one connection that 99 of 100 trials do not exceed. The gap is
+        the sum of the pauses and the longest random gap at the lowest rate."""
         rates = [rate for step in self.steps for rate in step.ends if rate > 0]
         pauses = sum(step.lasts for step in self.steps if not all(step.ends)) / 1e9
         sharing = connections if self.per == "all" else 1
@@ -144,7 +144,7 @@ class Arrivals(Strict):
 
     def fault(self, count: int, *, rate: bool) -> str | None:
         """Return the reason why `count` requests cannot be scheduled like this, or None. `rate` says whether the load
-        has a rate too."""
+        also has a constant rate."""
         if rate:
             return "`arrivals` already sets when requests are due: leave out `rate`"
         if count > MOST_ARRIVALS:

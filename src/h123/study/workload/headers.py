@@ -1,5 +1,5 @@
-"""Defines the request headers of a workload: given ones, and ones of a given size that change or stay the same, such as
-cookies."""
+"""Defines the request headers of a workload: headers with a given value, and headers of a given size that change or
+stay the same, such as cookies."""
 
 import base64
 import hashlib

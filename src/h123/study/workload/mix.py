@@ -1,4 +1,5 @@
-"""The kind `mix`: requests of several sorts, as often as their weights say, in an order that depends on a seed.
+"""Defines the kind `mix`: requests of several sorts, in the proportions of their weights and in an order that depends
+on a seed.
 
 workload.json contains the order, so that clients need no random numbers. The requests of all users, counted one user
 after another, follow this order. After its last entry, the order starts again.
@@ -38,8 +39,8 @@ _UPLOAD, _BYTES = "/upload", re.compile(r"/bytes/([0-9]{1,12})")
 
 
 class MixEntry(Strict):
-    """A kind of request: `{method: GET, size: 2kB, weight: 90, think: 50ms}`, `{method: POST, path: /orders, body:
-    20kB, status: 201}`."""
+    """One sort of request in a mix, such as `{method: GET, size: 2kB, weight: 90, think: 50ms}` or `{method: POST,
+    path: /orders, body: 20kB, status: 201}`."""
 
     method: Method = "GET"
     path: Annotated[str, Field(pattern=r"^/[!-~]*$", max_length=2000)] | None = None
@@ -107,7 +108,7 @@ class MixEntry(Strict):
 
     @property
     def served(self) -> int | None:
-        """The number of bytes that the path requests, or None."""
+        """The number of bytes in the path `/bytes/<n>`, or None for other requests."""
         match = _BYTES.fullmatch(self.target) if self.method == "GET" and self.status in (None, OK) else None
         return int(match[1]) if match else None
 

@@ -1,4 +1,4 @@
-"""The kind `requests`: all requests of a workload are equal, a download or an upload of one size."""
+"""Defines the kind `requests`: all requests of a workload are equal, a download or an upload of one size."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""Repeats requests, as programs do that retry until they have an answer.
+"""Repeats requests that get no answer in time, as many programs do.
 
-All tries count as one request, whose time starts when it was first due: an answer soon after the third try is not a
-quick one.
+All tries count as one request, whose time starts when the request was first due. So an answer soon after the third try
+is not a quick one.
 """
 
 from typing import Annotated, Any

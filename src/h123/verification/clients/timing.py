@@ -1,7 +1,7 @@
 """Checks whether the times that a client wrote can be true: their order, and what the trial's link allows.
 
 Every function returns faults in words. Single requests may be late, because virtual machines compile while they run and
-processors have other work. Times that were not measured are wrong in all requests.
+processors have other work. Times that a client invents instead of measuring are wrong in every request.
 """
 
 from collections.abc import Iterator, Sequence

@@ -132,7 +132,8 @@ def _most_common(sizes: "np.ndarray[tuple[int], np.dtype[np.uint16]]") -> int:
 
 
 def acknowledgements(of: Transfer) -> float:
-    """Return how many packets the receiver sends for each of the sender's, in the middle half of the body."""
+    """Return the number of packets that the receiver sends for each packet of the sender, in the middle half of the
+    body."""
     sent_at = of.sent_packets["at_ns"][of.body[0].first :]
     begin, end = (int(sent_at[int(len(sent_at) * share)]) for share in (0.25, 0.75))
     came = of.received_packets[(of.received_packets["left_ns"] > begin) & (of.received_packets["left_ns"] <= end)]

@@ -3,8 +3,8 @@ alone.
 
 The link only delays packets. So a packet was sent when the link recorded its arrival, and received when it left the
 link. A round trip ends with the first packet that the receiver sent after it had received the round trip's first
-packet, because earlier packets cannot answer it. This needs no knowledge of TCP or QUIC, whose acknowledgements are
-encrypted, and holds however busy the machine is.
+packet, because earlier packets cannot answer it. This method needs no acknowledgements, which QUIC encrypts, and works
+even on a busy machine.
 """
 
 import math
@@ -37,7 +37,7 @@ class Round:
 
 @dataclass(frozen=True)
 class Transfer:
-    """One body over one connection."""
+    """The transfer of one body over one connection."""
 
     packets: Packets
     """The packets in both directions, in the order of arrival at the link."""

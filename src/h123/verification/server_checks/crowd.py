@@ -1,4 +1,4 @@
-"""Checks how many simultaneous requests of a connection a server processes.
+"""Checks how many simultaneous requests on one connection a server processes.
 
 The contract sets a minimum. A program with a lower limit declares it, and the check must find exactly this limit: that
 many requests begin together, and one more does not.
@@ -53,7 +53,7 @@ def advised(results: Sequence[Result]) -> Iterator[Result]:
 
 
 def limit_fault(results: Sequence[Result], declared: int) -> str:
-    """Return the fault in a declared limit, from the result of a trial with one request more, or an empty string."""
+    """Return the fault in a declared limit, from the result of a trial with one more request, or an empty string."""
     case = [result for result in results if _CHECK.fullmatch(result.check)]
     if any(_started_requests(result) == declared for result in case):
         return ""
