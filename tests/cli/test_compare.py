@@ -194,7 +194,7 @@ def test_a_recorded_page_is_loaded_from_it(h123: Tool, own: Path) -> None:
     [
         (["--url", URL], "with --har, it gives only the address of the server"),
         (["--url", "https://localhost:1/", "--url", "https://localhost:2/"], "give a single --url"),
-        (["--method", "POST", "--data", "own_server.py"], "goes without --method POST and --data"),
+        (["--method", "POST", "--data", "own_server.py"], "cannot be combined with --method POST or --data"),
         (["--har", "own_server.py"], "not JSON, so not a HAR"),
     ],
 )
@@ -265,7 +265,7 @@ def test_networks_are_files_too(h123: Tool, own: Path, given: str, said: str) ->
         (["--server", "true", "--server", "false", "--url", URL], "need names"),
         (["--server", "true", "--url", URL, "--fail-if", "slow"], "cannot be read"),
         (["--server", "true", "--url", URL, "--header", "x"], "NAME: VALUE"),
-        (["--server", "true", "--url", URL, "--method", "POST"], "a POST needs --data"),
+        (["--server", "true", "--url", URL, "--method", "POST"], "are only valid together"),
         (
             ["--server", "true", "--url", URL, "--client", "curl-ngtcp2"],
             "--client curl-ngtcp2: the choices are go, load",

@@ -17,7 +17,7 @@ def test_every_command_names_the_trial_and_how_to_repeat_it(h123: Tool) -> None:
         done = h123(*command)
         assert done.returncode == 1, done.stderr
         assert f"{lost.name}: its folder is gone" in done.stderr
-        assert "h123 run --out c repeats just this trial" in " ".join(done.stderr.split())
+        assert "h123 run --out c repeats only this trial" in " ".join(done.stderr.split())
         assert "Traceback" not in done.stderr
     said = h123("analyse", "c").stdout
     assert "11 of 12 trials valid" in said

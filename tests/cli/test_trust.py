@@ -42,13 +42,13 @@ def test_a_received_campaign_is_not_started_unasked(h123: Tool, received: Path) 
     assert not (h123.folder / "started").exists()
     assert h123("analyse", "c").returncode == 0  # reading starts nothing
     trusted = h123("run", "--out", "c", "--trust")
-    assert "was not begun" not in trusted.stderr
+    assert "you did not start" not in trusted.stderr
     again = h123("run", "--out", "c")
-    assert "was not begun" not in again.stderr
+    assert "you did not start" not in again.stderr
     received.rename(h123.folder / "moved")
-    assert "was not begun" not in h123("run", "--out", "moved").stderr
+    assert "you did not start" not in h123("run", "--out", "moved").stderr
     change(h123.folder / "moved", {"mine": {**SERVER, "command": "touch another"}})
-    assert "was not begun" in h123("run", "--out", "moved").stderr
+    assert "you did not start" in h123("run", "--out", "moved").stderr
 
 
 @pytest.mark.usefixtures("received")

@@ -93,7 +93,7 @@ def test_pages_are_chosen_by_number() -> None:
     assert "The recording has no document: its first request, https://shop.test/home0.png (image)" in second.notes[1]
     with pytest.raises(UserError, match="there is no page 3; it has 2: 1 ") as refused:
         case("second-page", 3)
-    assert refused.value.remedy == "choose one by --page N"
+    assert refused.value.remedy == "choose one with --page N"
 
 
 def test_polls_are_left_out(tmp_path: Path) -> None:
