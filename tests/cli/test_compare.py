@@ -278,7 +278,7 @@ def test_networks_are_files_too(h123: Tool, own: Path, given: str, said: str) ->
         ),
         (["--server", "true", "--url", URL, "--save", "nowhere/x.yaml"], "there is no folder nowhere"),
         (["--server", "true", "--url", URL, "--save", "own_server.py"], "own_server.py is there already"),
-        (["--server", "true", "--url", URL, "--fail-if", "page_complete h3/h2 > 1"], "of visits of a page"),
+        (["--server", "true", "--url", URL, "--fail-if", "page_complete h3/h2 > 1"], "measures page visits"),
         (["--server", "true", "--url", URL, "--cacert", "nothing.pem"], "nothing.pem: cannot be read: No such file"),
         (["--server", "true", "--url", URL, "--cacert", "own_server.py"], "there is no certificate in it"),
     ],

@@ -36,7 +36,7 @@ def test_trials_that_a_cut_journal_lacks_are_reported(h123: Tool, kept: float) -
         done = h123(*command)
         said = " ".join(done.stderr.split())
         assert done.returncode == 1, done.stderr
-        assert f"{lacking} finished trials are left out, because the journal lacks them" in said
+        assert f"{lacking} finished trials are left out, because the journal was cut short and lacks them" in said
         assert "h123 run --out c puts them into the journal again" in said
 
 

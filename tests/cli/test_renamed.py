@@ -63,7 +63,7 @@ def test_an_old_value_of_a_study(h123: Tool) -> None:
     done = h123("plan", "old.yaml")
     assert done.returncode == 0, done.stderr
     line = next(number for number, each in enumerate(study.read_text().splitlines(), 1) if "own" in each)
-    assert f"old.yaml:{line}: congestion: own is default now" in done.stderr
+    assert f"old.yaml:{line}: congestion: own is now called default" in done.stderr
     assert load_study(study).settings["congestion"] == "default"
 
 

@@ -63,7 +63,7 @@ def test_nothing_is_told_where_nothing_is_abandoned() -> None:
     [
         ({"users": 1, "requests": 1}, "all of the 1 requests would be abandoned"),
         ({"users": 1000, "requests": 5000}, "use fewer requests"),
-        ({"timeout": 200 * MS}, "too late"),
+        ({"timeout": 200 * MS}, "time out before"),
         ({"kind": "page", **KINDS["page"].example(["GET"], False)}, "always complete"),
     ],
 )
@@ -75,7 +75,7 @@ def test_what_makes_no_workload_is_said(values: dict[str, Any], said: str) -> No
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ("  abandon: {share: 10%, after: 30s}\n", "too late"),
+        ("  abandon: {share: 10%, after: 30s}\n", "time out before"),
         ("  abandon: {share: 100%, after: 1s}\n", "less than 1"),
         ("  abandon: {share: 0%, after: 1s}\n", "greater than 0"),
         ("  abandon: {share: 10%}\n", "after"),
