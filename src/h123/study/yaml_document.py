@@ -54,7 +54,7 @@ _PLAIN = {
 }
 """Plain words for the library's messages, keyed by the beginning of the message."""
 _WHERE_IT_BEGAN = ("expected ',' or", "could not find expected ':'", "found unexpected end of stream")
-"""Messages about something that began on an earlier line, which is the one to mend."""
+"""Messages about something that began on an earlier line, which is the one to fix."""
 _PAGES = {"published": "docs/contracts/claims.md", "site": "docs/pages.md", "import": "docs/import.md"}
 """The pages of formats whose page in docs/contracts does not have their name, or that are documented elsewhere."""
 MOST_FAULTS = 100

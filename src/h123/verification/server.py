@@ -137,7 +137,7 @@ def _asking(case: ServerCase, folder: Path, probe: Subject) -> list[str]:
 
 
 def _change_trial(folder: Path, command: list[str]) -> None:
-    """Put this command in the client's place, and limit the time to stop to that of the contract."""
+    """Put this command in the client's place, and set the time to stop that the contract allows."""
     path = folder / "trial.json"
     trial = read_document(path, trial_files.TrialFile)
     for role in trial.roles:
