@@ -27,7 +27,8 @@ pub use self::direction_state::Ledger;
 use self::packet_store::{Held, PacketStore, of_ticket, ticket};
 use self::release::Release;
 use crate::files::per_direction::{DOWN, UP};
-use crate::host::monotonic::now_ns;
+use crate::files::trial::Clock;
+use crate::host::monotonic::{kernel_clock, now_ns};
 use crate::link::course::Course;
 use crate::link::nat::{Nat, Translation};
 use crate::link::packet::{self, FlowEnd, Unreachable};
@@ -67,6 +68,9 @@ pub struct Worker {
     course: u64,
     /// If they are to be recorded.
     packets: Option<Packets>,
+    /// Whether segments that leave together are handed over together, as a network card with receive offload does when packets
+    /// come faster than they are processed. Under the virtual clock processing takes no time: each is handed over by itself.
+    joins: bool,
     store: PacketStore,
     queue: BinaryHeap<Reverse<Release>>,
     sequence: u64,
@@ -82,6 +86,7 @@ impl Worker {
             zero_ns: now_ns(),
             course: 0,
             packets: course.record(),
+            joins: kernel_clock() == Clock::Wall,
             store: PacketStore::new(),
             queue: BinaryHeap::with_capacity(4096),
             sequence: 0,
@@ -284,6 +289,7 @@ impl Worker {
             if let Some(earlier) = &mut together
                 && earlier.due_ns == original.due_ns
                 && copy.is_none()
+                && self.joins
                 && earlier.join(&original)
             {
                 continue;

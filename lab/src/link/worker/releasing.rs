@@ -60,7 +60,7 @@ impl Worker {
     /// The one after a release, if it is due and has joined it.
     fn next_of(&mut self, release: &mut Release, now: u64) -> Option<Release> {
         let next = self.queue.peek_mut()?;
-        let joined = next.0.due_ns <= now && release.join(&next.0);
+        let joined = self.joins && next.0.due_ns <= now && release.join(&next.0);
         joined.then(|| PeekMut::pop(next).0)
     }
 
