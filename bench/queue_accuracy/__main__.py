@@ -14,6 +14,7 @@ for the first run what `h123 install virtual-kernel` needs.
 import argparse
 import bisect
 import json
+import math
 import os
 import subprocess
 import sys
@@ -26,13 +27,14 @@ from rich.console import Console
 
 from h123.base.paths import project_root
 from h123.base.terminal.steps import Steps
-from h123.virtual import Configuration, install_kernel
+from h123.virtual import install_kernel
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "link_accuracy"))
 
 import paths  # noqa: E402
 from scenarios import CE, FLOWS, SCENARIOS, Packet, Scenario  # noqa: E402
+from witness import WITNESS  # noqa: E402
 
 BAR = 1e-5
 PATIENCE_NS = 3600 * 10**9
@@ -41,14 +43,18 @@ GUARD_NS, BETWEEN_NS = 6_000, 2_000
 """The minimum time between an arrival and another packet's departure, and between two arrivals. The player needs 1.5
 microseconds."""
 MOST_MOVES = 40
+TICK_NS = 10_000_000
+"""Of the kernel's timers."""
 CANDIDATES = 20
 """The number of ties before a difference that are tried as the reason for it."""
-WITNESS = Configuration("witness-kernel", HERE / "queues.config")
 
 
 @dataclass(frozen=True)
 class Outcome:
     """The fate of each packet, by its number."""
+
+    made: range
+    """When the kernel's disciplines may have been made: ticks of its timers, in ns. Of the link, its time zero."""
 
     times: list[int]
     """For the kernel, when it got each packet; for the link, when each packet left (0: it was dropped). In ns."""
@@ -61,6 +67,34 @@ class Outcome:
         """Return the packets that left, in order, and whether each had Congestion Experienced."""
         left = [(place, number) for number, place in enumerate(self.places) if place is not None]
         return [(number, self.experienced[number]) for _, number in sorted(left)]
+
+
+@dataclass(frozen=True)
+class Link:
+    """The link's core with a scenario's queue."""
+
+    program: Path
+    scenario: Scenario
+    seed: int
+
+    def play(self, packets: list[Packet], arrivals: list[int], zero: int = 0) -> Outcome:
+        """Play the packets to the link's core at these times, and return their fate. `zero` is its time zero."""
+        lines = self._run(packets, [at - zero for at in arrivals])
+        places = [None if place == "-" else int(place) for place, *_ in lines]
+        times = [int(at) and int(at) + zero for _, _, at, _ in lines]
+        return Outcome(range(zero, zero + 1), times, places, [marked == "1" for _, marked, *_ in lines])
+
+    def draws(self, packets: list[Packet]) -> list[int]:
+        """Return what the queue draws for each packet."""
+        return [int(draw) for *_, draw in self._run(packets, [offset for offset, *_ in packets])]
+
+    def _run(self, packets: list[Packet], arrivals: list[int]) -> list[list[str]]:
+        lines = [json.dumps(self.scenario.direction()), str(self.seed)]
+        for (_, size, flow, ecn), came in zip(packets, arrivals, strict=True):
+            # The least hash that falls into this queue.
+            lines.append(f"{came} {size} {-(-flow * 2**32 // FLOWS)} {ecn}")
+        done = subprocess.run([self.program], input="\n".join(lines), capture_output=True, text=True, check=True)
+        return [line.split() for line in done.stdout.splitlines()]
 
 
 def main() -> int:
@@ -77,13 +111,14 @@ def main() -> int:
     print("|---|---|---|---|---|---|---|")
     total = differing = 0
     for scenario in chosen:
-        packets = _apart(replay, scenario, scenario.packets(arguments.packets, arguments.seed))
+        link = Link(replay, scenario, arguments.seed)
+        packets = _apart(link, scenario.packets(arguments.packets, arguments.seed))
         with tempfile.TemporaryDirectory() as folder:
-            kernel = _play(Path(folder) / "witness", scenario, packets)
-        link, ties = _settle_ties(replay, scenario, packets, kernel)
-        pairs = list(zip(kernel.places, kernel.experienced, link.places, link.experienced, strict=True))
+            kernel = _play(Path(folder) / "witness", scenario, packets, link.draws(packets))
+        outcome, ties = _settle_ties(link, packets, kernel)
+        pairs = list(zip(kernel.places, kernel.experienced, outcome.places, outcome.experienced, strict=True))
         differ = sum((a is None, x) != (b is None, y) for a, x, b, y in pairs)
-        order = "same" if kernel.places == link.places else "**differs**"
+        order = "same" if kernel.places == outcome.places else "**differs**"
         dropped = kernel.places.count(None)
         carried = sum(
             packet[3] == CE for packet, place in zip(packets, kernel.places, strict=True) if place is not None
@@ -103,18 +138,20 @@ def _build_replay() -> Path:
     return lab / "target/release/examples/replay"
 
 
-def _apart(program: Path, scenario: Scenario, packets: list[Packet]) -> list[Packet]:
-    """Move packets that would arrive when another packet leaves, because the player's work may make the kernel's timers
-    late."""
+def _apart(link: Link, packets: list[Packet]) -> list[Packet]:
+    """Move packets that would arrive when another packet leaves or a timer comes, because the player's work may make
+    the kernel's timers late."""
     offsets, moved = [offset for offset, *_ in packets], True
     for _ in range(MOST_MOVES):
         for number in range(1, len(offsets)):
             offsets[number] = max(offsets[number], offsets[number - 1] + BETWEEN_NS)
         moved = False
-        departures = sorted(filter(None, _replay(program, scenario, packets, offsets).times))
+        departures = sorted(filter(None, link.play(packets, offsets).times))
         for number, offset in enumerate(offsets):
             place = bisect.bisect_left(departures, offset - GUARD_NS)
-            if place < len(departures) and departures[place] <= offset + GUARD_NS and departures[place] != offset:
+            at_departure = place < len(departures) and departures[place] <= offset + GUARD_NS
+            at_tick = link.scenario.timer_ns is not None and (offset + GUARD_NS) % TICK_NS <= 2 * GUARD_NS
+            if (at_departure and departures[place] != offset) or at_tick:
                 offsets[number] += 2 * GUARD_NS + number % 7 * 1000
                 moved = True
         if not moved:
@@ -122,11 +159,17 @@ def _apart(program: Path, scenario: Scenario, packets: list[Packet]) -> list[Pac
     return [(offset, *rest) for offset, (_, *rest) in zip(offsets, packets, strict=True)]  # type: ignore[misc]
 
 
-def _play(folder: Path, scenario: Scenario, packets: list[Packet]) -> Outcome:
+def _play(folder: Path, scenario: Scenario, packets: list[Packet], draws: list[int]) -> Outcome:
     """Play the packets to the kernel, and return their fate."""
     folder.mkdir(parents=True)
     handle = 0x20 if scenario.flows > 1 else 0
-    script = {"setup": scenario.setup("w0"), "handle": handle, "packets": packets, "tail_s": DRAIN_S}
+    script = {
+        "setup": scenario.setup("w0"),
+        "handle": handle,
+        "packets": packets,
+        "draws": draws,
+        "tail_s": DRAIN_S,
+    }
     (folder / "script.json").write_text(json.dumps(script), encoding="utf-8")
     player: dict[str, Any] = {
         "name": "client",
@@ -149,33 +192,42 @@ def _play(folder: Path, scenario: Scenario, packets: list[Packet]) -> Outcome:
         "roles": [player],
     }
     paths.run(trial, folder)
-    lines = [line.split() for line in (folder / "result").read_text(encoding="ascii").splitlines()]
+    made, *lines = [line.split() for line in (folder / "result").read_text(encoding="ascii").splitlines()]
+    begun, done = (int(at) // TICK_NS for at in made)
     return Outcome(
+        range(begun * TICK_NS, (done + 1) * TICK_NS, TICK_NS),
         [int(came) for came, _, _ in lines],
         [None if place == "-" else int(place) for _, place, _ in lines],
         [marked == "1" for _, _, marked in lines],
     )
 
 
-def _settle_ties(program: Path, scenario: Scenario, packets: list[Packet], kernel: Outcome) -> tuple[Outcome, int]:
+def _settle_ties(link: Link, packets: list[Packet], kernel: Outcome) -> tuple[Outcome, int]:
     """Play the packets to the link's core. Return the outcome, and how many packets came before one that left in the
     same tick.
 
     The core lets a packet leave before another packet arrives at the same time. If that explains the first difference
-    from the kernel, the arrival is taken to have come first.
+    from the kernel, the arrival is taken to have come first. The link's timers come as those of a discipline that was
+    made at one of the ticks of the kernel's setup: the one with which the two agree longest.
     """
-    came, ties = list(kernel.times), 0
-    expected = kernel.departures()
-    outcome = _replay(program, scenario, packets, came)
-    while (agreed := _agreement(expected, outcome.departures())) is not None:
+    ties, expected = 0, kernel.departures()
+
+    def agreed(outcome: Outcome) -> float:
+        number = _agreement(expected, outcome.departures())
+        return math.inf if number is None else number
+
+    timer = link.scenario.timer_ns
+    zeros = [0] if timer is None else [tick + timer for tick in kernel.made]
+    outcome = max((link.play(packets, kernel.times, zero) for zero in zeros), key=agreed)
+    zero, came = outcome.made.start, list(kernel.times)
+    while (until_number := _agreement(expected, departures := outcome.departures())) is not None:
         left = set(outcome.times)
-        until = outcome.times[outcome.departures()[min(agreed, len(outcome.departures()) - 1)][0]]
+        until = outcome.times[departures[min(until_number, len(departures) - 1)][0]]
         tied = [number for number, at in enumerate(came) if at in left and at <= until]
         for number in tied[: -CANDIDATES - 1 : -1]:
             came[number] -= 1
-            other = _replay(program, scenario, packets, came)
-            further = _agreement(expected, other.departures())
-            if further is None or further > agreed:
+            other = link.play(packets, came, zero)
+            if agreed(other) > until_number:
                 outcome, ties = other, ties + 1
                 break
             came[number] += 1
@@ -190,18 +242,6 @@ def _agreement(one: list[tuple[int, bool]], other: list[tuple[int, bool]]) -> in
         return None
     pairs = enumerate(zip(one, other, strict=False))
     return next((number for number, (a, b) in pairs if a != b), min(len(one), len(other)))
-
-
-def _replay(program: Path, scenario: Scenario, packets: list[Packet], arrivals: list[int]) -> Outcome:
-    """Play the packets to the link's core at these times, and return their fate."""
-    lines = [json.dumps(scenario.direction())]
-    for (_, size, flow, ecn), came in zip(packets, arrivals, strict=True):
-        # The least hash that falls into this queue.
-        lines.append(f"{came} {size} {-(-flow * 2**32 // FLOWS)} {ecn}")
-    done = subprocess.run([program], input="\n".join(lines), capture_output=True, text=True, check=True)
-    fates = [line.split() for line in done.stdout.splitlines()]
-    places = [None if place == "-" else int(place) for place, _, _ in fates]
-    return Outcome([int(at) for _, _, at in fates], places, [marked == "1" for _, marked, _ in fates])
 
 
 if __name__ == "__main__":

@@ -2,10 +2,11 @@
 
 player.py SCRIPT RESULT
 
-SCRIPT is JSON: `setup`, commands that give the device w0 its disciplines; `handle`, the discipline that has a queue for
-each flow, or 0; `packets`, a list of [offset in ns, bytes, flow, ECN field]; and `tail_s`, how long to wait for the
-last packets. RESULT gets a line for each packet: when it was given to the kernel (ns), its place among the packets that
-left the device, or `-`, and 1 if it left with Congestion Experienced, else 0.
+SCRIPT is JSON: `setup`, commands that give the device w0 its disciplines; `handle`, the discipline that has a queue
+for each flow, or 0; `packets`, a list of [offset in ns, bytes, flow, ECN field]; `draws`, a number for each packet;
+and `tail_s`, how long to wait for the last packets. RESULT gets a line with two times between which the disciplines
+were made (ns), then a line for each packet: when it was given to the kernel (ns), its place among the packets that left
+the device, or `-`, and 1 if it left with Congestion Experienced, else 0.
 
 The packets go through a TUN device: its disciplines see IP packets without a link header, and the player can read what
 leaves them. There is one thread: in the virtual kernel a clock costs time when a program reads it, so a second thread
@@ -33,9 +34,12 @@ TIMESPEC = struct.Struct("=qq")
 ROOM = 1 << 30
 """The bytes that a socket may have in the queue."""
 INDEX = struct.Struct("!I")
-HEADER = 20
+DRAW = struct.Struct("=Q")
+HEADER, DRAW_AT = 20, 24
 LEAD_S = 2.0
 """The time from the setup of the disciplines to the first packet, in which token buckets fill."""
+TICK_NS = 10_000_000
+"""The tick of the kernel's timers. Offsets of packets count from a tick."""
 NAP_NS = 1_000_000
 """The time between two reads of the device. Fewer packets leave in it than the device holds."""
 
@@ -47,20 +51,24 @@ class Player:
         self._handle = handle
         self._device = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
         fcntl.ioctl(self._device, TUNSETIFF, struct.pack("16sH", DEVICE.encode(), IFF_TUN | IFF_NO_PI))
-        for command in [f"ip link set {DEVICE} mtu 1500 up", *setup]:
+        subprocess.run(f"ip link set {DEVICE} mtu 1500 up".split(), check=True)
+        begun = time.monotonic_ns()
+        for command in setup:
             subprocess.run(command.split(), check=True)
+        self.made = begun, time.monotonic_ns()
         self._sockets: dict[int, socket.socket] = {}
         self.left: dict[int, tuple[int, int]] = {}
 
-    def play(self, packets: list[tuple[int, int, int, int]], tail_s: float) -> list[int]:
+    def play(self, packets: list[tuple[int, int, int, int]], draws: list[int], tail_s: float) -> list[int]:
         """Play the packets, and return when each was given to the kernel, in ns."""
         # Stamps are of the real-time clock. To read a clock takes 256 ns here.
         ahead = time.time_ns() - time.monotonic_ns() + 256
-        came, begin = [], time.monotonic_ns() + int(LEAD_S * 1e9)
-        for index, (offset, size, flow, ecn) in enumerate(packets):
+        came, begin = [], (time.monotonic_ns() + int(LEAD_S * 1e9)) // TICK_NS * TICK_NS
+        for index, ((offset, size, flow, ecn), draw) in enumerate(zip(packets, draws, strict=True)):
             packet = bytearray(size)
             struct.pack_into("!BBHHHBBH4s4s", packet, 0, 0x45, ecn, size, 0, 0, 64, 17, 0, bytes(4), bytes(4))
             INDEX.pack_into(packet, HEADER, index)
+            DRAW.pack_into(packet, DRAW_AT, draw)
             sender = self._sender(flow)
             self._wait(begin + offset)
             with contextlib.suppress(OSError):  # ENOBUFS: it was dropped
@@ -103,8 +111,8 @@ class Player:
 def main(script: Path, result: Path) -> None:
     plan = json.loads(script.read_text())
     player = Player(plan["setup"], plan["handle"])
-    lines = []
-    for index, at in enumerate(player.play(plan["packets"], plan["tail_s"])):
+    lines = ["{} {}\n".format(*player.made)]
+    for index, at in enumerate(player.play(plan["packets"], plan["draws"], plan["tail_s"])):
         place, marked = player.left.get(index, ("-", 0))
         lines.append(f"{at} {place} {marked}\n")
     result.write_text("".join(lines))

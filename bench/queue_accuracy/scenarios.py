@@ -12,7 +12,7 @@ NOT_ECT, ECT_1, ECT_0, CE = range(4)
 
 @dataclass(frozen=True)
 class Scenario:
-    """A discipline behind a token bucket, and the packets that arrive."""
+    """A discipline behind a token bucket or a constant rate, and the packets that arrive."""
 
     name: str
     bps: int
@@ -28,6 +28,10 @@ class Scenario:
     pause_s: float = 0.0
     """A silence after each hundred packets, in which the queue drains."""
     sizes: tuple[int, int] = (64, 1500)
+    loads: tuple[float, ...] = (1.0,)
+    """The load changes: by one of these factors after the other, for 2000 packets each."""
+    timer_ns: int | None = None
+    """From when the discipline was made to a time from which the link's timers come when its timers do."""
 
     def packets(self, number: int, seed: int) -> list[Packet]:
         """Draw bursts of a few packets at random times. The first flows send most."""
@@ -35,16 +39,30 @@ class Scenario:
         gap = sum(self.sizes) / 2 * 8e9 / (self.bps * self.load)
         while len(packets) < number:
             burst = rng.choice((1, 1, 1, 2, 4, 10))
-            now += rng.expovariate(1 / (gap * burst))
+            load = self.loads[len(packets) // 2000 % len(self.loads)]
+            now += rng.expovariate(1 / (gap * burst)) / load
             for _ in range(burst):
                 flow = min(int(rng.paretovariate(0.5)), self.flows) - 1
-                packets.append((int(now), rng.randint(*self.sizes), flow, rng.choice(self.ecn)))
+                size = rng.randint(*self.sizes) // self.unit * self.unit
+                packets.append((int(now), size, flow, rng.choice(self.ecn)))
             if self.pause_s and rng.random() < burst / 100:
                 now += self.pause_s * 1e9
         return packets[:number]
 
+    @property
+    def unit(self) -> int:
+        """Sizes are multiples of this many bytes: with others Linux's CBS rounds."""
+        return 1 if self.burst else 8
+
     def setup(self, device: str) -> list[str]:
         """Return the commands that give a device the discipline."""
+        if not self.burst:
+            # Sends a packet when its predecessor's time is over, as the link does: half of the device's 10 Mbit/s.
+            slopes = "idleslope 5000 sendslope -5000 hicredit 0 locredit -1000000"
+            return [
+                f"tc qdisc add dev {device} root handle 1: cbs {slopes} offload 0",
+                f"tc qdisc add dev {device} parent 1:1 handle 20: {self.discipline}",
+            ]
         shaper = f"tc qdisc add dev {device} root handle 1: tbf rate {self.bps}bit burst {self.burst}b"
         if not self.discipline.startswith("bfifo"):
             inner = f"tc qdisc add dev {device} parent 1:1 handle 20: {self.discipline}"
@@ -53,7 +71,8 @@ class Scenario:
 
     def direction(self) -> dict[str, Any]:
         """Return the same discipline as a direction of the link."""
-        return {"rate": {"bps": self.bps, "burst_bytes": self.burst}, "queue": self.queue}
+        rate = {"bps": self.bps, "burst_bytes": self.burst} if self.burst else {"bps": self.bps}
+        return {"rate": rate, "queue": self.queue}
 
 
 def _codel(
@@ -67,6 +86,15 @@ def _fair(
 ) -> Scenario:
     rest = {"flows": 12, "ecn": (NOT_ECT, ECT_0), **rest}
     return Scenario(f"FQ-CoDel, {name}", bps, 3000, f"fq_codel {words}", {"fq_codel": fields or {}}, load, **rest)
+
+
+def _pie(
+    name: str, bps: int, load: float, words: str = "", fields: dict[str, Any] | None = None, **rest: Any
+) -> Scenario:
+    # Two ticks of 10 ms instead of 15 ms, and one more: this kernel's timers are a tick late. The first is at 510 ms.
+    queue = {"pie": {"tupdate_ns": 30 * MS, **(fields or {})}}
+    rest = {"burst": 3000, "timer_ns": 480 * MS, **rest}
+    return Scenario(f"PIE, {name}", bps, discipline=f"pie {words}", queue=queue, load=load, **rest)
 
 
 MARKED = {"ecn": (NOT_ECT, ECT_1, ECT_0, CE)}
@@ -92,6 +120,23 @@ SCENARIOS = [
     _fair("small quantum", 15_625_000, 1.2, "quantum 300", {"quantum": 300}),
     _fair("without marking", 6_250_000, 1.3, "noecn", {"ecn": False}),
     _fair("in and out", 6_250_000, 1.5, "limit 500 drop_batch 8", {"limit": 500, "drop_batch": 8}, pause_s=0.3),
+    _pie("10 % too much", 15_625_000, 1.1),
+    _pie("twice too much", 15_625_000, 2.0, "limit 200", {"limit": 200}),
+    _pie("near the rate", 6_250_000, 0.98),
+    _pie("marking", 15_625_000, 1.0, "ecn", {"ecn": True}, **MARKED),
+    _pie("in and out of dropping", 6_250_000, 1.0, loads=(2.0, 0.2)),
+    _pie("changing load", 6_250_000, 1.0, "ecn", {"ecn": True}, loads=(0.5, 1.5, 0.9, 3.0), **MARKED),
+    _pie("small packets dropped less", 6_250_000, 1.2, "bytemode", {"bytemode": True}),
+    _pie("estimated rate", 15_625_000, 1.2, "dq_rate_estimator", {"dq_rate_estimator": True}, loads=(1.0, 0.6)),
+    _pie(
+        "short target",
+        15_625_000,
+        1.2,
+        "target 5ms tupdate 1ms alpha 8 beta 28",
+        {"target_ns": 5 * MS, "tupdate_ns": 20 * MS, "alpha": 8, "beta": 28},
+        timer_ns=490 * MS,
+    ),
+    _pie("constant rate", 5_000_000, 1.03, "ecn", {"ecn": True}, burst=0, loads=(1.0, 0.8), **MARKED),
 ]
 """The virtual kernel's clock ticks every 256 ns, so at these rates a byte takes a multiple of that. At higher rates
 more packets arrive within the microsecond by which its timers may be late. That changes no arithmetic, only which

@@ -1,18 +1,20 @@
 //! What the link's core makes of an arrival script, for `bench/queue_accuracy`, which plays the same to Linux.
 //!
-//! Reads from standard input a direction as JSON, on one line, then a line for each packet: arrival (ns), bytes, flow hash
-//! and ECN field, as numbers. Writes a line for each packet: its place among those that leave, or `-`, 1 if it
-//! leaves with Congestion Experienced, else 0, and when it leaves (ns).
+//! Reads from standard input a direction as JSON, on one line, the path's seed, on another one, then a line for each packet:
+//! arrival (ns), bytes, flow hash and ECN field, as numbers. Writes a line for each packet: its place among those that
+//! leave, or `-`, 1 if it leaves with Congestion Experienced, else 0, when it leaves (ns), and what its queue drew for it.
 
 use std::io::{BufWriter, Error, Write, read_to_string, stdin, stdout};
 
-use h123_link::{Direction, Ecn, Fate, Packet, Party, Path};
+use h123_link::{Direction, Ecn, Fate, Packet, Party, Path, queue_draws};
 
 fn main() -> Result<(), Error> {
     let input = read_to_string(stdin())?;
     let mut lines = input.lines();
     let direction: Direction = serde_json::from_str(lines.next().unwrap_or_default())?;
     direction.validate().map_err(Error::other)?;
+    let seed = lines.next().unwrap_or_default();
+    let seed = seed.parse().map_err(Error::other)?;
     let packets: Vec<_> = lines
         .map(|line| {
             let mut numbers = line
@@ -29,7 +31,7 @@ fn main() -> Result<(), Error> {
             (now, packet)
         })
         .collect();
-    let mut path = Path::new(&direction, 1);
+    let mut path = Path::new(&direction, seed);
     let mut decided = vec![];
     for (ticket, &(now, packet)) in packets.iter().enumerate() {
         path.offer(now, Party::Own, packet, ticket);
@@ -45,10 +47,12 @@ fn main() -> Result<(), Error> {
         }
     }
     let mut out = BufWriter::new(stdout());
-    for outcome in outcomes {
+    for (outcome, draw) in outcomes.into_iter().zip(queue_draws(seed)) {
         match outcome {
-            Some((place, experienced, at)) => writeln!(out, "{place} {experienced} {at}")?,
-            None => writeln!(out, "- 0 0")?,
+            Some((place, experienced, at)) => {
+                writeln!(out, "{place} {experienced} {at} {draw}")?;
+            }
+            None => writeln!(out, "- 0 0 {draw}")?,
         }
     }
     out.flush()

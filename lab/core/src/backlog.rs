@@ -34,8 +34,7 @@ impl Backlog {
         self.items.is_empty()
     }
 
-    pub fn drain(&mut self) -> Vec<Item> {
-        self.bytes = 0;
-        self.items.drain(..).collect()
+    pub fn items_mut(&mut self) -> impl Iterator<Item = &mut Item> {
+        self.items.iter_mut()
     }
 }

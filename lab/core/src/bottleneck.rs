@@ -57,7 +57,7 @@ impl Bottleneck {
             });
         }
         Bottleneck::Managed(Managed {
-            queue: discipline(direction.queue),
+            queue: discipline(direction),
             server: match bucket {
                 Some(bucket) => Server::Bucket(bucket, None),
                 None => Server::Line(Limiter::new(direction)),
@@ -138,20 +138,20 @@ impl Managed {
         self.zero = zero + other.zero;
         self.idle = other.idle;
         self.queue = other.queue;
-        let mut waiting = self.queue.drain();
+        for item in self.queue.items_mut() {
+            item.origin = Origin::Earlier;
+        }
         match (&mut self.server, other.server) {
             (Server::Line(this), Server::Line(other)) => this.follow(&other, zero),
             (Server::Bucket(this, head), Server::Bucket(other, waiting)) => {
                 this.follow(&other, zero);
-                *head = waiting.map(Item::of_earlier);
+                *head = waiting.map(|item| Item {
+                    origin: Origin::Earlier,
+                    ..item
+                });
             }
-            (_, Server::Bucket(_, Some(head))) => waiting.insert(0, head),
+            // A course with another kind of rate begins with what is in the queue.
             _ => {}
-        }
-        for item in waiting {
-            let item = Item::of_earlier(item);
-            self.queue
-                .enqueue(item.entered, item, None, &mut self.dropped);
         }
     }
 
@@ -164,6 +164,7 @@ impl Managed {
         };
         let entered = self.now + self.zero;
         let item = Item { entered, ..item };
+        self.queue.pass(entered, ahead);
         if fits {
             self.queue.enqueue(entered, item, ahead, &mut self.dropped);
         } else {
@@ -204,6 +205,7 @@ impl Managed {
             Server::Bucket(_, head) => head.take(),
             Server::Line(_) => None,
         };
+        self.queue.pass(self.now + self.zero, held.as_ref());
         let next = match held {
             Some(head) => Some(head),
             None => self.queue.dequeue(self.now + self.zero, &mut self.dropped),
@@ -245,15 +247,6 @@ impl Server {
         match self {
             Server::Line(limiter) => limiter.free_at(now),
             Server::Bucket(..) => now,
-        }
-    }
-}
-
-impl Item {
-    fn of_earlier(item: Item) -> Item {
-        Item {
-            origin: Origin::Earlier,
-            ..item
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::parameters::{CodelParameters, FqCodelParameters, PieParameters};
+
 /// What a link does to the packets that travel one way. Everything is optional: the default passes
 /// packets unchanged and at once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -127,7 +129,7 @@ impl TryFrom<RateFields> for Rate {
 }
 
 /// The limit of what may wait; a packet that would exceed it is dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Queue {
     /// All packets in the queue and the arriving one.
@@ -138,6 +140,7 @@ pub enum Queue {
     Ns(u64),
     Codel(CodelParameters),
     FqCodel(FqCodelParameters),
+    Pie(PieParameters),
 }
 
 impl Queue {
@@ -145,80 +148,10 @@ impl Queue {
     pub(crate) fn is_managed(self) -> bool {
         !matches!(self, Queue::Bytes(_) | Queue::Packets(_) | Queue::Ns(_))
     }
-}
 
-/// Parameters of CoDel, with the names and defaults of `tc`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct CodelParameters {
-    /// Packets that may wait.
-    pub limit: u32,
-    /// A wait that is acceptable.
-    pub target_ns: u64,
-    /// A longer one is, if it is over within this time.
-    pub interval_ns: u64,
-    /// Packets that can be marked are, instead of being dropped.
-    pub ecn: bool,
-    /// Packets that waited longer are marked in any case.
-    pub ce_threshold_ns: Option<u64>,
-}
-
-impl Default for CodelParameters {
-    fn default() -> Self {
-        CodelParameters {
-            limit: 1000,
-            target_ns: 5_000_000,
-            interval_ns: 100_000_000,
-            ecn: false,
-            ce_threshold_ns: None,
-        }
-    }
-}
-
-/// Parameters of FQ-CoDel, with the names and defaults of `tc`; some are CoDel's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct FqCodelParameters {
-    /// Packets that may wait in all flows.
-    pub limit: u32,
-    /// Places for flows; flows whose hashes share one share a queue.
-    pub flows: u32,
-    /// Bytes that a flow may send in a round.
-    pub quantum: u32,
-    pub target_ns: u64,
-    pub interval_ns: u64,
-    pub ecn: bool,
-    pub ce_threshold_ns: Option<u64>,
-    /// Packets that are dropped at once, at most, where the limit is exceeded.
-    pub drop_batch: u32,
-}
-
-impl FqCodelParameters {
-    /// What each flow's queue is under.
-    pub(crate) fn codel(self) -> CodelParameters {
-        CodelParameters {
-            limit: self.limit,
-            target_ns: self.target_ns,
-            interval_ns: self.interval_ns,
-            ecn: self.ecn,
-            ce_threshold_ns: self.ce_threshold_ns,
-        }
-    }
-}
-
-impl Default for FqCodelParameters {
-    fn default() -> Self {
-        let codel = CodelParameters::default();
-        FqCodelParameters {
-            limit: 10_240,
-            flows: 1024,
-            quantum: 1500,
-            target_ns: codel.target_ns,
-            interval_ns: codel.interval_ns,
-            ecn: true,
-            ce_threshold_ns: None,
-            drop_batch: 64,
-        }
+    /// Whether it has a queue for each flow.
+    pub(crate) fn tells_flows_apart(self) -> bool {
+        matches!(self, Queue::FqCodel(_))
     }
 }
 

@@ -7,13 +7,16 @@
 mod codel;
 mod fifo;
 mod fq_codel;
+mod pie;
+mod rounds;
 
-use crate::direction::Queue;
+use crate::direction::{Direction, Queue};
 use crate::item::Item;
 
 use codel::Codel;
 use fifo::Fifo;
 use fq_codel::FqCodel;
+use pie::Pie;
 
 /// A packet queue in front of a rate. Times are ns and never go back.
 pub(crate) trait Discipline: Send {
@@ -27,15 +30,44 @@ pub(crate) trait Discipline: Send {
     /// Whether nothing waits.
     fn is_empty(&self) -> bool;
 
-    /// Everything that waits, in any order that keeps flows in order, for another queue to take over.
-    fn drain(&mut self) -> Vec<Item>;
+    /// Everything that waits.
+    fn items_mut(&mut self) -> Box<dyn Iterator<Item = &mut Item> + '_>;
+
+    /// Time passes until `now`, and what timers have due by then happens. `ahead` waited all the time.
+    fn pass(&mut self, _now: u64, _ahead: Option<&Item>) {}
 }
 
-/// The discipline of a queue.
-pub(crate) fn discipline(queue: Option<Queue>) -> Box<dyn Discipline> {
-    match queue {
+/// The discipline of a direction's queue.
+pub(crate) fn discipline(direction: &Direction) -> Box<dyn Discipline> {
+    match direction.queue {
         Some(Queue::Codel(parameters)) => Box::new(Codel::new(parameters)),
         Some(Queue::FqCodel(parameters)) => Box::new(FqCodel::new(parameters)),
+        Some(Queue::Pie(parameters)) => Box::new(Pie::new(parameters)),
         drop_tail => Box::new(Fifo::new(drop_tail)),
+    }
+}
+
+/// Minutes at least, after which nothing changes any more.
+const MOST_TIMES: u64 = 10_000;
+
+/// A timer that comes at all multiples of a time.
+struct Timer {
+    every: u64,
+    next: u64,
+}
+
+impl Timer {
+    fn new(every: u64) -> Self {
+        Timer { every, next: every }
+    }
+
+    /// How often it has come by `now` since it was asked last. After a very long time without a packet the rest is left out.
+    fn due(&mut self, now: u64) -> u64 {
+        let Some(late) = now.checked_sub(self.next) else {
+            return 0;
+        };
+        let times = late / self.every + 1;
+        self.next = self.next.saturating_add(times.saturating_mul(self.every));
+        times.min(MOST_TIMES)
     }
 }

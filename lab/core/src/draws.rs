@@ -42,24 +42,43 @@ pub(crate) fn mixed(seed: u64, which: u64) -> u64 {
 /// versions with one seed have not met the same losses.
 pub const DRAWS: u32 = 1;
 
-/// One packet's luck: five numbers, uniform in [0, 1), spent whether needed or not.
+/// One packet's luck, spent whether needed or not: five numbers, uniform in [0, 1), and one for its queue.
 pub(crate) struct Draws {
     pub state: f64,
     pub loss: f64,
     pub duplicate: f64,
     pub jitter: f64,
     pub reorder: f64,
+    pub queue: u64,
 }
 
-/// The stream of draws: ChaCha8, keyed with the seed (8 bytes, little endian, then zeros), stream 0. Packet `i`
-/// takes the `u64` values `5 i` to `5 i + 4` of its output.
-pub(crate) struct Stream(ChaCha8Rng);
+/// The streams of draws: ChaCha8, keyed with the seed (8 bytes, little endian, then zeros). Packet `i` takes the `u64`
+/// values `5 i` to `5 i + 4` of stream 0, and for its queue value `i` of stream 1.
+pub(crate) struct Stream {
+    luck: ChaCha8Rng,
+    queue: ChaCha8Rng,
+}
+
+fn stream(seed: u64, number: u64) -> ChaCha8Rng {
+    let mut key = [0; 32];
+    key[..8].copy_from_slice(&seed.to_le_bytes());
+    let mut stream = ChaCha8Rng::from_seed(key);
+    stream.set_stream(number);
+    stream
+}
+
+/// What the queue of a path with this seed draws for each packet that the path is offered, whether it needs it or not.
+pub fn queue_draws(seed: u64) -> impl Iterator<Item = u64> {
+    let mut queue = stream(seed, 1);
+    std::iter::repeat_with(move || queue.next_u64())
+}
 
 impl Stream {
     pub fn new(seed: u64) -> Self {
-        let mut key = [0; 32];
-        key[..8].copy_from_slice(&seed.to_le_bytes());
-        Stream(ChaCha8Rng::from_seed(key))
+        Stream {
+            luck: stream(seed, 0),
+            queue: stream(seed, 1),
+        }
     }
 
     pub fn next_packet(&mut self) -> Draws {
@@ -69,12 +88,13 @@ impl Stream {
             duplicate: self.uniform(),
             jitter: self.uniform(),
             reorder: self.uniform(),
+            queue: self.queue.next_u64(),
         }
     }
 
     /// The upper 53 bits, as a multiple of 2^-53.
     fn uniform(&mut self) -> f64 {
         const UNIT: f64 = 1.0 / (1u64 << 53) as f64;
-        (self.0.next_u64() >> 11) as f64 * UNIT
+        (self.luck.next_u64() >> 11) as f64 * UNIT
     }
 }

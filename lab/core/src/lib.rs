@@ -25,8 +25,8 @@
 //!
 //! # Randomness
 //!
-//! Each offered packet spends five draws, whatever the models and whatever its fate ([`stream_seed`]), so a
-//! packet's luck depends on (seed, link, direction, packet index) alone; and on the version of all this, [`DRAWS`].
+//! Each offered packet spends five draws, and one of another stream for its queue ([`queue_draws`]), whatever the models
+//! and whatever its fate ([`stream_seed`]), so a packet's luck depends on (seed, link, direction, packet index) alone; and on the version of all this, [`DRAWS`].
 
 mod aggregation;
 mod backlog;
@@ -43,6 +43,7 @@ mod item;
 mod limiter;
 mod loss;
 mod moves;
+mod parameters;
 mod path;
 mod progress;
 mod queue;
@@ -53,15 +54,15 @@ mod trace;
 mod validate;
 
 pub use direction::{
-    AggregationParameters, Blackout, Change, CodelParameters, Direction, Distribution, EcnPolicy,
-    FqCodelParameters, GilbertElliott, Jitter, Loss, Mtu, PolicerParameters, Queue, Rate, Reorder,
-    Udp,
+    AggregationParameters, Blackout, Change, Direction, Distribution, EcnPolicy, GilbertElliott,
+    Jitter, Loss, Mtu, PolicerParameters, Queue, Rate, Reorder, Udp,
 };
-pub use draws::{DRAWS, stream_seed};
+pub use draws::{DRAWS, queue_draws, stream_seed};
 pub use fate::{Decision, Ecn, Fate, Packet, Party};
 pub use interval::binomial_interval;
 pub use loss::expected_losses;
 pub use moves::{MOST_MOVES, Move, New, Place, Sightings, validate_moves};
+pub use parameters::{CodelParameters, FqCodelParameters, PieParameters};
 pub use path::Path;
 pub use tally::Tally;
 pub use validate::{Invalid, LONGEST_NS};

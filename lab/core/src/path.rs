@@ -46,7 +46,7 @@ impl Path {
             bottleneck: Bottleneck::new(direction),
             outgoing: Outgoing::new(),
             duplicate: direction.duplicate,
-            flows_apart: matches!(direction.queue, Some(Queue::FqCodel(_))),
+            flows_apart: direction.queue.is_some_and(Queue::tells_flows_apart),
             own: Flow::new(direction, seed),
             cross: Flow::new(&direction.for_cross_traffic(), cross_seed(seed)),
         }

@@ -41,7 +41,7 @@ impl Waiting {
             Some(Queue::Bytes(limit)) => self.bytes + u64::from(bytes) <= limit,
             Some(Queue::Packets(limit)) => (self.packets.len() as u64) < limit,
             Some(Queue::Ns(limit)) => free_at - now <= limit,
-            Some(Queue::Codel(_) | Queue::FqCodel(_)) => unreachable!("managed"),
+            Some(_) => unreachable!("managed"),
         }
     }
 

@@ -3,8 +3,7 @@
 use std::fmt::Debug;
 
 use crate::direction::{
-    AggregationParameters, Change, CodelParameters, Direction, GilbertElliott, Jitter, Loss, Mtu,
-    Queue, Rate, Udp,
+    AggregationParameters, Change, Direction, GilbertElliott, Jitter, Loss, Mtu, Queue, Rate, Udp,
 };
 
 /// No time is longer: 115 days, of which sums stay far within 64 bits.
@@ -67,7 +66,7 @@ fn amount(field: &str, value: u64, least: u64, why: &str) -> Result<(), Invalid>
     )
 }
 
-fn within(field: &str, value: u64, least: u64, most: u64) -> Result<(), Invalid> {
+pub(crate) fn within(field: &str, value: u64, least: u64, most: u64) -> Result<(), Invalid> {
     let allowed = format!("from {least} to {most}");
     require((least..=most).contains(&value), field, value, &allowed)
 }
@@ -116,18 +115,8 @@ impl Direction {
             Queue::Packets(packets) => amount("queue.packets", packets, 1, ""),
             Queue::Ns(ns) => time("queue.ns", ns),
             Queue::Codel(codel) => codel.validate("queue.codel"),
-            Queue::FqCodel(fq) => {
-                let field = |name| format!("queue.fq_codel.{name}");
-                fq.codel().validate("queue.fq_codel")?;
-                within(&field("flows"), fq.flows.into(), 1, 65_536)?;
-                within(&field("quantum"), fq.quantum.into(), 256, 1 << 20)?;
-                within(
-                    &field("drop_batch"),
-                    fq.drop_batch.into(),
-                    1,
-                    u32::MAX.into(),
-                )
-            }
+            Queue::FqCodel(fq) => fq.validate("queue.fq_codel"),
+            Queue::Pie(pie) => pie.validate("queue.pie"),
         }
     }
 
@@ -238,28 +227,6 @@ impl Direction {
             self.delay_ns > 0 || self.changes.iter().any(|change| change.delay_ns > Some(0));
         let allowed = "nothing can overtake on a direction without delay: add a delay_ns or leave out reorder";
         require(delayed, "reorder", reorder, allowed)
-    }
-}
-
-impl CodelParameters {
-    fn validate(&self, field: &str) -> Result<(), Invalid> {
-        within(
-            &format!("{field}.limit"),
-            self.limit.into(),
-            1,
-            u32::MAX.into(),
-        )?;
-        // Linux counts these in units of 1024 ns, in 32 bits, half of which are the past.
-        let longest = 1 << 41;
-        within(&format!("{field}.target_ns"), self.target_ns, 1024, longest)?;
-        within(
-            &format!("{field}.interval_ns"),
-            self.interval_ns,
-            1024,
-            longest,
-        )?;
-        let threshold = self.ce_threshold_ns.unwrap_or(0);
-        within(&format!("{field}.ce_threshold_ns"), threshold, 0, longest)
     }
 }
 

@@ -177,10 +177,25 @@ fn any_queue() -> impl Strategy<Value = Queue> {
                 drop_batch,
             })
         });
+        let pie = PieParameters {
+            limit,
+            target_ns,
+            tupdate_ns: interval_ns + MS,
+            ecn,
+            ..PieParameters::default()
+        };
+        let pie = (any::<bool>(), any::<bool>()).prop_map(move |(bytemode, dq_rate_estimator)| {
+            PieParameters {
+                bytemode,
+                dq_rate_estimator,
+                ..pie
+            }
+        });
         prop_oneof![
             Just(Queue::Codel(codel)),
             fq,
-            Just(Queue::Packets(limit.into()))
+            Just(Queue::Packets(limit.into())),
+            pie.prop_map(Queue::Pie),
         ]
     })
 }

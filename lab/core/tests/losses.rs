@@ -3,7 +3,9 @@
 mod common;
 
 use common::{direction, fates, losses, tcp, udp};
-use h123_link::{Blackout, DRAWS, Loss, Path, binomial_interval, expected_losses, stream_seed};
+use h123_link::{
+    Blackout, DRAWS, Loss, Path, binomial_interval, expected_losses, queue_draws, stream_seed,
+};
 use proptest::prelude::*;
 
 /// The drop sets below were computed by a ChaCha8 written apart in Python: they hold the stream to its specification.
@@ -24,6 +26,17 @@ fn the_stream_is_the_documented_one() {
         lost[..12],
         [57, 101, 102, 108, 109, 110, 111, 112, 148, 149, 150, 151]
     );
+}
+
+#[test]
+fn what_queues_draw_is_the_documented_stream() {
+    use rand_chacha::rand_core::{Rng, SeedableRng};
+    let mut key = [0; 32];
+    key[0] = 7;
+    let mut stream = rand_chacha::ChaCha8Rng::from_seed(key);
+    stream.set_stream(1);
+    let expected: Vec<_> = (0..100).map(|_| stream.next_u64()).collect();
+    assert_eq!(queue_draws(7).take(100).collect::<Vec<_>>(), expected);
 }
 
 #[test]

@@ -129,5 +129,6 @@ fn queue_packets(direction: &Direction, bytes: u32) -> Option<u64> {
         Queue::Ns(limit) => Some(limit / serialization_ns(direction, bytes).max(1)),
         Queue::Codel(codel) => Some(codel.limit.into()),
         Queue::FqCodel(fq) => Some(fq.limit.into()),
+        Queue::Pie(pie) => Some(pie.limit.into()),
     }
 }

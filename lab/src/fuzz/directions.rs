@@ -2,8 +2,8 @@
 
 use h123_link::{
     AggregationParameters, Blackout, Change, CodelParameters, Direction, Distribution, EcnPolicy,
-    FqCodelParameters, GilbertElliott, Jitter, LONGEST_NS, Loss, Mtu, PolicerParameters, Queue,
-    Rate, Reorder, Udp,
+    FqCodelParameters, GilbertElliott, Jitter, LONGEST_NS, Loss, Mtu, PieParameters,
+    PolicerParameters, Queue, Rate, Reorder, Udp,
 };
 use proptest::prelude::*;
 
@@ -124,7 +124,30 @@ fn any_queue() -> impl Strategy<Value = Queue> {
         up_to(LONGEST_NS).prop_map(Queue::Ns),
         codel,
         fq,
+        any_pie().prop_map(Queue::Pie),
     ]
+}
+
+fn any_pie() -> impl Strategy<Value = PieParameters> {
+    let limit = prop_oneof![3 => 1..20u32, 1 => 1..=u32::MAX];
+    let target_ns = prop_oneof![3 => 1000..50_000_000u64, 1 => 1000..=1u64 << 41];
+    let tupdate_ns = prop_oneof![3 => 1_000_000..50_000_000u64, 1 => 1_000_000..=1u64 << 41];
+    let law = (target_ns, tupdate_ns, 0..=32u32, 0..=32u32);
+    let ways = (any::<bool>(), any::<bool>(), any::<bool>());
+    (limit, law, ways).prop_map(
+        |(limit, (target_ns, tupdate_ns, alpha, beta), (ecn, bytemode, dq_rate_estimator))| {
+            PieParameters {
+                limit,
+                target_ns,
+                tupdate_ns,
+                alpha,
+                beta,
+                ecn,
+                bytemode,
+                dq_rate_estimator,
+            }
+        },
+    )
 }
 
 fn any_codel() -> impl Strategy<Value = CodelParameters> {

@@ -117,7 +117,7 @@ fn everything_is_accounted_for(case: &LinkCase) {
     );
     let in_order = case.direction.reorder.is_none()
         && case.direction.jitter.is_none_or(|j| j.keep_order)
-        && !matches!(case.direction.queue, Some(Queue::FqCodel(_)));
+        && !path.tells_flows_apart();
     let (mut latest_now, mut latest) = (0, 0);
     let [
         mut delivered,
@@ -333,7 +333,7 @@ fn never_over_the_queue(case: &LinkCase, departures: &[(u64, u32, Option<u64>)])
             Some(Queue::Bytes(limit)) => held + u64::from(bytes) <= limit,
             Some(Queue::Packets(limit)) => (waiting.len() as u64) < limit,
             Some(Queue::Ns(limit)) => free_at.max(now) - now <= limit,
-            Some(Queue::Codel(_) | Queue::FqCodel(_)) => unreachable!("not drop-tail"),
+            Some(_) => unreachable!("not drop-tail"),
         };
         assert_eq!(departure.is_some(), room, "at {now} ns {held} bytes waited");
         if let Some(departure) = departure {

@@ -78,6 +78,8 @@ class Configuration:
     """The name of its folder in the cache."""
     more: Path | None = None
     """A file of options in addition to those of the virtual clock."""
+    edits: tuple[tuple[str, str, str], ...] = ()
+    """Changes of the source: a file, the text to replace in it, and its replacement."""
 
     @property
     def folder(self) -> Path:
@@ -147,7 +149,7 @@ def _read_kernel(folder: Path, configuration: Configuration) -> Kernel | None:
 
 def recipe(configuration: Configuration = _VIRTUAL_CLOCK) -> str:
     """Return a SHA-256 digest of everything that determines the result of a build, except the source."""
-    ingredients: list[Any] = [configuration.options, _UNUSED, _CONFIGURE, _COMPILE, _ENVIRONMENT]
+    ingredients: list[Any] = [configuration.options, _UNUSED, _CONFIGURE, _COMPILE, _ENVIRONMENT, *configuration.edits]
     return hashlib.sha256(json.dumps(ingredients).encode()).hexdigest()
 
 
@@ -219,7 +221,7 @@ def _build(steps: Steps, configuration: Configuration) -> None:
     log.unlink(missing_ok=True)
     with replacement_folder(whole) as partial:
         with tempfile.TemporaryDirectory(prefix="h123-kernel-", dir=_workshop(partial)) as work:
-            job = _Job(Path(work), log, steps, configuration.options)
+            job = _Job(Path(work), log, steps, configuration)
             source = job.fetch()
             shutil.move(job.compile(source), partial / _BINARY)
         stamp = {
@@ -239,7 +241,7 @@ class _Job:
     work: Path
     log: Path
     steps: Steps
-    options: str
+    configuration: Configuration
 
     def fetch(self) -> KernelSource:
         """Download the source package of the requested release into the work folder."""
@@ -280,11 +282,13 @@ class _Job:
         unused = [f"--exclude={source.package}/{pattern}" for pattern in _UNUSED]
         archive = f"package/usr/src/{source.package}.tar.xz"
         self._run(["tar", "-xJf", archive, *unused], lambda: self.steps.move("source files"))
-        (self.work / "kernel.config").write_text(self.options, encoding="utf-8")
+        for file, old, new in self.configuration.edits:
+            _edit(tree / file, old, new)
+        (self.work / "kernel.config").write_text(self.configuration.options, encoding="utf-8")
         processors = len(usable_processors())
         self.steps.begin(f"virtual kernel: compiling on {processors} processors; this takes a few minutes, once")
         self._run(_CONFIGURE, cwd=tree)
-        _check_configuration(tree / ".config", self.options)
+        _check_configuration(tree / ".config", self.configuration.options)
         self._run([*_COMPILE, f"-j{processors}"], self._move_objects, cwd=tree)
         return self._check_version(tree / _BINARY)
 
@@ -302,6 +306,15 @@ class _Job:
         self, command: Sequence[str], meanwhile: Callable[[], None] = lambda: None, cwd: Path | None = None
     ) -> None:
         run_logged("the virtual kernel", command, self.log, cwd or self.work, _ENVIRONMENT, meanwhile)
+
+
+def _edit(file: Path, old: str, new: str) -> None:
+    text = file.read_text(encoding="utf-8")
+    if old not in text:
+        raise UserError(
+            f"this kernel source has no {old!r} in {file.name}, where the configuration changes it", status=1
+        )
+    file.write_text(text.replace(old, new), encoding="utf-8")
 
 
 def _check_configuration(config: Path, options: str) -> None:

@@ -3,8 +3,8 @@
 
 use super::Discipline;
 use crate::backlog::Backlog;
-use crate::direction::CodelParameters;
 use crate::item::Item;
+use crate::parameters::CodelParameters;
 
 /// Linux's unit of time in CoDel, as a shift of ns.
 const UNIT: u32 = 10;
@@ -241,7 +241,7 @@ impl Discipline for Codel {
         self.backlog.is_empty()
     }
 
-    fn drain(&mut self) -> Vec<Item> {
-        self.backlog.drain()
+    fn items_mut(&mut self) -> Box<dyn Iterator<Item = &mut Item> + '_> {
+        Box::new(self.backlog.items_mut())
     }
 }

@@ -49,7 +49,7 @@ impl Discipline for Fifo {
         self.backlog.is_empty()
     }
 
-    fn drain(&mut self) -> Vec<Item> {
-        self.backlog.drain()
+    fn items_mut(&mut self) -> Box<dyn Iterator<Item = &mut Item> + '_> {
+        Box::new(self.backlog.items_mut())
     }
 }

@@ -3,18 +3,13 @@
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from h123.base.units import format_rate
+from h123.study.networks.disciplines import Codel, FqCodel, LinkModel, Pie
 
 Resolved = dict[str, Any]
 """A complete study or network as JSON. `resolved` writes it, and `from_resolved` reads it."""
-
-
-class LinkModel(BaseModel):
-    """The base class of those parts of a network that trial.json contains unchanged."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Bottleneck(LinkModel):
@@ -37,27 +32,6 @@ class Bottleneck(LinkModel):
         return len(self.trace_ms) * self.opportunity_bytes * 8 / (self.trace_ms[-1] / 1000)
 
 
-class Codel(LinkModel):
-    """The parameters of the queue discipline CoDel (RFC 8289)."""
-
-    limit: int
-    """Packets."""
-    target_ns: int
-    interval_ns: int
-    ecn: bool
-    ce_threshold_ns: int | None = None
-
-
-class FqCodel(Codel):
-    """The parameters of the queue discipline FQ-CoDel (RFC 8290)."""
-
-    flows: int
-    quantum: int
-    """Bytes."""
-    drop_batch: int
-    """Packets."""
-
-
 class Queue(LinkModel):
     """The queue before the bottleneck. Exactly one field is set: a drop-tail limit (bytes, packets or ns), or a
     discipline."""
@@ -67,6 +41,7 @@ class Queue(LinkModel):
     ns: int | None = None
     codel: Codel | None = None
     fq_codel: FqCodel | None = None
+    pie: Pie | None = None
 
     @property
     def marks(self) -> bool:
@@ -342,11 +317,15 @@ def _describe(direction: Direction | None) -> str:
 
 def _discipline(queue: Queue) -> str | None:
     """Return the name of a queue's discipline, or None for a drop-tail queue."""
-    managed = queue.codel or queue.fq_codel
-    if managed is None:
-        return None
-    name = "CoDel" if queue.codel else "FQ-CoDel"
-    return f"{name} with ECN" if managed.ecn else name
+    disciplines = {
+        "CoDel": queue.codel,
+        "FQ-CoDel": queue.fq_codel,
+        "PIE": queue.pie,
+    }
+    for name, managed in disciplines.items():
+        if managed:
+            return f"{name} with ECN" if managed.ecn else name
+    return None
 
 
 _ECN = {

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Discriminator, Field, StrictBool, StrictIn
 from h123.base.complaints import choose, excerpt
 from h123.base.strict import Strict
 from h123.base.units import parse_delay, parse_size
+from h123.study.networks import disciplines
 from h123.study.networks import network as resolved
 from h123.study.quantities import Duration
 
@@ -15,11 +16,15 @@ FULL_PACKET_BYTES = 1500
 MOST_BYTES, MOST_PACKETS = 1_000_000_000, 1_000_000
 LEAST_TIME, MOST_TIME = 1024, 60 * 10**9
 """The range of a discipline's times, ns. Linux counts them in units of 1024 ns."""
-DISCIPLINES = ("fifo", "codel", "fq_codel")
+DISCIPLINES = ("fifo", "codel", "fq_codel", "pie")
 
 Packets = Annotated[StrictInt, Field(ge=1, le=MOST_PACKETS)]
 Time = Annotated[Duration, Field(ge=LEAST_TIME, le=MOST_TIME)]
 """A discipline's time, ns."""
+Flows = Annotated[StrictInt, Field(ge=1, le=65_536)]
+Quantum = Annotated[StrictInt, Field(ge=256, le=1 << 20)]
+Factor = Annotated[StrictInt, Field(ge=0, le=32)]
+"""A factor of PIE, in sixteenths."""
 
 
 def _read_limit(value: Any) -> resolved.Queue:
@@ -84,7 +89,7 @@ class CodelFile(_ControlledDelay):
 
     def resolve(self) -> resolved.Queue:
         """Return the queue in the form of trial.json."""
-        return resolved.Queue(codel=resolved.Codel(limit=self.limit, ecn=self.ecn, **self._law()))
+        return resolved.Queue(codel=disciplines.Codel(limit=self.limit, ecn=self.ecn, **self._law()))
 
 
 class FqCodelFile(_ControlledDelay):
@@ -95,16 +100,16 @@ class FqCodelFile(_ControlledDelay):
     """Packets that may wait in all flows together."""
     ecn: StrictBool = True
     """Whether ECN-capable packets are marked instead of dropped."""
-    flows: Annotated[StrictInt, Field(ge=1, le=65_536)] = 1024
+    flows: Flows = 1024
     """The number of queues. Flows whose hashes choose the same queue share it."""
-    quantum: Annotated[StrictInt, Field(ge=256, le=1 << 20)] = FULL_PACKET_BYTES
+    quantum: Quantum = FULL_PACKET_BYTES
     """Bytes that a flow may send in each round."""
     drop_batch: Annotated[StrictInt, Field(ge=1, le=MOST_PACKETS)] = 64
     """The most packets that are dropped at once when the limit is exceeded."""
 
     def resolve(self) -> resolved.Queue:
         """Return the queue in the form of trial.json."""
-        fair = resolved.FqCodel(
+        fair = disciplines.FqCodel(
             limit=self.limit,
             ecn=self.ecn,
             flows=self.flows,
@@ -113,6 +118,33 @@ class FqCodelFile(_ControlledDelay):
             **self._law(),
         )
         return resolved.Queue(fq_codel=fair)
+
+
+class PieFile(Strict):
+    """`{discipline: pie, limit: 1000, target: 15ms}` (RFC 8033)."""
+
+    discipline: Literal["pie"]
+    limit: Packets = 1000
+    """Packets that may wait."""
+    target: Time = 15_000_000
+    """The wait that the drops aim at."""
+    tupdate: Annotated[Duration, Field(ge=1_000_000, le=MOST_TIME)] = 15_000_000
+    """How often the probability of a drop is calculated. Linux rounds this up to its clock's ticks and adds one."""
+    alpha: Factor = 2
+    """How much the probability follows the wait, in sixteenths."""
+    beta: Factor = 20
+    """How much the probability follows the wait's growth, in sixteenths."""
+    ecn: StrictBool = False
+    """Whether ECN-capable packets are marked instead of dropped while the probability is low."""
+    bytemode: StrictBool = False
+    """Whether smaller packets are dropped less often."""
+    dq_rate_estimator: StrictBool = False
+    """Whether the wait is estimated from the backlog and the rate at which packets leave, instead of measured."""
+
+    def resolve(self) -> resolved.Queue:
+        """Convert it to the lab's form."""
+        values = self.model_dump(exclude={"discipline", "target", "tupdate"})
+        return resolved.Queue(pie=disciplines.Pie(target_ns=self.target, tupdate_ns=self.tupdate, **values))
 
 
 def _kind_of_queue(value: Any) -> str:
@@ -124,11 +156,12 @@ QueueFile = Annotated[
     Annotated[FifoFile, Tag("fifo")]
     | Annotated[CodelFile, Tag("codel")]
     | Annotated[FqCodelFile, Tag("fq_codel")]
+    | Annotated[PieFile, Tag("pie")]
     | Annotated[Limit, Tag("drop-tail")],
     Discriminator(_kind_of_queue),
 ]
 
 
-def resolve_queue(queue: FifoFile | CodelFile | FqCodelFile | resolved.Queue | None) -> resolved.Queue | None:
+def resolve_queue(queue: QueueFile | None) -> resolved.Queue | None:
     """Return the queue in the form of trial.json, or None if there is none."""
     return queue if queue is None or isinstance(queue, resolved.Queue) else queue.resolve()

@@ -1,0 +1,43 @@
+"""The kernel that the link's queues are compared with: its disciplines take their random numbers from the packets."""
+
+from pathlib import Path
+
+from h123.virtual import Configuration
+
+DRAW_AT = 24
+"""Where a packet has its draw, 8 bytes: behind the IP header and the packet's number. 0: the kernel draws."""
+_DRAW = "(h123_draw ?: get_random_u64())"
+_ENQUEUE = "rc = q->enqueue(skb, q, to_free)"
+_EDITS = (
+    ("include/net/pkt_sched.h", "#define PSCHED_SHIFT", "extern u64 h123_draw;\n#define PSCHED_SHIFT"),
+    ("net/core/dev.c", "static int dev_qdisc_enqueue(", "u64 h123_draw;\n\nstatic int dev_qdisc_enqueue("),
+    (
+        "net/core/dev.c",
+        _ENQUEUE,
+        f"h123_draw = skb_headlen(skb) < {DRAW_AT + 8} ? 0 : *(u64 *)(skb->data + {DRAW_AT});\n\t{_ENQUEUE}",
+    ),
+    ("net/sched/sch_pie.c", "get_random_bytes(&rnd, 8)", f"rnd = {_DRAW}"),
+    ("include/net/red.h", "get_random_u32()", f"(u32)({_DRAW} >> 32)"),
+    # CBS is a constant rate: its device carries 10 Mbit/s, so that it does not round, and neither a packet that comes
+    # nor a timer that is late changes when the next packets leave.
+    ("drivers/net/tun.c", "SPEED_10000", "SPEED_10"),
+    (
+        "net/sched/sch_cbs.c",
+        "credits = timediff_to_credits(now - q->last, q->idleslope);",
+        "s64 due = q->last + delay_from_credits(q->credits, q->idleslope);\n\n"
+        "\t\tif (now > due && now < due + 5000)\n\t\t\tnow = due;\n"
+        "\t\tcredits = timediff_to_credits(now - q->last, q->idleslope);",
+    ),
+    (
+        "net/sched/sch_cbs.c",
+        "qdisc_watchdog_schedule_ns(&q->watchdog, now + delay);\n\n\t\t\tq->last = now;",
+        "q->credits -= timediff_to_credits(now - q->last, q->idleslope);\n"
+        "\t\t\tdelay = delay_from_credits(q->credits, q->idleslope);\n"
+        "\t\t\tqdisc_watchdog_schedule_ns(&q->watchdog, q->last + delay);",
+    ),
+    # The timers of this kernel are a tick late: this one comes every 500 ms. And it comes at all: as it is, the kernel
+    # looks for the flag where `tc` no longer has it.
+    ("net/sched/sch_red.c", "jiffies + HZ/2", "jiffies + HZ/2 - 1"),
+    ("net/sched/sch_red.c", "ctl->flags & TC_RED_ADAPTATIVE", "flags & TC_RED_ADAPTATIVE"),
+)
+WITNESS = Configuration("witness-kernel", Path(__file__).with_name("queues.config"), _EDITS)

@@ -1,0 +1,163 @@
+//! The parameters of queues that are managed, with the names and defaults of Linux's `tc`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::validate::{Invalid, within};
+
+/// Linux counts these times in 32 bits, in units of 1024 ns for CoDel, half of which are the past.
+const LONGEST_NS: u64 = 1 << 41;
+
+fn time(field: &str, name: &str, ns: u64, least: u64) -> Result<(), Invalid> {
+    within(&format!("{field}.{name}"), ns, least, LONGEST_NS)
+}
+
+fn count(field: &str, name: &str, value: u32) -> Result<(), Invalid> {
+    within(&format!("{field}.{name}"), value.into(), 1, u32::MAX.into())
+}
+
+fn flows(field: &str, flows: u32, quantum: u32) -> Result<(), Invalid> {
+    within(&format!("{field}.flows"), flows.into(), 1, 65_536)?;
+    within(&format!("{field}.quantum"), quantum.into(), 256, 1 << 20)
+}
+
+/// Parameters of CoDel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CodelParameters {
+    /// Packets that may wait.
+    pub limit: u32,
+    /// A wait that is acceptable.
+    pub target_ns: u64,
+    /// A longer one is, if it is over within this time.
+    pub interval_ns: u64,
+    /// Packets that can be marked are, instead of being dropped.
+    pub ecn: bool,
+    /// Packets that waited longer are marked in any case.
+    pub ce_threshold_ns: Option<u64>,
+}
+
+impl CodelParameters {
+    pub(crate) fn validate(self, field: &str) -> Result<(), Invalid> {
+        count(field, "limit", self.limit)?;
+        time(field, "target_ns", self.target_ns, 1024)?;
+        time(field, "interval_ns", self.interval_ns, 1024)?;
+        time(
+            field,
+            "ce_threshold_ns",
+            self.ce_threshold_ns.unwrap_or(0),
+            0,
+        )
+    }
+}
+
+impl Default for CodelParameters {
+    fn default() -> Self {
+        CodelParameters {
+            limit: 1000,
+            target_ns: 5_000_000,
+            interval_ns: 100_000_000,
+            ecn: false,
+            ce_threshold_ns: None,
+        }
+    }
+}
+
+/// Parameters of FQ-CoDel; some are CoDel's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FqCodelParameters {
+    /// Packets that may wait in all flows.
+    pub limit: u32,
+    /// Places for flows; flows whose hashes share one share a queue.
+    pub flows: u32,
+    /// Bytes that a flow may send in a round.
+    pub quantum: u32,
+    pub target_ns: u64,
+    pub interval_ns: u64,
+    pub ecn: bool,
+    pub ce_threshold_ns: Option<u64>,
+    /// Packets that are dropped at once, at most, where the limit is exceeded.
+    pub drop_batch: u32,
+}
+
+impl FqCodelParameters {
+    pub(crate) fn validate(self, field: &str) -> Result<(), Invalid> {
+        self.codel().validate(field)?;
+        flows(field, self.flows, self.quantum)?;
+        count(field, "drop_batch", self.drop_batch)
+    }
+
+    /// What each flow's queue is under.
+    pub(crate) fn codel(self) -> CodelParameters {
+        CodelParameters {
+            limit: self.limit,
+            target_ns: self.target_ns,
+            interval_ns: self.interval_ns,
+            ecn: self.ecn,
+            ce_threshold_ns: self.ce_threshold_ns,
+        }
+    }
+}
+
+impl Default for FqCodelParameters {
+    fn default() -> Self {
+        let codel = CodelParameters::default();
+        FqCodelParameters {
+            limit: 10_240,
+            flows: 1024,
+            quantum: 1500,
+            target_ns: codel.target_ns,
+            interval_ns: codel.interval_ns,
+            ecn: true,
+            ce_threshold_ns: None,
+            drop_batch: 64,
+        }
+    }
+}
+
+/// Parameters of PIE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PieParameters {
+    /// Packets that may wait.
+    pub limit: u32,
+    /// The wait that PIE aims at.
+    pub target_ns: u64,
+    /// How often the probability of a drop is calculated. Linux rounds this up to its clock's ticks and adds one.
+    pub tupdate_ns: u64,
+    /// How much the probability follows the wait, in sixteenths.
+    pub alpha: u32,
+    /// How much it follows the wait's growth, in sixteenths.
+    pub beta: u32,
+    /// Packets that can be marked are, instead of being dropped, up to a probability of 10 %.
+    pub ecn: bool,
+    /// Small packets are dropped less.
+    pub bytemode: bool,
+    /// The wait is estimated from the backlog and the rate at which it leaves, not measured.
+    pub dq_rate_estimator: bool,
+}
+
+impl PieParameters {
+    pub(crate) fn validate(self, field: &str) -> Result<(), Invalid> {
+        count(field, "limit", self.limit)?;
+        time(field, "target_ns", self.target_ns, 1000)?;
+        time(field, "tupdate_ns", self.tupdate_ns, 1_000_000)?;
+        within(&format!("{field}.alpha"), self.alpha.into(), 0, 32)?;
+        within(&format!("{field}.beta"), self.beta.into(), 0, 32)
+    }
+}
+
+impl Default for PieParameters {
+    fn default() -> Self {
+        PieParameters {
+            limit: 1000,
+            target_ns: 15_000_000,
+            tupdate_ns: 15_000_000,
+            alpha: 2,
+            beta: 20,
+            ecn: false,
+            bytemode: false,
+            dq_rate_estimator: false,
+        }
+    }
+}

@@ -1,0 +1,44 @@
+"""Defines the parameters of queue disciplines, in the form of trial.json."""
+
+from pydantic import BaseModel, ConfigDict
+
+
+class LinkModel(BaseModel):
+    """The base class of those parts of a network that trial.json contains unchanged."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+class Codel(LinkModel):
+    """The parameters of the queue discipline CoDel (RFC 8289)."""
+
+    limit: int
+    """Packets."""
+    target_ns: int
+    interval_ns: int
+    ecn: bool
+    ce_threshold_ns: int | None = None
+
+
+class FqCodel(Codel):
+    """The parameters of the queue discipline FQ-CoDel (RFC 8290)."""
+
+    flows: int
+    quantum: int
+    """Bytes."""
+    drop_batch: int
+    """Packets."""
+
+
+class Pie(LinkModel):
+    """The parameters of the queue discipline PIE (RFC 8033)."""
+
+    limit: int
+    """Packets."""
+    target_ns: int
+    tupdate_ns: int
+    alpha: int
+    beta: int
+    ecn: bool
+    bytemode: bool
+    dq_rate_estimator: bool
