@@ -114,11 +114,11 @@ def print_answer(
 
 
 def _statistic(verdicts: Verdicts) -> str:
-    """Return ` of the median request` if all differences are about the median request, otherwise an empty string. The
-    heading needs it because causes are about the mean request."""
+    """Return ` in the median request time` if all differences are about the median request, otherwise an empty string.
+    The heading needs it because causes are about the mean request."""
     asked = [metric(name).of for name in dict.fromkeys(c["metric"] for c in headline(verdicts["comparisons"]))]
     medians = [isinstance(of, RequestTime) and of.share == 0.5 for of in asked]
-    return " of the median request" if medians and all(medians) else ""
+    return " in the median request time" if medians and all(medians) else ""
 
 
 def _width(console: Console) -> int:

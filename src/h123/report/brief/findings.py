@@ -7,7 +7,6 @@ from h123.analysis import CONFIDENCE, headline
 from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.explanations.causes import CausesRow
 from h123.analysis.sections import Verdicts
-from h123.base.units import format_seconds
 from h123.report.text.answer import cold
 from h123.report.text.difference import sentence, sentence_of_several, timeless, unfit
 from h123.report.text.explanations import causes
@@ -93,15 +92,14 @@ def _cold_lines(comparisons: Sequence[JudgedComparison]) -> Iterator[AnswerLine]
 
 
 def cause_title(verdicts: Verdicts) -> str:
-    """Return the title of the lines about causes: `Why the mean request differs:`"""
-    names = [f"the {name}" for name in dict.fromkeys(map(causes.typical, _main_rows(verdicts)))]
-    return f"Why {listed(names, 'and')} {'differs' if len(names) == 1 else 'differ'}:"
+    """Return the title of the lines about causes: `Main causes of differences in the mean request time:`"""
+    names = [f"the {name} time" for name in dict.fromkeys(map(causes.typical, _main_rows(verdicts)))]
+    return f"Main causes of differences in {listed(names, 'and')}:"
 
 
 def cause_lines(verdicts: Verdicts, width: int) -> list[str]:
     """Return a line for each difference and its main causes, with as many parts as fit into `width` columns: `On
-    medium, HTTP/3 takes 135 ms less than HTTP/2: 120 ms due to a congestion window cut by losses`. If causes act in
-    opposite directions, each amount says `less` or `more`."""
+    medium, HTTP/3 takes 135 ms less than HTTP/2: a congestion window cut by losses (120 ms less)`."""
     return [line for row in _main_rows(verdicts) if (line := _cause_line(row, width))]
 
 
@@ -115,14 +113,10 @@ def _cause_line(row: CausesRow, width: int) -> str:
     parts = causes.main_parts(row) if row.get("told", True) else []
     if not parts or row["difference"]["confidence"] < CONFIDENCE:
         return ""
-    total = row["difference"]["seconds"]
-    one_way = all(part["difference"]["seconds"] * total > 0 for part in parts)
-    named = []
-    for part in parts:
-        seconds = part["difference"]["seconds"]
-        amount = format_seconds(abs(seconds)) if one_way else causes.amount(seconds)
-        named.append(f"{amount} due to {cause(part['cause'], part['words'])}")
-    took = f"{level(row['a'])} takes {causes.amount(total)} than {level(row['b'])}: "
+    named = [
+        f"{cause(part['cause'], part['words'])} ({causes.amount(part['difference']['seconds'])})" for part in parts
+    ]
+    took = f"{level(row['a'])} takes {causes.amount(row['difference']['seconds'])} than {level(row['b'])}: "
     whole, shown = opened(place(row["cell"]), took), 1
     while shown < len(named) and len(whole) + len(", ".join(named[: shown + 1])) <= width:
         shown += 1
