@@ -9,9 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from h123.cli.app import app
+from h123.json_schemas import schemas
 from synthetic import Scenario, make_campaign
-
-SCHEMAS = Path(__file__).parents[2] / "docs/schemas"
 
 
 def answer(*arguments: object, status: int = 0) -> Any:
@@ -21,7 +20,7 @@ def answer(*arguments: object, status: int = 0) -> Any:
 
 
 def held_by_schema(document: Any, name: str) -> bool:
-    jsonschema.validate(document, json.loads((SCHEMAS / f"{name}.schema.json").read_text()))
+    jsonschema.validate(document, json.loads(dict(schemas())[f"{name}.schema.json"]))
     return True
 
 
