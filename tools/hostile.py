@@ -51,9 +51,9 @@ Bold marks failures: a request that takes much longer than its timeout, a succes
 than {MOST_BYTES >> 20} MiB in a client. A client that only counts bytes (no `compares` in
 [contracts/subject.md](contracts/subject.md)) can detect neither **zeros** nor a **wrong-byte**.
 
-A client makes {USERS} x {REQUESTS} requests, each with a timeout of {TIMEOUT_S} s, or {LONG_S} s if it used much
-memory. A server is attacked for {TIMEOUT_S} s and then gets ordinary requests. The lab ends everything that still runs
-after {TRIAL_S} s.
+A client makes {USERS} x {REQUESTS} requests with a timeout of {TIMEOUT_S} s. If they time out and the client used much
+memory, the attack is repeated with {LONG_S} s. A server is attacked for {TIMEOUT_S} s and then gets ordinary
+requests. The lab ends everything that still runs after {TRIAL_S} s.
 
 `PYTHONPATH=src:tests .venv/bin/python tools/hostile.py --save` writes this page. This run was on
 {_MACHINE["cpus_usable"]} processors, with Linux {_MACHINE["kernel"].split("-")[0]} and {_MACHINE["distribution"]},

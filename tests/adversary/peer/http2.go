@@ -25,7 +25,7 @@ var onlyHTTP2 = []attack{
 	{name: "empty-data", does: "an endless series of empty DATA frames", h2: func(e *exchange2) error {
 		return forever(e.head(200), func() error { return e.frame(http2.FrameData, 0, e.stream, nil) })
 	}},
-	{name: "hpack-bomb", does: "a 4 kB field that is sent once and then repeated with one byte each", h2: func(e *exchange2) error {
+	{name: "hpack-bomb", does: "a 4 kB field that is sent once and then repeated with one byte each time", h2: func(e *exchange2) error {
 		err := errors.Join(e.open(200), e.more(field{"x-large", strings.Repeat("x", 3900)}))
 		// The first entry of the dynamic table, again and again.
 		repeats := bytes.Repeat([]byte{0x80 | 62}, 16<<10)

@@ -21,8 +21,8 @@ Each cell shows the mean time of a request as a multiple of the minimum, which i
 body at the link's rate. It also names each [cause](why.md) that takes a tenth of the mean time or more, according to
 the link's packets. The other end is `go`. Over HTTP/1.1 and HTTP/2 the kernel sends, with CUBIC.
 
-* *Under way* is the most data in flight in a round trip.
-* *Sent in bursts* means that a QUIC sender sends each round trip's data within a tenth of the round trip, unpaced.
+* *64 kB in flight*: the most data that was in flight in a round trip.
+* *Sent in bursts*: a QUIC sender sends each round trip's data within a tenth of the round trip, unpaced.
 
 These are the situations:"""
 _TABLES = """\
