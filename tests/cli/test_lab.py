@@ -36,6 +36,14 @@ def test_traffic_crosses_the_link_with_its_delay(h123: Tool) -> None:
     assert directions["down"]["bytes_delivered"] > int(size)
 
 
+def test_both_commands_find_an_ipv6_address(h123: Tool) -> None:
+    serve = "exec python3 -m http.server 8000 --bind $H123_SERVER"
+    fetch = "curl -s -o /dev/null -w '%{remote_ip} %{http_code}' http://[$H123_SERVER]:8000/"
+    arguments = ["--network", "medium", "--address", "ipv6", "--server", serve, "--client", fetch]
+    done = h123("lab", "exec", *arguments)
+    assert done.stdout == "fd00:1::2 200", done.stderr
+
+
 def test_every_packet_is_accounted_for_once_even_if_copies_arrive(h123: Tool) -> None:
     (h123.folder / "twice.yaml").write_text(
         "h123: network/1\nname: twice\ntitle: half of all packets arrive twice\nboth: {delay: 5ms, duplicate: 50%}\n"

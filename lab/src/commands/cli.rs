@@ -3,7 +3,7 @@
 use std::net::{SocketAddr, SocketAddrV4};
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::files::roots::Root;
 
@@ -104,6 +104,12 @@ pub struct Run {
     pub die_with_parent: bool,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Family {
+    Ipv4,
+    Ipv6,
+}
+
 #[derive(Args)]
 pub struct Exec {
     /// The link: {"kind": "emulated", "up": {"delay_ns": 25000000, ...}, "down": {...}} or {"kind": "veth"}
@@ -115,6 +121,9 @@ pub struct Exec {
     /// TCP congestion controller on both hosts [default: this machine's]
     #[arg(long, value_name = "NAME")]
     pub congestion: Option<String>,
+    /// What H123_SERVER is an address of; both hosts have IPv4 in any case
+    #[arg(long, value_enum, default_value_t = Family::Ipv4)]
+    pub address: Family,
     /// Write the link's own report here
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

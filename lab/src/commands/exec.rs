@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
-use crate::commands::cli::Exec;
+use crate::commands::cli::{Exec, Family};
 use crate::files::atomic_file::write_atomically;
 use crate::files::refusal::Refusal;
 use crate::files::temporary;
@@ -37,8 +37,15 @@ pub fn exec(arguments: &Exec) -> Result<u8, Refusal> {
         role("server", RoleKind::Service, &arguments.server),
         role("client", RoleKind::Main, &arguments.client),
     ];
-    let mut trial = Trial::of_two(profile, arguments.seed, arguments.congestion.clone(), roles)?;
-    let server = trial.links[0].b.address.to_string();
+    let mut trial = Trial::of_two(
+        profile,
+        arguments.seed,
+        arguments.congestion.clone(),
+        arguments.address == Family::Ipv6,
+        roles,
+    )?;
+    let ends = trial.links[0].b.addresses();
+    let server = ends.last().expect("every end has one").to_string();
     for role in &mut trial.roles {
         role.env = BTreeMap::from([("H123_SERVER".into(), server.clone())]);
     }

@@ -8,7 +8,7 @@ mod role;
 mod tcp;
 
 use std::collections::HashSet;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 
 use h123_link::{Direction, Move};
@@ -18,7 +18,8 @@ use serde::{Deserialize, Serialize};
 use crate::files::refusal::Refusal;
 use crate::files::roots::Roots;
 
-use self::link::network;
+use self::link::{network, network6};
+use self::tcp::LARGEST_OVER_IPV6;
 
 pub use self::cross::{Cross, Traffic};
 pub use self::link::{End, Link, LinkKind, MOST_PACKETS};
@@ -129,13 +130,21 @@ impl Trial {
         profile: Profile,
         seed: u64,
         congestion: Option<String>,
+        ipv6: bool,
         roles: Vec<Role>,
     ) -> Result<Self, Refusal> {
-        let trial = Self {
+        let mut trial = Self {
             congestion,
             roles,
             ..Self::bed(profile, seed)
         };
+        for (link, last) in trial
+            .links
+            .iter_mut()
+            .flat_map(|l| [(&mut l.a, 1), (&mut l.b, 2)])
+        {
+            link.address6 = ipv6.then(|| Ipv6Addr::new(0xfd00, 1, 0, 0, 0, 0, 0, last));
+        }
         trial
             .validate(&Roots::none(Path::new("/")))
             .map_err(Refusal::input)?;
@@ -147,6 +156,7 @@ impl Trial {
         let end = |host: &str, last| End {
             host: host.into(),
             address: Ipv4Addr::new(10, 1, 0, last),
+            address6: None,
         };
         Self {
             _format: IgnoredAny,
@@ -213,6 +223,19 @@ impl Trial {
                 "two links use the network {net}/30: give each link a separate /30"
             ));
         }
+        let networks6 = self.links.iter().filter_map(|l| l.a.address6);
+        if let Some(net) = first_repeated(networks6.map(network6)) {
+            return Err(format!(
+                "two links use the network {net}/64: give each link a separate /64"
+            ));
+        }
+        if self.tcp.max_payload > Some(LARGEST_OVER_IPV6)
+            && self.links.iter().any(|l| l.a.address6.is_some())
+        {
+            return Err(format!(
+                "tcp: over IPv6 \"max_payload\" is at most {LARGEST_OVER_IPV6} bytes"
+            ));
+        }
         let mut ends = self.links.iter().flat_map(|l| [l.a.address, l.b.address]);
         if self.links.iter().any(|l| !l.moves.is_empty()) && ends.any(moved::is_moved) {
             return Err(
@@ -241,6 +264,12 @@ impl Trial {
             .iter()
             .find(|r| r.kind == RoleKind::Main)
             .expect("validated: exactly one main role")
+    }
+
+    /// Whether a host has IPv6: an end of one of its links has such an address.
+    pub fn has_ipv6(&self, host: &str) -> bool {
+        let mut ends = self.links.iter().flat_map(|l| [&l.a, &l.b]);
+        ends.any(|end| end.host == host && end.address6.is_some())
     }
 
     /// Whether one of its roles needs the network that the lab was started in.

@@ -53,15 +53,16 @@ fn any_case() -> impl Strategy<Value = PacketsCase> {
     )
 }
 
-/// Half of them with the first bytes of IPv4 and UDP or TCP.
+/// Most of them with the first bytes of IPv4 or IPv6, and UDP or TCP.
 fn any_packet() -> impl Strategy<Value = Vec<u8>> {
     let size = prop_oneof![4 => 0..64usize, 1 => 0..=1500usize];
     let bytes = size.prop_flat_map(|size| prop::collection::vec(any::<u8>(), size));
     let like = prop_oneof![2 => Just(None), 1 => Just(Some(17)), 1 => Just(Some(6))];
-    (bytes, like).prop_map(|(mut bytes, like)| {
+    (bytes, like, any::<bool>()).prop_map(|(mut bytes, like, six)| {
         if let (Some(protocol), 10..) = (like, bytes.len()) {
-            bytes[0] = 0x40 | bytes[0] & 15;
-            bytes[9] = protocol;
+            let (version, place) = if six { (0x60, 6) } else { (0x40, 9) };
+            bytes[0] = version | bytes[0] & 15;
+            bytes[place] = protocol;
         }
         bytes
     })
@@ -94,12 +95,30 @@ fn answer(packet: &[u8], why: Unreachable) {
     if !is_udp(packet) {
         return;
     }
+    let six = packet[0] >> 4 == 6;
     let Some(frame) = unreachable(packet, why) else {
+        if six {
+            return;
+        }
         let offset = u16::from_be_bytes([packet[6], packet[7]]) & 0x1fff;
         return assert_ne!(offset, 0, "the first fragment is answered");
     };
     let (header, ip) = frame.split_at(HEADER);
     assert!(header.iter().all(|&byte| byte == 0));
+    let sum = |part: &[u8]| {
+        let word =
+            |pair: &[u8]| u64::from(pair[0]) << 8 | pair.get(1).map_or(0, |&low| u64::from(low));
+        part.chunks(2).map(word).sum::<u64>() % 0xffff
+    };
+    if six {
+        let length = usize::from(u16::from_be_bytes([ip[4], ip[5]]));
+        assert!(length == ip.len() - 40 && ip.len() <= 1280);
+        let turned = [&ip[24..40], &ip[8..24]];
+        assert_eq!(turned, [&packet[8..24], &packet[24..40]]);
+        assert!(packet.starts_with(&ip[48..]));
+        assert_eq!((sum(&ip[8..]) + 58 + length as u64) % 0xffff, 0);
+        return;
+    }
     assert_eq!(usize::from(u16::from_be_bytes([ip[2], ip[3]])), ip.len());
     assert!(ip.len() <= 28 + 60 + 8);
     assert_eq!(
@@ -108,10 +127,7 @@ fn answer(packet: &[u8], why: Unreachable) {
     );
     assert!(packet.starts_with(&ip[28..]));
     for part in [&ip[..20], &ip[20..]] {
-        let word =
-            |pair: &[u8]| u64::from(pair[0]) << 8 | pair.get(1).map_or(0, |&low| u64::from(low));
-        let sum: u64 = part.chunks(2).map(word).sum();
-        assert_eq!(sum % 0xffff, 0, "a checksum is wrong");
+        assert_eq!(sum(part), 0, "a checksum is wrong");
     }
 }
 

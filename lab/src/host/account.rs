@@ -177,6 +177,16 @@ pub fn counters(text: &str) -> BTreeMap<String, i64> {
     pairs.filter(|(_, value)| *value != 0).collect()
 }
 
+/// The counters of UDP over IPv6 in `/proc/net/snmp6` that are not zero, named as those of UDP are.
+pub fn udp6_counters(text: &str) -> BTreeMap<String, i64> {
+    let counter = |line: &str| {
+        let (name, value) = line.strip_prefix("Udp6")?.split_once(char::is_whitespace)?;
+        Some((format!("Udp.{name}"), value.trim().parse().ok()?))
+    };
+    let all = text.lines().filter_map(counter);
+    all.filter(|(_, value)| *value != 0).collect()
+}
+
 /// The whole machine's time so far, ns.
 #[derive(Debug, Clone, Copy)]
 pub struct Machine {
@@ -281,6 +291,12 @@ mod tests {
         assert_eq!(
             counters(text),
             expected.map(|(k, v)| (k.to_string(), v)).into()
+        );
+        let ipv6 =
+            "Ip6InReceives    \t9\nUdp6InErrors  \t0\nUdp6RcvbufErrors \t3\nUdpLite6InErrors\t2\n";
+        assert_eq!(
+            udp6_counters(ipv6),
+            [("Udp.RcvbufErrors".to_string(), 3)].into()
         );
     }
 

@@ -1,8 +1,9 @@
 //! A host: a network namespace of its own, without a name anywhere.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek};
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::thread::Builder;
 
@@ -10,12 +11,24 @@ use anyhow::{Context, Result};
 use nix::sched::{CloneFlags, setns};
 
 use crate::files::trial::Tcp;
+use crate::host::account;
 use crate::host::connection_table;
 use crate::host::inet_diag::{Connection, InetDiag};
 use crate::host::netlink::{Netlink, near};
 
 /// Packets that may wait for a link's thread: more than it ever leaves waiting, so that only the link drops.
 const DEVICE_QUEUE: u32 = 10_000;
+
+const OFF: [(&str, &str); 1] = [("disable_ipv6", "1")];
+/// No link-local address, no question to routers, and none whether an address is taken.
+const QUIET: [(&str, &str); 6] = [
+    ("disable_ipv6", "0"),
+    ("addr_gen_mode", "1"),
+    ("accept_ra", "0"),
+    ("autoconf", "0"),
+    ("router_solicitations", "0"),
+    ("accept_dad", "0"),
+];
 
 pub struct Host {
     pub name: String,
@@ -30,20 +43,27 @@ struct Tables {
     sockets: [File; 4],
     unix: File,
     counters: [File; 2],
+    /// Of IPv6, if the host has it.
+    counters6: Option<File>,
 }
 
 impl Host {
-    /// A new namespace with its loopback up and IPv6 off: autoconfiguration packets would shift the numbering
-    /// of packets on emulated links.
+    /// A new namespace with its loopback up and IPv6 off.
     pub fn create(name: &str) -> Result<Self> {
+        Self::with_families(name, false)
+    }
+
+    /// The same, with or without IPv6, which has only the addresses that it is given: packets of autoconfiguration would
+    /// shift the numbering of packets on emulated links.
+    pub fn with_families(name: &str, ipv6: bool) -> Result<Self> {
         let create = || -> Result<Self> {
             connection_table::unshare_network()?;
-            disable_ipv6()?;
+            set_ipv6(if ipv6 { &QUIET } else { &OFF }, ipv6)?;
             Netlink::open()?.bring_up("lo")?;
             Ok(Self {
                 name: name.into(),
                 namespace: File::open("/proc/thread-self/ns/net")?.into(),
-                tables: Tables::open()?,
+                tables: Tables::open(ipv6)?,
                 diag: InetDiag::open().ok(),
             })
         };
@@ -59,7 +79,7 @@ impl Host {
     pub fn address(
         &self,
         device: &str,
-        own: Ipv4Addr,
+        own: IpAddr,
         congestion: Option<&str>,
         tcp: Tcp,
     ) -> Result<()> {
@@ -90,10 +110,16 @@ impl Host {
         reread(&mut self.tables.unix)
     }
 
-    /// `/proc/net/snmp` and `/proc/net/netstat`, concatenated.
-    pub fn counters(&mut self) -> Result<String> {
+    /// Those of `/proc/net/snmp` and `/proc/net/netstat`. What is counted of UDP over IPv6 is added to UDP's.
+    pub fn counters(&mut self) -> Result<BTreeMap<String, i64>> {
         let [snmp, netstat] = &mut self.tables.counters;
-        Ok(reread(snmp)? + &reread(netstat)?)
+        let mut all = account::counters(&(reread(snmp)? + &reread(netstat)?));
+        if let Some(snmp6) = &mut self.tables.counters6 {
+            for (name, number) in account::udp6_counters(&reread(snmp6)?) {
+                *all.entry(name).or_default() += number;
+            }
+        }
+        Ok(all)
     }
 
     /// TCP's connections; None where the kernel does not tell.
@@ -103,7 +129,7 @@ impl Host {
 }
 
 impl Tables {
-    fn open() -> Result<Self> {
+    fn open(ipv6: bool) -> Result<Self> {
         let open = |name: &str| {
             let path = format!("/proc/thread-self/net/{name}");
             File::open(&path).or_else(|e| match e.kind() {
@@ -116,6 +142,7 @@ impl Tables {
             sockets: [open("tcp")?, open("tcp6")?, open("udp")?, open("udp6")?],
             unix: open("unix")?,
             counters: [open("snmp")?, open("netstat")?],
+            counters6: ipv6.then(|| open("snmp6")).transpose()?,
         })
     }
 }
@@ -127,12 +154,16 @@ fn reread(file: &mut File) -> Result<String> {
     Ok(text)
 }
 
-fn disable_ipv6() -> Result<()> {
+/// A kernel without IPv6 has no such settings, which is right where it is not `needed`.
+fn set_ipv6(settings: &[(&str, &str)], needed: bool) -> Result<()> {
     for scope in ["all", "default"] {
-        let path = format!("/proc/sys/net/ipv6/conf/{scope}/disable_ipv6");
-        match std::fs::write(&path, "1") {
-            Err(e) if e.kind() != ErrorKind::NotFound => return Err(e).context(path),
-            _ => {}
+        for (setting, value) in settings {
+            let path = format!("/proc/sys/net/ipv6/conf/{scope}/{setting}");
+            match std::fs::write(&path, value) {
+                Err(e) if e.kind() == ErrorKind::NotFound && !needed => {}
+                Err(e) => return Err(e).context(path),
+                Ok(()) => {}
+            }
         }
     }
     Ok(())

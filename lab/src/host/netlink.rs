@@ -1,6 +1,6 @@
 //! The few requests of rtnetlink that a lab makes, in the namespace of the calling thread.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv6Addr};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
@@ -15,16 +15,16 @@ use netlink_packet_route::link::{
     InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
 };
 use netlink_packet_route::route::{
-    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol,
-    RouteScope, RouteType,
+    RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
 };
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 use nix::net::if_::if_nametoindex;
 
 use crate::files::trial::Tcp;
 
-/// Links are /30 networks: two usable addresses.
+/// Links are /30 networks of IPv4, with two usable addresses, and /64 networks of IPv6.
 const PREFIX: u8 = 30;
+const PREFIX6: u8 = 64;
 
 /// Place of the least retransmission time among a route's metrics (linux/rtnetlink.h).
 const RTAX_RTO_MIN: u32 = 13;
@@ -35,12 +35,27 @@ const TIMESTAMPS: u32 = 12;
 const RUNNING_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A network: its first address, and how many bits all of its addresses have in common.
-pub type Subnet = (Ipv4Addr, u8);
+pub type Subnet = (IpAddr, u8);
 
-/// Of the two addresses of a link.
-pub fn near(address: Ipv4Addr) -> Subnet {
-    let first = u32::from(address) & (u32::MAX << (32 - PREFIX));
-    (first.into(), PREFIX)
+/// Of the addresses of a link, of one family.
+pub fn near(address: IpAddr) -> Subnet {
+    match address {
+        IpAddr::V4(four) => {
+            let first = u32::from(four) & (u32::MAX << (32 - PREFIX));
+            (IpAddr::V4(first.into()), PREFIX)
+        }
+        IpAddr::V6(six) => {
+            let first = u128::from(six) & (u128::MAX << (128 - PREFIX6));
+            (Ipv6Addr::from(first).into(), PREFIX6)
+        }
+    }
+}
+
+fn family(address: IpAddr) -> AddressFamily {
+    match address {
+        IpAddr::V4(_) => AddressFamily::Inet,
+        IpAddr::V6(_) => AddressFamily::Inet6,
+    }
 }
 
 pub struct Netlink {
@@ -97,16 +112,21 @@ impl Netlink {
         .with_context(|| format!("creating the veth pair {device}"))
     }
 
-    /// Gives a device its address, without the route that the kernel would add by itself.
-    pub fn add_address(&self, device: &str, address: Ipv4Addr) -> Result<()> {
+    /// Gives a device an address, without the route that the kernel would add by itself, and without asking whether others
+    /// have it.
+    pub fn add_address(&self, device: &str, address: IpAddr) -> Result<()> {
         let mut message = AddressMessage::default();
-        message.header.family = AddressFamily::Inet;
-        message.header.prefix_len = PREFIX;
+        message.header.family = family(address);
+        message.header.prefix_len = near(address).1;
         message.header.index = if_nametoindex(device)?;
+        let flags = match address {
+            IpAddr::V4(_) => AddressFlags::Noprefixroute,
+            IpAddr::V6(_) => AddressFlags::Noprefixroute | AddressFlags::Nodad,
+        };
         message.attributes = vec![
-            AddressAttribute::Local(IpAddr::V4(address)),
-            AddressAttribute::Address(IpAddr::V4(address)),
-            AddressAttribute::Flags(AddressFlags::Noprefixroute),
+            AddressAttribute::Local(address),
+            AddressAttribute::Address(address),
+            AddressAttribute::Flags(flags),
         ];
         self.request(
             RouteNetlinkMessage::NewAddress(message),
@@ -120,14 +140,14 @@ impl Netlink {
     pub fn add_route(
         &self,
         device: &str,
-        address: Ipv4Addr,
+        address: IpAddr,
         to: Subnet,
         congestion: Option<&str>,
         tcp: Tcp,
     ) -> Result<()> {
         let mut message = RouteMessage::default();
         message.header = RouteHeader {
-            address_family: AddressFamily::Inet,
+            address_family: family(address),
             destination_prefix_length: to.1,
             table: RouteHeader::RT_TABLE_MAIN,
             protocol: RouteProtocol::Static,
@@ -136,8 +156,8 @@ impl Netlink {
             ..Default::default()
         };
         message.attributes = vec![
-            RouteAttribute::Destination(RouteAddress::Inet(to.0)),
-            RouteAttribute::PrefSource(RouteAddress::Inet(address)),
+            RouteAttribute::Destination(to.0.into()),
+            RouteAttribute::PrefSource(address.into()),
             RouteAttribute::Oif(if_nametoindex(device)?),
         ];
         let metrics = metrics(congestion, tcp);
@@ -152,11 +172,11 @@ impl Netlink {
     }
 
     /// What the route that leads to `peer` asks of TCP.
-    pub fn tcp_towards(&self, peer: Ipv4Addr) -> Result<Tcp> {
+    pub fn tcp_towards(&self, peer: IpAddr) -> Result<Tcp> {
         let mut message = RouteMessage::default();
-        message.header.address_family = AddressFamily::Inet;
-        message.header.destination_prefix_length = 32;
-        message.attributes = vec![RouteAttribute::Destination(RouteAddress::Inet(peer))];
+        message.header.address_family = family(peer);
+        message.header.destination_prefix_length = if peer.is_ipv4() { 32 } else { 128 };
+        message.attributes = vec![RouteAttribute::Destination(peer.into())];
         match self.exchange(RouteNetlinkMessage::GetRoute(message), NLM_F_REQUEST)? {
             NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewRoute(route)) => {
                 Ok(tcp_of(&route.attributes))

@@ -2,13 +2,13 @@
 //! connections really get.
 
 use std::fs;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsRawFd;
 
 use anyhow::{Context, Result, bail};
 use nix::errno::Errno;
 use nix::sys::socket::{
-    AddressFamily, SockFlag, SockType, SockaddrIn, connect, getsockopt, socket,
+    AddressFamily, SockFlag, SockType, SockaddrStorage, connect, getsockopt, socket,
     sockopt::TcpCongestion,
 };
 
@@ -53,12 +53,16 @@ fn read(setting: &'static str) -> Result<u32> {
 
 /// The controller of a connection from the calling thread's host to `peer`. It starts connecting, because only
 /// then does the route choose the controller: to be called before the link carries packets.
-pub fn congestion_towards(peer: Ipv4Addr) -> Result<String> {
+pub fn congestion_towards(peer: IpAddr) -> Result<String> {
     let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
-    let socket = socket(AddressFamily::Inet, SockType::Stream, flags, None)?;
+    let family = match peer {
+        IpAddr::V4(_) => AddressFamily::Inet,
+        IpAddr::V6(_) => AddressFamily::Inet6,
+    };
+    let socket = socket(family, SockType::Stream, flags, None)?;
     match connect(
         socket.as_raw_fd(),
-        &SockaddrIn::from(SocketAddrV4::new(peer, 9)),
+        &SockaddrStorage::from(SocketAddr::new(peer, 9)),
     ) {
         Ok(()) | Err(Errno::EINPROGRESS | Errno::ECONNREFUSED) => {}
         Err(error) => return Err(error).context(format!("trying the route to {peer}")),

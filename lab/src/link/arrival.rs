@@ -291,7 +291,8 @@ mod tests {
         let (mut tun, socket) = host
             .within(|| {
                 let tun = Tun::create("h123-arrival")?;
-                let (netlink, address) = (Netlink::open()?, Ipv4Addr::new(10, 1, 0, 1));
+                let address = Ipv4Addr::new(10, 1, 0, 1).into();
+                let netlink = Netlink::open()?;
                 netlink.add_address("h123-arrival", address)?;
                 netlink.bring_up("h123-arrival")?;
                 netlink.add_route(

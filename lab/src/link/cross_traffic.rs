@@ -48,7 +48,7 @@ impl CrossTraffic {
         let create = |host: &Host| host.within(|| Tun::create(device));
         let tuns = [create(&hosts[0])?, create(&hosts[1])?];
         for (host, address) in hosts.iter().zip(ADDRESSES) {
-            host.address(device, address, Some(CONGESTION), Tcp::default())?;
+            host.address(device, address.into(), Some(CONGESTION), Tcp::default())?;
         }
         for host in &hosts {
             host.wait_until_running(device)?;

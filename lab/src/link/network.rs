@@ -38,7 +38,7 @@ impl Network {
         let hosts = trial
             .hosts
             .iter()
-            .map(|name| Host::create(name))
+            .map(|name| Host::with_families(name, trial.has_ipv6(name)))
             .collect::<Result<Vec<_>>>()?;
         let mut network = Self {
             tcp: vec![None; hosts.len()],
@@ -108,22 +108,26 @@ impl Network {
         for (end, _) in ends {
             let host = self.host(&end.host);
             host.within(|| tcp::apply(trial.tcp))?;
-            host.address(device, end.address, trial.congestion.as_deref(), trial.tcp)?;
+            for address in end.addresses() {
+                host.address(device, address, trial.congestion.as_deref(), trial.tcp)?;
+            }
         }
         for (end, peer) in ends {
             self.host(&end.host).wait_until_running(device)?;
-            let in_force = self.host(&end.host).within(|| {
-                let netlink = Netlink::open()?;
-                Ok(InForce {
-                    congestion: tcp::congestion_towards(peer.address)?,
-                    tcp: tcp::in_force(netlink.tcp_towards(peer.address)?)?,
-                })
-            })?;
-            in_force
-                .agrees_with(trial)
-                .with_context(|| format!("TCP on host {}", end.host))?;
-            let position = self.position(&end.host);
-            self.tcp[position] = Some(in_force);
+            for address in peer.addresses() {
+                let in_force = self.host(&end.host).within(|| {
+                    let netlink = Netlink::open()?;
+                    Ok(InForce {
+                        congestion: tcp::congestion_towards(address)?,
+                        tcp: tcp::in_force(netlink.tcp_towards(address)?)?,
+                    })
+                })?;
+                in_force
+                    .agrees_with(trial)
+                    .with_context(|| format!("TCP on host {} to {address}", end.host))?;
+                let position = self.position(&end.host);
+                self.tcp[position] = Some(in_force);
+            }
         }
         Ok(())
     }
@@ -136,10 +140,11 @@ impl Network {
         device: &str,
         trial: &Trial,
     ) -> Result<()> {
-        let to = (moved::network(index), moved::PREFIX);
+        let to = (moved::network(index).into(), moved::PREFIX);
         let congestion = trial.congestion.as_deref();
-        self.host(&end.host)
-            .within(|| Netlink::open()?.add_route(device, end.address, to, congestion, trial.tcp))
+        self.host(&end.host).within(|| {
+            Netlink::open()?.add_route(device, end.address.into(), to, congestion, trial.tcp)
+        })
     }
 
     fn warn(&mut self) {

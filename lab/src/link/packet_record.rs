@@ -12,7 +12,7 @@ use crate::files::per_direction::UP;
 use crate::link::capture::{self, Seen};
 use crate::link::frames::keys::Keys;
 use crate::link::frames::{Frames, Sight};
-use crate::link::packet::{Headers, headers};
+use crate::link::packet::{Headers, ecn, headers};
 
 /// Room for so many is made before the first one comes: then no packet waits for memory.
 const PREPARED: usize = 250_000;
@@ -89,7 +89,7 @@ impl Packets {
             bytes: ip.len() as u16,
             way: way as u8,
             fate: DELIVERED,
-            ecn: ip.get(1).map_or(0, |class| class & 3),
+            ecn: ecn(ip).bits(),
         });
         self.whole.add(ip);
         Some(self.records.len() - 1)

@@ -136,7 +136,11 @@ impl Readiness {
                         }
                         Door::Shut => {
                             self.port_missing = true;
-                            missing.push(format!("TCP port {port} over IPv4"));
+                            let family = match ready.address {
+                                Some(IpAddr::V6(_)) => "IPv6",
+                                _ => "IPv4",
+                            };
+                            missing.push(format!("TCP port {port} over {family}"));
                         }
                     }
                 }
@@ -193,11 +197,11 @@ enum Door {
 fn knock(
     knock: &mut Option<TcpStream>,
     host: &mut Host,
-    address: Option<Ipv4Addr>,
+    address: Option<IpAddr>,
     port: u16,
 ) -> Result<Door> {
     if knock.is_none() {
-        let at = SocketAddr::from((address.unwrap_or(Ipv4Addr::LOCALHOST), port));
+        let at = SocketAddr::from((address.unwrap_or(Ipv4Addr::LOCALHOST.into()), port));
         return host.within(|| {
             Ok(match TcpStream::connect_timeout(&at, KNOCK) {
                 Ok(made) => {
@@ -230,11 +234,13 @@ fn absent(
     protocol: &str,
     wanted: &[u16],
     open: &[SocketAddr],
-    address: Option<Ipv4Addr>,
+    address: Option<IpAddr>,
 ) -> Vec<String> {
-    let reached = |at: &SocketAddr| {
-        address.is_none_or(|address| at.ip().is_unspecified() || at.ip() == address)
-    };
+    // All of IPv6 is all of IPv4 too, unless the socket refuses that, which its table does not say.
+    let all =
+        |at: IpAddr, address: IpAddr| at.is_unspecified() && (at.is_ipv6() || address.is_ipv4());
+    let reached =
+        |at: &SocketAddr| address.is_none_or(|address| all(at.ip(), address) || at.ip() == address);
     let there = |port: &u16| open.iter().any(|at| at.port() == *port && reached(at));
     let at = address.map_or(String::new(), |address| format!(" of {address}"));
     let missing = wanted.iter().filter(|port| !there(port));
@@ -330,7 +336,7 @@ mod tests {
 
     #[test]
     fn a_port_counts_where_others_reach_it() {
-        let host: Ipv4Addr = [10, 1, 0, 2].into();
+        let host: IpAddr = [10, 1, 0, 2].into();
         let open = |at: &str| absent("TCP", &[4443], &[at.parse().unwrap()], Some(host));
         for reached in ["10.1.0.2:4443", "0.0.0.0:4443", "[::]:4443"] {
             assert!(open(reached).is_empty(), "{reached}");
@@ -339,5 +345,15 @@ mod tests {
             assert_eq!(open(other), ["TCP port 4443 of 10.1.0.2"], "{other}");
         }
         assert!(absent("TCP", &[4443], &["127.0.0.1:4443".parse().unwrap()], None).is_empty());
+        let six: IpAddr = "fd00:1::2".parse().unwrap();
+        for (at, reached) in [
+            ("[fd00:1::2]:4443", true),
+            ("[::]:4443", true),
+            ("0.0.0.0:4443", false),
+            ("[fd00:1::1]:4443", false),
+        ] {
+            let missing = absent("TCP", &[4443], &[at.parse().unwrap()], Some(six));
+            assert_eq!(missing.is_empty(), reached, "{at}");
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::files::message::Message;
 use crate::files::trial::{Clock, Trial};
-use crate::host::account::{Machine, counters};
+use crate::host::account::Machine;
 use crate::host::monotonic::{kernel_clock, now_ns};
 use crate::host::outside::Outside;
 use crate::host::watch::Watch;
@@ -125,8 +125,7 @@ impl TrialRun<'_> {
         which: fn(&mut Counters) -> &mut BTreeMap<String, i64>,
     ) -> Result<(), Message> {
         for (host, report) in network.hosts.iter_mut().zip(&mut self.report.hosts) {
-            let text = host.counters().map_err(Message::setup_failed)?;
-            *which(&mut report.counters) = counters(&text);
+            *which(&mut report.counters) = host.counters().map_err(Message::setup_failed)?;
         }
         Ok(())
     }

@@ -45,6 +45,8 @@ class LinkEnd(Shape):
     host: str
     address: str | None = None
     """The address, from a /30 pair that the writer chose."""
+    address6: str | None = Field(default=None, exclude_if=lambda address: address is None)
+    """An IPv6 address, from a /64 network that the writer chose. Both ends have one, or neither."""
 
 
 class Link(Shape):

@@ -1,6 +1,6 @@
 //! A link of a trial file.
 
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use h123_link::{Direction, Move, validate_moves};
 use serde::{Deserialize, Serialize};
@@ -11,6 +11,8 @@ use crate::files::log;
 
 /// The most packets that a link keeps a record of: 200 MB of memory.
 pub const MOST_PACKETS: usize = 4_000_000;
+/// RFC 8200, section 5.
+const LEAST_MTU6: u32 = 1280;
 
 /// A link between two hosts. `up` leads from `a` to `b`, `down` from `b` to `a`.
 #[derive(Debug, Clone, Deserialize)]
@@ -53,6 +55,17 @@ pub enum LinkKind {
 pub struct End {
     pub host: String,
     pub address: Ipv4Addr,
+    /// Hosts with one have IPv6 too.
+    #[serde(default)]
+    pub address6: Option<Ipv6Addr>,
+}
+
+impl End {
+    pub fn addresses(&self) -> impl Iterator<Item = IpAddr> {
+        [self.address.into()]
+            .into_iter()
+            .chain(self.address6.map(IpAddr::from))
+    }
 }
 
 impl Link {
@@ -90,6 +103,7 @@ impl Link {
                 "{a} and {b} are not the two addresses of one /30 network, such as 10.1.0.1 and 10.1.0.2"
             ));
         }
+        self.validate_ipv6()?;
         match self.kind {
             LinkKind::Veth if self.up.is_some() || self.down.is_some() => Err(
                 "a veth is unshaped: remove \"up\" and \"down\", or use kind \"emulated\"".into(),
@@ -119,6 +133,40 @@ impl Link {
         }
     }
 
+    fn validate_ipv6(&self) -> Result<(), String> {
+        let (a, b) = match (self.a.address6, self.b.address6) {
+            (None, None) => return Ok(()),
+            (Some(a), Some(b)) => (a, b),
+            _ => return Err("either both ends have an \"address6\", or neither".into()),
+        };
+        // Global and unique local addresses (RFC 4291, RFC 4193), and not the router's of a network.
+        let unicast = |x: Ipv6Addr| matches!(x.octets()[0] >> 5, 1) || x.is_unique_local();
+        let usable = |x: Ipv6Addr| unicast(x) && u128::from(x) as u64 != 0;
+        if network6(a) != network6(b) || a == b || !usable(a) || !usable(b) {
+            return Err(format!(
+                "{a} and {b} are not two addresses of one /64 network, such as fd00:1::1 and fd00:1::2"
+            ));
+        }
+        if !self.moves.is_empty() {
+            return Err(
+                "a host moves with its IPv4 address only: remove \"moves\" or \"address6\"".into(),
+            );
+        }
+        let mtus = |d: &Direction| {
+            let changed = d.changes.iter().filter_map(|change| change.mtu);
+            let all: Vec<_> = d.mtu.into_iter().chain(changed).collect();
+            all
+        };
+        let mut mtus = self.directions().into_iter().flat_map(|d| mtus(&d));
+        match mtus.find(|mtu| mtu.bytes < LEAST_MTU6) {
+            Some(small) => Err(format!(
+                "IPv6 needs an \"mtu\" of at least {LEAST_MTU6} bytes, not {}",
+                small.bytes
+            )),
+            None => Ok(()),
+        }
+    }
+
     /// The parameters of both directions, `[up, down]`.
     pub fn directions(&self) -> [Direction; 2] {
         [
@@ -126,6 +174,11 @@ impl Link {
             self.down.clone().unwrap_or_default(),
         ]
     }
+}
+
+/// The /64 network of an address.
+pub fn network6(address: Ipv6Addr) -> Ipv6Addr {
+    Ipv6Addr::from(u128::from(address) >> 64 << 64)
 }
 
 /// The /30 network of an address.

@@ -1,7 +1,7 @@
 //! A role: one program of a trial, and what it may have.
 
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use h123_link::LONGEST_NS;
@@ -66,7 +66,7 @@ pub struct Ready {
     pub udp: Vec<u16>,
     /// Where the ports must be open; sockets of no particular address are, too. Without one any will do.
     #[serde(default)]
-    pub address: Option<Ipv4Addr>,
+    pub address: Option<IpAddr>,
     /// Whether a connection to the first TCP port must have been accepted: some programs open their ports long before.
     #[serde(default)]
     pub accepts: bool,

@@ -9,6 +9,8 @@ const WINDOWS: RangeInclusive<u32> = 1..=1000;
 const MILLISECOND_NS: u64 = 1_000_000;
 /// What any path of IPv6 carries in packets of UDP over IPv4, and what a segment has room for on the lab's links.
 const PAYLOADS: RangeInclusive<u32> = 1252..=1448;
+/// The most that a segment over IPv6 has room for there.
+pub const LARGEST_OVER_IPV6: u32 = 1428;
 const LEAST_RTOS_NS: RangeInclusive<u64> = MILLISECOND_NS..=60_000 * MILLISECOND_NS;
 
 /// What the lab asks of TCP, in every host; what is absent is the kernel's own.

@@ -1,16 +1,23 @@
-//! What a link changes in IPv4 packets: their ends, with the checksums; and the answer "port unreachable".
+//! What a link changes in packets: the ends of those of IPv4, with the checksums, and the ECN field; and the answers "port
+//! unreachable" and "packet too big".
 
 use std::net::Ipv4Addr;
 
 use h123_link::Ecn;
 
-use super::{FlowEnd, ICMP, IP_HEADER, UDP, fragment_offset, header_length};
+use super::{FlowEnd, ICMP, ICMP6, IP_HEADER, IP6_HEADER, Layout, UDP, header_length};
 use crate::link::tun::HEADER;
 
 const ICMP_HEADER: usize = 8;
 const UNREACHABLE: u8 = 3;
 const PORT: u8 = 3;
 const FRAGMENTATION_NEEDED: u8 = 4;
+/// ICMPv6's (RFC 4443).
+const UNREACHABLE6: u8 = 1;
+const PORT6: u8 = 4;
+const TOO_BIG6: u8 = 2;
+/// No answer over IPv6 is longer.
+const LONGEST6: usize = 1280;
 /// In the virtio header: of the checksum only the pseudo-header's part is there; the kernel adds the rest.
 pub const NEEDS_CHECKSUM: u8 = 1;
 
@@ -46,6 +53,10 @@ pub fn rewrite(frame: &mut [u8], end: FlowEnd, address: Ipv4Addr, port: u16) {
 /// Sets the ECN field in the header of a packet, and its checksum right.
 pub fn set_ecn(frame: &mut [u8], ecn: Ecn) {
     let ip = &mut frame[HEADER..];
+    if ip[0] >> 4 == 6 {
+        ip[1] = ip[1] & !0x30 | ecn.bits() << 4;
+        return;
+    }
     let old = u16::from_be_bytes([ip[0], ip[1]]);
     ip[1] = ip[1] & !3 | ecn.bits();
     let new = u16::from_be_bytes([ip[0], ip[1]]);
@@ -75,11 +86,14 @@ pub enum Unreachable {
     TooLarge(u32),
 }
 
-/// The frame that answers a packet with ICMP "destination unreachable" (RFC 792, RFC 1191) in the name of its destination, or
-/// none for a fragment that is not the first, which must not be answered (RFC 1122, 3.2.2).
+/// The frame that answers a packet with ICMP "destination unreachable" (RFC 792, RFC 1191) or its counterparts of ICMPv6, in
+/// the name of its destination, or none for a fragment that is not the first, which must not be answered (RFC 1122, 3.2.2).
 pub fn unreachable(ip: &[u8], why: Unreachable) -> Option<Vec<u8>> {
-    if fragment_offset(ip) != 0 {
+    if Layout::of(ip)?.fragment_offset != 0 {
         return None;
+    }
+    if ip[0] >> 4 == 6 {
+        return Some(unreachable6(ip, why));
     }
     let quoted = &ip[..ip.len().min(header_length(ip) + 8)];
     let length = IP_HEADER + ICMP_HEADER + quoted.len();
@@ -108,6 +122,33 @@ pub fn unreachable(ip: &[u8], why: Unreachable) -> Option<Vec<u8>> {
     Some(frame)
 }
 
+/// The same over IPv6: it quotes as much as there is room for.
+fn unreachable6(ip: &[u8], why: Unreachable) -> Vec<u8> {
+    let room = LONGEST6 - IP6_HEADER - ICMP_HEADER;
+    let quoted = &ip[..ip.len().min(room)];
+    let length = ICMP_HEADER + quoted.len();
+    let mut frame = vec![0; HEADER + IP6_HEADER + length];
+    let (outer, icmp) = frame[HEADER..].split_at_mut(IP6_HEADER);
+    outer[0] = 0x60;
+    outer[4..6].copy_from_slice(&(length as u16).to_be_bytes());
+    outer[6] = ICMP6;
+    outer[7] = 64;
+    outer[8..24].copy_from_slice(&ip[24..40]);
+    outer[24..40].copy_from_slice(&ip[8..24]);
+    match why {
+        Unreachable::Port => (icmp[0], icmp[1]) = (UNREACHABLE6, PORT6),
+        Unreachable::TooLarge(bytes) => {
+            icmp[0] = TOO_BIG6;
+            icmp[4..8].copy_from_slice(&bytes.to_be_bytes());
+        }
+    }
+    icmp[ICMP_HEADER..].copy_from_slice(quoted);
+    let pseudo = [&outer[8..40], &[0, ICMP6], &(length as u16).to_be_bytes()].concat();
+    let sum = checksum(&[&pseudo, &*icmp].concat());
+    icmp[2..4].copy_from_slice(&sum);
+    frame
+}
+
 /// The Internet checksum (RFC 1071).
 fn checksum(bytes: &[u8]) -> [u8; 2] {
     let words = bytes
@@ -119,6 +160,8 @@ fn checksum(bytes: &[u8]) -> [u8; 2] {
 
 #[cfg(test)]
 pub mod tests {
+    use std::net::IpAddr;
+
     use proptest::prelude::*;
 
     use super::super::{TCP, UDP_HEADER};
@@ -129,12 +172,20 @@ pub mod tests {
         segment(UDP, from, to, payload)
     }
 
-    fn segment(
+    fn octets(address: IpAddr) -> Vec<u8> {
+        match address {
+            IpAddr::V4(four) => four.octets().into(),
+            IpAddr::V6(six) => six.octets().into(),
+        }
+    }
+
+    pub fn segment(
         protocol: u8,
-        from: (Ipv4Addr, u16),
-        to: (Ipv4Addr, u16),
+        from: (impl Into<IpAddr>, u16),
+        to: (impl Into<IpAddr>, u16),
         payload: &[u8],
     ) -> Vec<u8> {
+        let hosts = [from.0.into(), to.0.into()];
         let mut rest: Vec<u8> = [from.1, to.1]
             .iter()
             .flat_map(|p| p.to_be_bytes())
@@ -148,7 +199,7 @@ pub mod tests {
             16
         };
         rest.extend(payload);
-        let ends: Vec<u8> = [from.0, to.0].iter().flat_map(|a| a.octets()).collect();
+        let ends = hosts.map(octets).concat();
         let pseudo = [0, protocol, (rest.len() >> 8) as u8, rest.len() as u8];
         let sum = checksum(&[&ends[..], &pseudo, &rest].concat());
         let sum = if protocol == UDP && sum == [0, 0] {
@@ -157,6 +208,11 @@ pub mod tests {
             sum
         };
         rest[at..at + 2].copy_from_slice(&sum);
+        if hosts[0].is_ipv6() {
+            let [high, low] = (rest.len() as u16).to_be_bytes();
+            let ip = [&[0x60, 0, 0, 0, high, low, protocol, 64], &ends[..]].concat();
+            return [vec![0; HEADER], ip, rest].concat();
+        }
         let length = (IP_HEADER + rest.len()) as u16;
         let mut ip = vec![
             0x45,
@@ -181,30 +237,34 @@ pub mod tests {
     /// A super-packet as a kernel hands it over, with a partial checksum; `flags` are TCP's.
     pub fn super_packet(
         protocol: u8,
-        from: (Ipv4Addr, u16),
-        to: (Ipv4Addr, u16),
+        from: (IpAddr, u16),
+        to: (IpAddr, u16),
         size: usize,
         payload: usize,
         flags: u8,
     ) -> Vec<u8> {
         let payload: Vec<u8> = (0..payload).map(|i| (i / 7) as u8).collect();
         let mut frame = segment(protocol, from, to, &payload);
-        let (kind, sum) = if protocol == UDP { (5, 6) } else { (1, 16) };
+        let (header, kind) = match from.0 {
+            IpAddr::V4(_) => (IP_HEADER, 1),
+            IpAddr::V6(_) => (IP6_HEADER, 4),
+        };
+        let (kind, sum) = if protocol == UDP { (5, 6) } else { (kind, 16) };
         let (length, number) = (frame.len() - HEADER, size as u16);
         frame[..2].copy_from_slice(&[NEEDS_CHECKSUM, if payload.len() > size { kind } else { 0 }]);
         if payload.len() > size {
             frame[4..6].copy_from_slice(&number.to_ne_bytes());
         }
-        frame[6..8].copy_from_slice(&(IP_HEADER as u16).to_ne_bytes());
+        frame[6..8].copy_from_slice(&(header as u16).to_ne_bytes());
         frame[8..10].copy_from_slice(&(sum as u16).to_ne_bytes());
         if protocol == TCP {
-            frame[HEADER + IP_HEADER + 13] = flags;
+            frame[HEADER + header + 13] = flags;
         }
-        let ends: Vec<u8> = [from.0, to.0].iter().flat_map(|a| a.octets()).collect();
-        let transport = (length - IP_HEADER) as u16;
+        let ends = [from.0, to.0].map(octets).concat();
+        let transport = (length - header) as u16;
         let pseudo = [&ends[..], &[0, protocol], &transport.to_be_bytes()].concat();
         let [high, low] = checksum(&pseudo);
-        let at = HEADER + IP_HEADER + sum;
+        let at = HEADER + header + sum;
         frame[at..at + 2].copy_from_slice(&[!high, !low]);
         frame
     }

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -29,6 +29,9 @@ def execute(
     force: ForceOption = False,
     seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed for the link.")] = 1,
     congestion: Annotated[str, typer.Option(help="TCP congestion control on both hosts.")] = "cubic",
+    address: Annotated[
+        Literal["ipv4", "ipv6"], typer.Option(help="IP version of the address in `H123_SERVER`.")
+    ] = "ipv4",
 ) -> None:
     """Run any two commands across an emulated link.
 
@@ -39,7 +42,7 @@ def execute(
 
     `h123 lab exec --network poor --server 'python3 -m http.server' --client 'curl -s http://$H123_SERVER:8000/'`
 
-    `h123 lab exec --network home --server 'iperf3 -s -1' --client 'iperf3 -c $H123_SERVER'`
+    `h123 lab exec --network home --address ipv6 --server 'iperf3 -s -1' --client 'iperf3 -c $H123_SERVER'`
     """
     from h123.base.files.output import check_output
     from h123.study import load_network
@@ -50,6 +53,7 @@ def execute(
     link = os.memfd_create("link.json", 0)
     os.write(link, json.dumps(load_network(network).link()).encode())
     command = ["exec", "--link", f"/proc/self/fd/{link}", "--seed", str(seed), "--congestion", congestion]
+    command += ["--address", address]
     command += [f"--json={json_file}"] if json_file else []
     _become_lab([*command, "--server", server, "--client", client])
 
