@@ -21,6 +21,7 @@ class Demand:
     store: str = "memory"
     backend_network: str | None = None
     clock: str = "wall"
+    address: str = "ipv4"
     tls: str = "1.3"
     connections: str | int = "shared"
     cold: bool = False

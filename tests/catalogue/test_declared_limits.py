@@ -1,6 +1,7 @@
 """What goes beyond what a subject declares is refused before anything runs."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from h123.base.errors import UserError
 from h123.base.units import parse_duration
 from h123.catalogue import (
     Ability,
+    catalogue,
     check_metrics,
     check_supported,
 )
@@ -115,6 +117,16 @@ def test_what_a_client_does_not_declare_is_refused(
     with pytest.raises(UserError, match=said):
         check_supported(lacks, "client", demand)
     check_supported(has, "client", demand)
+
+
+def test_what_was_not_tried_over_ipv6_is_refused(tmp_path: Path) -> None:
+    over_ipv6 = Demand(address="ipv6")
+    for role in ("server", "client"):
+        check_supported(catalogue()["go"], role, over_ipv6)
+        with pytest.raises(UserError, match=f"small as a {role} was not tried over IPv6; go"):
+            check_supported(small(tmp_path / role), role, over_ipv6)
+    with pytest.raises(UserError, match="room for 1428 bytes"):
+        check_supported(catalogue()["go"], "server", replace(over_ipv6, protocol="h3", settings={"max_datagram": 1448}))
 
 
 LIMITED = MANIFEST.replace(

@@ -196,3 +196,15 @@ def test_senders_are_told_how_to_begin(tmp_path: Path) -> None:
         assert trial.get("tcp") == tcp
         for name in ("server", "client"):
             assert [option(role(trial, name)["command"], flag) for flag in flags] == given
+
+
+def test_over_ipv6_the_server_has_only_that_address(tmp_path: Path) -> None:
+    folders = [tmp_path / address for address in ("ipv4", "ipv6")]
+    for folder in folders:
+        folder.mkdir()
+    trial, workload = files(folders[0], server="go", transport="matched")
+    assert (trial["links"][0]["b"], workload["address"]) == ({"host": "server", "address": "10.1.0.2"}, "10.1.0.2")
+    trial, workload = files(folders[1], server="go", transport="matched", address="ipv6")
+    assert [trial["links"][0][end]["address6"] for end in ("a", "b")] == ["fd00:1::1", "fd00:1::2"]
+    assert workload["address"] == option(role(trial, "server")["command"], "--address") == "fd00:1::2"
+    assert (role(trial, "server")["ready"]["address"], trial["tcp"]["max_payload"]) == ("fd00:1::2", 1428)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from h123.base.errors import UserError
-from h123.base.transport import SETTINGS
+from h123.base.transport import SETTINGS, TCP_PAYLOAD_IPV6
 from h123.base.units import format_seconds
 from h123.catalogue.commands import can_be_edge, controllers, manifest_of, server_uses, serves_documents, settable
 from h123.catalogue.demand import ALT_SVC, DEFAULT_CONGESTION, Demand, Role
@@ -23,6 +23,10 @@ from h123.catalogue.manifest import (
 from h123.catalogue.openings import FULL, OPENINGS, QUIC, opening
 from h123.catalogue.subject import Subject
 
+OVER_IPV6: Mapping[Role, Sequence[str]] = {"server": ["go"], "client": ["go", "load"]}
+"""The subjects that were tried over IPv6. Manifests do not declare this, because a change to a manifest invalidates its
+subject's verification."""
+
 
 def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
     """Raise UserError if the subject cannot play the role under these parameters. The error names what the subject can
@@ -37,6 +41,8 @@ def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
     if parameters.protocol not in part.protocols:
         raise _cannot(subject, role, "protocol", parameters.protocol, part.protocols)
     _check_tls(subject, role, parameters)
+    if parameters.address == "ipv6":
+        _check_ipv6(subject, role, parameters)
     for method in parameters.workload.methods():
         if method not in part.methods:
             raise _cannot(subject, role, "method", method, list(part.methods))
@@ -66,6 +72,21 @@ def _check_tls(subject: Subject, role: Role, parameters: Demand) -> None:
         raise UserError(
             f"h123 resumes sessions only over TLS {NEWEST_TLS}, but the study requires {parameters.tls}",
             remedy=f"write `sessions: {FULL}`, or leave `tls` out",
+        )
+
+
+def _check_ipv6(subject: Subject, role: Role, parameters: Demand) -> None:
+    if subject.name not in (tried := OVER_IPV6.get(role, [])):
+        raise UserError(
+            f"subject {subject.name} as a {role} was not tried over IPv6; {', '.join(tried)} "
+            f"{'were' if len(tried) > 1 else 'was'}",
+            remedy="write `address: ipv4`, or choose another subject",
+        )
+    size = parameters.setting("max_datagram")
+    if isinstance(size, int) and size > TCP_PAYLOAD_IPV6:
+        raise UserError(
+            f"a packet over IPv6 has room for {TCP_PAYLOAD_IPV6} bytes of TCP's payload, not {size}",
+            remedy=f"write `max_datagram: {TCP_PAYLOAD_IPV6}` or less",
         )
 
 

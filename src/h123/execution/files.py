@@ -36,6 +36,8 @@ from h123.study.sites.documents import FOLDER as DOCUMENTS
 from h123.study.workload import Target
 
 CLIENT_ADDRESS, SERVER_ADDRESS = "10.1.0.1", "10.1.0.2"
+CLIENT_IPV6, SERVER_IPV6 = "fd00:1::1", "fd00:1::2"
+"""The addresses that both ends of the access link have in addition, in trials over IPv6."""
 STORING_ADDRESS, BACKEND_ADDRESS = "10.1.0.5", "10.1.0.6"
 """The addresses of both ends of the link between the server and its backend."""
 BACKEND_PORT = 4443
@@ -82,7 +84,9 @@ def write_trial_files(
     if trial.parameters.qlog:
         (folder / QLOG_FOLDER).mkdir()
     p = trial.parameters
-    target = Target(HOST_NAME, SERVER_ADDRESS, p.port, certificate.mounted(certificate.ca), trial.link_seed, tls=p.tls)
+    target = Target(
+        HOST_NAME, _server_address(p), p.port, certificate.mounted(certificate.ca), trial.link_seed, tls=p.tls
+    )
     if isinstance(server := subjects[p.server], OwnSubject):
         own = server.own
         port = own.port_of(p.protocol, p.port)
@@ -168,6 +172,10 @@ def _behind(p: Parameters, server: Subject) -> str | None:
     return "storage" if _stored(p) else "edge" if is_edge(server, p) else None
 
 
+def _server_address(p: Parameters) -> str:
+    return SERVER_IPV6 if p.address == "ipv6" else SERVER_ADDRESS
+
+
 def _links(trial: PlannedTrial, networks: Mapping[str, Network], behind: str | None) -> list[Link]:
     """Return the access link, which audits expect first, and the link behind the server."""
     p = trial.parameters
@@ -177,6 +185,8 @@ def _links(trial: PlannedTrial, networks: Mapping[str, Network], behind: str | N
         "b": {"host": "server", "address": SERVER_ADDRESS},
         **with_losses(networks[p.network].at_moment(trial.moment), p, trial.lost_at).link(),
     }
+    if p.address == "ipv6":
+        access["a"]["address6"], access["b"]["address6"] = CLIENT_IPV6, SERVER_IPV6
     if behind is None:
         return [Link.model_validate(access)]
     second = {
@@ -223,7 +233,7 @@ def _server(p: Parameters, subject: Subject, certificate: Certificate, announced
     seeded = p.workload.served() if _stored(p) else []
     command = server_command(
         subject,
-        address=SERVER_ADDRESS,
+        address=_server_address(p),
         port=p.port,
         protocol=p.protocol,
         tls=p.tls,
@@ -246,7 +256,7 @@ def _server(p: Parameters, subject: Subject, certificate: Certificate, announced
     return _service(
         "server",
         "server",
-        SERVER_ADDRESS,
+        _server_address(p),
         command,
         tcp=[p.port] if "tcp" in listens else [],
         udp=[p.port] if "udp" in listens else [],

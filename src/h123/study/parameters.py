@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, TypeAdapter
 
-from h123.base.transport import SETTINGS, TCP_PAYLOAD, Name, Value
+from h123.base.transport import SETTINGS, TCP_PAYLOAD, TCP_PAYLOAD_IPV6, Name, Value
 from h123.base.units import format_bytes
 from h123.study.quantities import Duration, Size
 from h123.study.workload import WorkloadParameters
@@ -63,6 +63,8 @@ class Parameters(WorkloadParameters):
     """The only TLS version that both sides use."""
     port: Annotated[Count, Field(ge=1, le=65_535)] = 4443
     """The TCP or UDP port on which the server listens."""
+    address: Literal["ipv4", "ipv6"] = "ipv4"
+    """The IP version between client and server. For ipv6, the server listens only at its IPv6 address."""
     store: Literal["memory", "gcs"] = "memory"
     """memory: the server generates and discards bodies; gcs: it reads and writes bodies as objects of a backend."""
     backend: str = "fake-gcs"
@@ -104,7 +106,8 @@ class Parameters(WorkloadParameters):
         """Return the value of the setting that senders must use, or None if each stack uses its own value."""
         value: Value | None = getattr(self, name)
         if value is None and self.transport == "matched" and self.congestion != SETTINGS[name].brought_by:
-            return SETTINGS[name].matched_value
+            matched = SETTINGS[name].matched_value
+            return TCP_PAYLOAD_IPV6 if name == "max_datagram" and self.address == "ipv6" else matched
         return value
 
     def networks(self) -> tuple[str, ...]:

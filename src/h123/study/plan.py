@@ -34,6 +34,8 @@ from h123.study.workload import Upload
 LevelFilter = dict[str, list[str]]
 """Maps factors to the levels that run."""
 MAX_ID_LENGTH = 120
+LEAST_IPV6_MTU = 1280
+"""The packet size in bytes that every IPv6 path must carry (RFC 8200, section 5)."""
 MOST_TREATMENTS = 3_000
 """The largest number of treatments in a study. h123 resolves and shows each of them before anything runs."""
 
@@ -119,6 +121,7 @@ def make_plan(
     for treatment in treatments:
         if _passes_filter(treatment, levels):
             _refuse_endless(study, treatment)
+            _refuse_without_ipv6(study, treatment.parameters)
     planned = [_block(study, treatments, levels, chosen_seed, number) for number in range(1, count + 1)]
     if note := timeless_note((trial.parameters for trial in planned[0]), study.networks):
         notes.append(note)
@@ -205,6 +208,26 @@ def _refuse_endless(study: Study, treatment: _Treatment) -> None:
             f" trial_timeout of {format_span(limit)}",
             remedy="raise `trial_timeout` in the study's settings, or make the trial smaller",
         )
+
+
+def _refuse_without_ipv6(study: Study, parameters: Parameters) -> None:
+    network = study.networks.get(parameters.network)
+    if parameters.address == "ipv6" and network and (fault := _ipv6_fault(network)):
+        raise UserError(
+            f"study {study.name}: network {network.name} carries no IPv6, because {fault}",
+            remedy="write `address: ipv4` there, or choose another network",
+        )
+
+
+def _ipv6_fault(network: Network) -> str | None:
+    """Return why the network carries no IPv6, or None if it does."""
+    if network.moves:
+        return "its client moves (`moves`), which works only over IPv4"
+    ways = [way for way in (network.up, network.down) if way]
+    limits = [limit for way in ways for limit in (way.mtu, *(change.mtu for change in way.changes or []))]
+    if any(limit and limit.bytes < LEAST_IPV6_MTU for limit in limits):
+        return f"its `mtu` is less than the {LEAST_IPV6_MTU} bytes that IPv6 needs"
+    return None
 
 
 def _block(

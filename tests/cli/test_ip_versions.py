@@ -1,0 +1,57 @@
+"""Studies over IPv4 and IPv6, on real namespaces."""
+
+import pytest
+
+from cli.conftest import Tool
+from h123.measures import load_attempts
+from h123.packets.capture import read_packets
+from h123.store import CampaignFolder
+
+STUDY = """\
+h123: study/1
+name: versions
+question: What does IPv6 cost?
+factors:
+  address: [ipv4, ipv6]
+  protocol: [h1, h2, h3]
+settings: {network: NETWORK, server: go, client: load, method: GET, size: 200kB, users: 1, requests: 2}
+compare: {factor: address, pairs: [ipv6/ipv4], twin: ipv4}
+blocks: 1
+"""
+
+
+@pytest.mark.usefixtures("leaves_nothing_behind")
+def test_packets_over_ipv6_carry_less(h123: Tool) -> None:
+    (h123.folder / "versions.yaml").write_text(STUDY.replace("NETWORK", "home"))
+    done = h123("run", "versions.yaml", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    sent = {}
+    attempts = load_attempts(CampaignFolder.open(h123.folder / "out"))
+    assert len(attempts) == 9, "three of them are twins"
+    for attempt in attempts:
+        packets = read_packets(h123.folder / "out/trials" / f"{attempt.trial}~{attempt.attempt}")
+        headers = {6: 60, 17: 48} if attempt.cell["address"] == "ipv6" else {6: 40, 17: 28}
+        for protocol, least in headers.items():
+            rows = packets[packets["protocol"] == protocol]
+            assert ((rows["bytes"] - rows["payload"]) >= least).all()
+        full = packets[packets["protocol"] == 6]["payload"]
+        if len(full):
+            assert full.max() == (1428 if attempt.cell["address"] == "ipv6" else 1448)
+        sent[attempt.cell["protocol"], attempt.cell["address"]] = attempt.metrics["sent_down"]
+    for protocol in ("h1", "h2", "h3"):
+        assert 1.005 < sent[protocol, "ipv6"] / sent[protocol, "ipv4"] < 1.03, sent
+
+
+@pytest.mark.parametrize(
+    ("name", "network", "said"),
+    [
+        ("rebinding", "", "carries no IPv6, because its client moves"),
+        ("odd.yaml", "both: {delay: 5ms, mtu: 1000}", "1280 bytes that IPv6 needs"),
+    ],
+)
+def test_networks_without_ipv6_are_refused(h123: Tool, name: str, network: str, said: str) -> None:
+    (h123.folder / "odd.yaml").write_text(f"h123: network/1\nname: odd\ntitle: odd\n{network}\n")
+    (h123.folder / "versions.yaml").write_text(STUDY.replace("NETWORK", name))
+    done = h123("plan", "versions.yaml")
+    assert done.returncode == 2
+    assert said in " ".join(done.stderr.split())
