@@ -97,8 +97,27 @@ def _pie(
     return Scenario(f"PIE, {name}", bps, discipline=f"pie {words}", queue=queue, load=load, **rest)
 
 
+def _fair_pie(
+    name: str, bps: int, load: float, words: str = "", fields: dict[str, Any] | None = None, **rest: Any
+) -> Scenario:
+    queue = {"fq_pie": {"tupdate_ns": 30 * MS, **(fields or {})}}
+    rest = {"flows": 12, "ecn": (NOT_ECT, ECT_0), "timer_ns": 480 * MS, **rest}
+    return Scenario(f"FQ-PIE, {name}", bps, 3000, f"fq_pie {words}", queue, load, **rest)
+
+
+def _red(name: str, bps: int, load: float, words: str = "", burst: int = 3000, **rest: Any) -> Scenario:
+    """`words` are flags, all parameters with values are the same."""
+    flags = dict.fromkeys(words.split(), True)
+    timer = {"timer_ns": 0} if "adaptive" in flags else {}
+    numbers = {"limit": 120_000, "min": 15_000, "max": 45_000, "avpkt": 800, "burst": 30, "probability": 0.05}
+    texts = "".join(f"{key} {value} " for key, value in numbers.items())
+    queue = {"red": {**numbers, "bandwidth_bps": 5 * 10**6, **flags}}
+    return Scenario(f"RED, {name}", bps, burst, f"red {texts}bandwidth 5mbit {words}", queue, load, **timer, **rest)
+
+
 MARKED = {"ecn": (NOT_ECT, ECT_1, ECT_0, CE)}
 MS = 10**6
+ESTIMATED = {"bytemode": True, "dq_rate_estimator": True}
 SCENARIOS = [
     Scenario("TBF, FIFO of 60 kB", 6_250_000, 3000, "bfifo limit 60000", {"bytes": 60_000}, 1.1),
     Scenario("TBF, large burst", 3_125_000, 100_000, "bfifo limit 30000", {"bytes": 30_000}, 0.95, pause_s=0.5),
@@ -137,6 +156,21 @@ SCENARIOS = [
         timer_ns=490 * MS,
     ),
     _pie("constant rate", 5_000_000, 1.03, "ecn", {"ecn": True}, burst=0, loads=(1.0, 0.8), **MARKED),
+    _fair_pie("10 % too much", 15_625_000, 1.1),
+    _fair_pie("twice too much, small limit", 15_625_000, 2.0, "limit 100", {"limit": 100}),
+    _fair_pie("marking", 15_625_000, 1.05, "ecn ecn_prob 60", {"ecn": True, "ecn_prob": 60}),
+    _fair_pie("fast link, many flows", 31_250_000, 1.2, flows=200),
+    _fair_pie("small quantum, changing load", 6_250_000, 1.2, "quantum 300", {"quantum": 300}, loads=(0.6, 1.3, 3.0)),
+    _fair_pie("in and out, estimated rate", 6_250_000, 1.5, "bytemode dq_rate_estimator", ESTIMATED, loads=(2.0, 0.2)),
+    _red("5 % too much", 6_250_000, 1.05),
+    _red("twice too much", 6_250_000, 2.0),
+    _red("near the rate", 6_250_000, 0.97),
+    _red("marking", 6_250_000, 1.1, "ecn", **MARKED),
+    _red("marking, dropping above", 6_250_000, 1.1, "ecn harddrop", loads=(0.8, 1.2, 1.5), **MARKED),
+    _red("marking without drops", 6_250_000, 1.2, "ecn nodrop", **MARKED),
+    _red("adaptive", 6_250_000, 1.1, "ecn adaptive", loads=(0.8, 1.1, 1.5), **MARKED),
+    _red("constant rate, adaptive", 5_000_000, 1.05, "adaptive", burst=0, loads=(0.5, 1.2, 0.9, 1.6)),
+    _red("constant rate, quiet times", 5_000_000, 1.3, burst=0, pause_s=0.1),
 ]
 """The virtual kernel's clock ticks every 256 ns, so at these rates a byte takes a multiple of that. At higher rates
 more packets arrive within the microsecond by which its timers may be late. That changes no arithmetic, only which

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::parameters::{CodelParameters, FqCodelParameters, PieParameters};
+use crate::parameters::{
+    CodelParameters, FqCodelParameters, FqPieParameters, PieParameters, RedParameters,
+};
 
 /// What a link does to the packets that travel one way. Everything is optional: the default passes
 /// packets unchanged and at once.
@@ -141,6 +143,8 @@ pub enum Queue {
     Codel(CodelParameters),
     FqCodel(FqCodelParameters),
     Pie(PieParameters),
+    FqPie(FqPieParameters),
+    Red(RedParameters),
 }
 
 impl Queue {
@@ -151,7 +155,7 @@ impl Queue {
 
     /// Whether it has a queue for each flow.
     pub(crate) fn tells_flows_apart(self) -> bool {
-        matches!(self, Queue::FqCodel(_))
+        matches!(self, Queue::FqCodel(_) | Queue::FqPie(_))
     }
 }
 

@@ -7,16 +7,20 @@
 mod codel;
 mod fifo;
 mod fq_codel;
+mod fq_pie;
 mod pie;
+pub(crate) mod red;
 mod rounds;
 
-use crate::direction::{Direction, Queue};
+use crate::direction::{Direction, Queue, Rate};
 use crate::item::Item;
 
 use codel::Codel;
 use fifo::Fifo;
 use fq_codel::FqCodel;
+use fq_pie::FqPie;
 use pie::Pie;
+use red::Red;
 
 /// A packet queue in front of a rate. Times are ns and never go back.
 pub(crate) trait Discipline: Send {
@@ -43,6 +47,11 @@ pub(crate) fn discipline(direction: &Direction) -> Box<dyn Discipline> {
         Some(Queue::Codel(parameters)) => Box::new(Codel::new(parameters)),
         Some(Queue::FqCodel(parameters)) => Box::new(FqCodel::new(parameters)),
         Some(Queue::Pie(parameters)) => Box::new(Pie::new(parameters)),
+        Some(Queue::FqPie(parameters)) => Box::new(FqPie::new(parameters)),
+        Some(Queue::Red(parameters)) => {
+            let bucket = matches!(direction.rate, Some(Rate::Bucket { .. }));
+            Box::new(Red::new(parameters, !bucket))
+        }
         drop_tail => Box::new(Fifo::new(drop_tail)),
     }
 }

@@ -62,7 +62,9 @@ pub use fate::{Decision, Ecn, Fate, Packet, Party};
 pub use interval::binomial_interval;
 pub use loss::expected_losses;
 pub use moves::{MOST_MOVES, Move, New, Place, Sightings, validate_moves};
-pub use parameters::{CodelParameters, FqCodelParameters, PieParameters};
+pub use parameters::{
+    CodelParameters, FqCodelParameters, FqPieParameters, PieParameters, RedParameters,
+};
 pub use path::Path;
 pub use tally::Tally;
 pub use validate::{Invalid, LONGEST_NS};

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::validate::{Invalid, within};
+use crate::discipline::red;
+use crate::validate::{Invalid, require, within};
 
 /// Linux counts these times in 32 bits, in units of 1024 ns for CoDel, half of which are the past.
 const LONGEST_NS: u64 = 1 << 41;
@@ -159,5 +160,134 @@ impl Default for PieParameters {
             bytemode: false,
             dq_rate_estimator: false,
         }
+    }
+}
+
+/// Parameters of FQ-PIE; some are PIE's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FqPieParameters {
+    /// Packets that may wait in all flows.
+    pub limit: u32,
+    /// Places for flows; flows whose hashes share one share a queue.
+    pub flows: u32,
+    /// Bytes that a flow may send in a round.
+    pub quantum: u32,
+    pub target_ns: u64,
+    pub tupdate_ns: u64,
+    pub alpha: u32,
+    pub beta: u32,
+    pub ecn: bool,
+    /// The probability up to which packets are marked, in per cent.
+    pub ecn_prob: u32,
+    pub bytemode: bool,
+    pub dq_rate_estimator: bool,
+}
+
+impl FqPieParameters {
+    pub(crate) fn validate(self, field: &str) -> Result<(), Invalid> {
+        self.pie().validate(field)?;
+        flows(field, self.flows, self.quantum)?;
+        within(&format!("{field}.ecn_prob"), self.ecn_prob.into(), 0, 100)
+    }
+
+    /// What each flow's queue is under.
+    pub(crate) fn pie(self) -> PieParameters {
+        PieParameters {
+            limit: self.limit,
+            target_ns: self.target_ns,
+            tupdate_ns: self.tupdate_ns,
+            alpha: self.alpha,
+            beta: self.beta,
+            ecn: self.ecn,
+            bytemode: self.bytemode,
+            dq_rate_estimator: self.dq_rate_estimator,
+        }
+    }
+}
+
+impl Default for FqPieParameters {
+    fn default() -> Self {
+        let pie = PieParameters::default();
+        FqPieParameters {
+            limit: 10_240,
+            flows: 1024,
+            quantum: 1500,
+            target_ns: pie.target_ns,
+            tupdate_ns: pie.tupdate_ns,
+            alpha: pie.alpha,
+            beta: pie.beta,
+            ecn: pie.ecn,
+            ecn_prob: 10,
+            bytemode: pie.bytemode,
+            dq_rate_estimator: pie.dq_rate_estimator,
+        }
+    }
+}
+
+/// Parameters of RED. `tc` demands the first three, and has defaults for the next that follow from them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RedParameters {
+    /// Bytes that may wait.
+    pub limit: u32,
+    /// The average backlog below which nothing is dropped, bytes.
+    pub min: u32,
+    /// The average backlog above which everything is, bytes.
+    pub max: u32,
+    /// Bytes of an average packet.
+    pub avpkt: u32,
+    /// Packets that may come at once.
+    pub burst: u32,
+    /// The share that is dropped just below `max`.
+    pub probability: f64,
+    /// The rate by which the average falls while nothing waits, bit/s.
+    pub bandwidth_bps: u64,
+    /// Packets that can be marked are, instead of being dropped.
+    #[serde(default)]
+    pub ecn: bool,
+    /// With `ecn`: above `max` packets are dropped all the same.
+    #[serde(default)]
+    pub harddrop: bool,
+    /// With `ecn`: packets that cannot be marked are kept.
+    #[serde(default)]
+    pub nodrop: bool,
+    /// `probability` is only the first one, and follows the average backlog.
+    #[serde(default)]
+    pub adaptive: bool,
+}
+
+impl RedParameters {
+    pub(crate) fn validate(self, field: &str) -> Result<(), Invalid> {
+        let least = |name: &str, value| within(&format!("{field}.{name}"), value, 1, 1 << 30);
+        least("min", self.min.into())?;
+        least("max", self.max.into())?;
+        least("avpkt", self.avpkt.into())?;
+        least("burst", self.burst.into())?;
+        within(
+            &format!("{field}.limit"),
+            self.limit.into(),
+            1500,
+            u32::MAX.into(),
+        )?;
+        within(
+            &format!("{field}.bandwidth_bps"),
+            self.bandwidth_bps,
+            1000,
+            1 << 40,
+        )?;
+        require(
+            !self.nodrop || self.ecn,
+            &format!("{field}.nodrop"),
+            self.nodrop,
+            "only with ecn",
+        )?;
+        red::Law::new(self)
+            .map(drop)
+            .map_err(|(name, allowed)| Invalid {
+                field: format!("{field}.{name}"),
+                value: format!("{self:?}"),
+                allowed: allowed.into(),
+            })
     }
 }

@@ -117,6 +117,8 @@ impl Direction {
             Queue::Codel(codel) => codel.validate("queue.codel"),
             Queue::FqCodel(fq) => fq.validate("queue.fq_codel"),
             Queue::Pie(pie) => pie.validate("queue.pie"),
+            Queue::FqPie(fq) => fq.validate("queue.fq_pie"),
+            Queue::Red(red) => red.validate("queue.red"),
         }
     }
 

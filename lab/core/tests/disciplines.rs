@@ -191,11 +191,44 @@ fn any_queue() -> impl Strategy<Value = Queue> {
                 ..pie
             }
         });
+        let fq_pie =
+            (1u32..8, 256u32..4000, 0u32..=100).prop_map(move |(flows, quantum, ecn_prob)| {
+                Queue::FqPie(FqPieParameters {
+                    limit,
+                    flows,
+                    quantum,
+                    target_ns,
+                    tupdate_ns: interval_ns + MS,
+                    ecn,
+                    ecn_prob,
+                    ..FqPieParameters::default()
+                })
+            });
+        let red = (2u32..20, 1u32..20, 1u32..20, 0.01..0.99, any::<[bool; 3]>());
+        let red = red.prop_map(
+            move |(min, span, more, probability, [harddrop, nodrop, adaptive])| {
+                Queue::Red(RedParameters {
+                    limit: limit * 1500,
+                    min: min * 500,
+                    max: (min + span) * 500,
+                    avpkt: 500,
+                    burst: min + more,
+                    probability,
+                    bandwidth_bps: 10_000_000,
+                    ecn,
+                    harddrop,
+                    nodrop: ecn && nodrop,
+                    adaptive,
+                })
+            },
+        );
         prop_oneof![
             Just(Queue::Codel(codel)),
             fq,
             Just(Queue::Packets(limit.into())),
             pie.prop_map(Queue::Pie),
+            fq_pie,
+            red,
         ]
     })
 }

@@ -1,4 +1,4 @@
-//! PIE where RFC 8033 says what to expect. That it decides as Linux's does is shown by
+//! PIE, FQ-PIE and RED: what each does where its paper says what to expect. That they decide as Linux's do is shown by
 //! bench/queue_accuracy.
 
 mod common;
@@ -43,7 +43,11 @@ fn settled_wait(decisions: &[(u64, Decision)]) -> f64 {
 
 #[test]
 fn pie_holds_its_target_by_dropping_what_is_too_much() {
-    for queue in [r#"{"pie": {}}"#, r#"{"pie": {"dq_rate_estimator": true}}"#] {
+    for queue in [
+        r#"{"pie": {}}"#,
+        r#"{"pie": {"dq_rate_estimator": true}}"#,
+        r#"{"fq_pie": {}}"#,
+    ] {
         let decisions = overload(queue, 1.25, 60, Ecn::NotEct);
         let late = &decisions[decisions.len() / 2..];
         assert!((share(late, dropped) - 0.2).abs() < 0.01, "{queue}");
@@ -62,6 +66,87 @@ fn pie_marks_up_to_a_tenth_and_then_drops() {
     assert!(share(&little, |decision| decision.marked) > 0.01);
     let much = overload(marking, 1.25, 60, Ecn::Ect0);
     assert!(share(&much[much.len() / 2..], dropped) > 0.15);
+    let fair = r#"{"fq_pie": {"ecn": true, "ecn_prob": 100}}"#;
+    assert_eq!(share(&overload(fair, 1.1, 1, Ecn::Ect1), dropped), 0.0);
     let incapable = overload(marking, 1.25, 10, Ecn::NotEct);
     assert_eq!(share(&incapable, |decision| decision.marked), 0.0);
+}
+
+#[test]
+fn fq_pie_drops_from_the_flow_that_sends_too_much() {
+    let direction = direction(r#"{"rate": {"bps": 10000000}, "queue": {"fq_pie": {}}}"#);
+    let (greedy, modest) = (1 << 22, 1 << 30);
+    let flow =
+        |flow, gap: u64| (0..20 * S / gap).map(move |i| (i * gap, Packet { flow, ..tcp(1500) }));
+    let mut packets: Vec<_> = flow(greedy, 800_000).chain(flow(modest, 10 * MS)).collect();
+    packets.sort_by_key(|packet| packet.0);
+    let decisions = Path::new(&direction, 1).decisions(packets.iter().copied());
+    let lost = |flow| {
+        let both = packets.iter().zip(&decisions);
+        both.filter(|((_, packet), decision)| packet.flow == flow && dropped(decision))
+            .count()
+    };
+    assert!(lost(greedy) > 1000);
+    assert_eq!(lost(modest), 0);
+}
+
+const RED: &str = r#""limit": 400000, "min": 30000, "max": 90000, "avpkt": 1000, "burst": 55, "probability": 0.02, "bandwidth_bps": 10000000"#;
+
+#[test]
+fn red_drops_by_its_probability_and_all_above_its_maximum() {
+    let red = |more: &str| format!(r#"{{"red": {{{RED}{more}}}}}"#);
+    // 1 % too much: the average settles where about 1 % are dropped, between the thresholds.
+    let decisions = overload(&red(""), 1.01, 120, Ecn::NotEct);
+    let late = &decisions[decisions.len() / 2..];
+    assert!((share(late, dropped) - 0.01).abs() < 0.003);
+    let wait = settled_wait(&decisions) / 1e9 * 10e6 / 8.0;
+    assert!((30e3..90e3).contains(&wait), "{wait} bytes");
+    // A quarter too much: the average is at the maximum.
+    let wait = settled_wait(&overload(&red(""), 1.25, 30, Ecn::NotEct)) / 1e9 * 10e6 / 8.0;
+    assert!((80e3..100e3).contains(&wait), "{wait} bytes");
+    // An adaptive probability brings it back to the middle.
+    let wait = settled_wait(&overload(
+        &red(r#", "adaptive": true"#),
+        1.1,
+        120,
+        Ecn::NotEct,
+    ));
+    assert!(
+        (50e3..72e3).contains(&(wait / 1e9 * 10e6 / 8.0)),
+        "{wait} ns"
+    );
+}
+
+#[test]
+fn red_marks_what_it_may_and_drops_or_keeps_the_rest() {
+    let red = |more: &str| format!(r#"{{"red": {{{RED}, "ecn": true{more}}}}}"#);
+    let lost = |queue: &str, ecn| share(&overload(queue, 1.25, 1, ecn), dropped);
+    assert_eq!(lost(&red(""), Ecn::Ect0), 0.0);
+    assert!(lost(&red(""), Ecn::NotEct) > 0.1);
+    assert!(lost(&red(r#", "harddrop": true"#), Ecn::Ect0) > 0.1);
+    assert_eq!(lost(&red(r#", "nodrop": true"#), Ecn::NotEct), 0.0);
+    // The limit holds in any case.
+    assert!(share(&overload(&red(""), 2.0, 10, Ecn::Ect0), dropped) > 0.3);
+}
+
+#[test]
+fn the_average_of_red_falls_while_nothing_waits() {
+    let first_is_dropped = |rate: &str, pause: u64| {
+        let queue = format!(
+            r#"{{"rate": {{"bps": 10000000{rate}}}, "queue": {{"red": {{{RED}, "ecn": true}}}}}}"#
+        );
+        let capable = Packet {
+            ecn: Ecn::Ect0,
+            ..tcp(1500)
+        };
+        let mut packets: Vec<_> = (0..2000).map(|i| (i * 500_000, capable)).collect();
+        packets.push((S + pause, tcp(1500)));
+        let decisions = Path::new(&direction(&queue), 1).decisions(packets);
+        dropped(&decisions[2000])
+    };
+    // The queue is empty 320 ms after a second of twice too much.
+    assert!(first_is_dropped("", 350 * MS));
+    assert!(!first_is_dropped("", 20 * S));
+    // Not behind a token bucket, where Linux's RED does not notice that nothing waits.
+    assert!(first_is_dropped(r#", "burst_bytes": 3000"#, 20 * S));
 }

@@ -2,8 +2,8 @@
 
 use h123_link::{
     AggregationParameters, Blackout, Change, CodelParameters, Direction, Distribution, EcnPolicy,
-    FqCodelParameters, GilbertElliott, Jitter, LONGEST_NS, Loss, Mtu, PieParameters,
-    PolicerParameters, Queue, Rate, Reorder, Udp,
+    FqCodelParameters, FqPieParameters, GilbertElliott, Jitter, LONGEST_NS, Loss, Mtu,
+    PieParameters, PolicerParameters, Queue, Rate, RedParameters, Reorder, Udp,
 };
 use proptest::prelude::*;
 
@@ -125,6 +125,8 @@ fn any_queue() -> impl Strategy<Value = Queue> {
         codel,
         fq,
         any_pie().prop_map(Queue::Pie),
+        any_fq_pie().prop_map(Queue::FqPie),
+        any_red().prop_map(Queue::Red),
     ]
 }
 
@@ -146,6 +148,60 @@ fn any_pie() -> impl Strategy<Value = PieParameters> {
                 bytemode,
                 dq_rate_estimator,
             }
+        },
+    )
+}
+
+fn any_fq_pie() -> impl Strategy<Value = FqPieParameters> {
+    (any_pie(), 1..2000u32, 256..4000u32, 0..=100u32).prop_map(|(pie, flows, quantum, ecn_prob)| {
+        FqPieParameters {
+            limit: pie.limit,
+            flows,
+            quantum,
+            target_ns: pie.target_ns,
+            tupdate_ns: pie.tupdate_ns,
+            alpha: pie.alpha,
+            beta: pie.beta,
+            ecn: pie.ecn,
+            ecn_prob,
+            bytemode: pie.bytemode,
+            dq_rate_estimator: pie.dq_rate_estimator,
+        }
+    })
+}
+
+/// A burst a little above `min / avpkt` suits nearly all.
+fn any_red() -> impl Strategy<Value = RedParameters> {
+    let thresholds = (1..50_000u32, 1..50_000u32, 100..1500u32, 1..50u32);
+    let limit = prop_oneof![1500..100_000u32, 1500..=u32::MAX];
+    let numbers = (limit, 0.001..0.999f64, 1000..2_000_000_000u64);
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    (thresholds, numbers, flags).prop_filter_map(
+        "parameters that do not work together",
+        |(
+            (min, span, avpkt, more),
+            (limit, probability, bandwidth_bps),
+            (ecn, harddrop, nodrop, adaptive),
+        )| {
+            let red = RedParameters {
+                limit,
+                min,
+                max: min + span,
+                avpkt,
+                burst: min / avpkt + more,
+                probability,
+                bandwidth_bps,
+                ecn,
+                harddrop,
+                nodrop: ecn && nodrop,
+                adaptive,
+            };
+            let direction = Direction {
+                rate: Some(Rate::Constant { bps: 1 }),
+                queue: Some(Queue::Red(red)),
+                ..Direction::default()
+            };
+            direction.validate().is_ok().then_some(red)
         },
     )
 }

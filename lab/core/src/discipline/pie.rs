@@ -11,7 +11,7 @@ const UNIT: u32 = 6;
 /// A probability of 1.
 const CERTAIN: u64 = u64::MAX >> 8;
 /// A probability of a hundredth.
-const PER_CENT: u64 = CERTAIN / 100;
+pub(crate) const PER_CENT: u64 = CERTAIN / 100;
 const UNITS_PER_S: u64 = 1_000_000_000 >> UNIT;
 /// With a shorter burst, after a quiet time, nothing is dropped.
 const BURST: u64 = 150_000_000 >> UNIT;

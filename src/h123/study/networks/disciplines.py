@@ -42,3 +42,30 @@ class Pie(LinkModel):
     ecn: bool
     bytemode: bool
     dq_rate_estimator: bool
+
+
+class FqPie(Pie):
+    """The parameters of the queue discipline FQ-PIE."""
+
+    flows: int
+    quantum: int
+    """Bytes."""
+    ecn_prob: int
+    """Percent."""
+
+
+class Red(LinkModel):
+    """The parameters of the queue discipline RED (Floyd and Jacobson 1993). Sizes are in bytes."""
+
+    limit: int
+    min: int
+    max: int
+    avpkt: int
+    burst: int
+    """Packets."""
+    probability: float
+    bandwidth_bps: int
+    ecn: bool
+    harddrop: bool
+    nodrop: bool
+    adaptive: bool

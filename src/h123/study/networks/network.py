@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from h123.base.units import format_rate
-from h123.study.networks.disciplines import Codel, FqCodel, LinkModel, Pie
+from h123.study.networks.disciplines import Codel, FqCodel, FqPie, LinkModel, Pie, Red
 
 Resolved = dict[str, Any]
 """A complete study or network as JSON. `resolved` writes it, and `from_resolved` reads it."""
@@ -42,6 +42,8 @@ class Queue(LinkModel):
     codel: Codel | None = None
     fq_codel: FqCodel | None = None
     pie: Pie | None = None
+    fq_pie: FqPie | None = None
+    red: Red | None = None
 
     @property
     def marks(self) -> bool:
@@ -321,6 +323,8 @@ def _discipline(queue: Queue) -> str | None:
         "CoDel": queue.codel,
         "FQ-CoDel": queue.fq_codel,
         "PIE": queue.pie,
+        "FQ-PIE": queue.fq_pie,
+        "RED": queue.red,
     }
     for name, managed in disciplines.items():
         if managed:

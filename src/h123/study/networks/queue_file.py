@@ -3,20 +3,20 @@
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, StrictBool, StrictInt, Tag
+from pydantic import BeforeValidator, Discriminator, Field, StrictBool, StrictInt, Tag, model_validator
 
 from h123.base.complaints import choose, excerpt
 from h123.base.strict import Strict
 from h123.base.units import parse_delay, parse_size
 from h123.study.networks import disciplines
 from h123.study.networks import network as resolved
-from h123.study.quantities import Duration
+from h123.study.quantities import BitRate, Duration, Share, Size
 
 FULL_PACKET_BYTES = 1500
 MOST_BYTES, MOST_PACKETS = 1_000_000_000, 1_000_000
 LEAST_TIME, MOST_TIME = 1024, 60 * 10**9
 """The range of a discipline's times, ns. Linux counts them in units of 1024 ns."""
-DISCIPLINES = ("fifo", "codel", "fq_codel", "pie")
+DISCIPLINES = ("fifo", "codel", "fq_codel", "pie", "fq_pie", "red")
 
 Packets = Annotated[StrictInt, Field(ge=1, le=MOST_PACKETS)]
 Time = Annotated[Duration, Field(ge=LEAST_TIME, le=MOST_TIME)]
@@ -25,6 +25,7 @@ Flows = Annotated[StrictInt, Field(ge=1, le=65_536)]
 Quantum = Annotated[StrictInt, Field(ge=256, le=1 << 20)]
 Factor = Annotated[StrictInt, Field(ge=0, le=32)]
 """A factor of PIE, in sixteenths."""
+Bytes = Annotated[Size, Field(ge=1, le=MOST_BYTES)]
 
 
 def _read_limit(value: Any) -> resolved.Queue:
@@ -120,12 +121,9 @@ class FqCodelFile(_ControlledDelay):
         return resolved.Queue(fq_codel=fair)
 
 
-class PieFile(Strict):
-    """`{discipline: pie, limit: 1000, target: 15ms}` (RFC 8033)."""
+class _Proportional(Strict):
+    """What PIE and FQ-PIE have in common."""
 
-    discipline: Literal["pie"]
-    limit: Packets = 1000
-    """Packets that may wait."""
     target: Time = 15_000_000
     """The wait that the drops aim at."""
     tupdate: Annotated[Duration, Field(ge=1_000_000, le=MOST_TIME)] = 15_000_000
@@ -141,10 +139,125 @@ class PieFile(Strict):
     dq_rate_estimator: StrictBool = False
     """Whether the wait is estimated from the backlog and the rate at which packets leave, instead of measured."""
 
+    def _law(self) -> dict[str, Any]:
+        same = ("alpha", "beta", "ecn", "bytemode", "dq_rate_estimator")
+        return {
+            "target_ns": self.target,
+            "tupdate_ns": self.tupdate,
+            **{name: getattr(self, name) for name in same},
+        }
+
+
+class PieFile(_Proportional):
+    """`{discipline: pie, limit: 1000, target: 15ms}` (RFC 8033)."""
+
+    discipline: Literal["pie"]
+    limit: Packets = 1000
+    """Packets that may wait."""
+
     def resolve(self) -> resolved.Queue:
         """Convert it to the lab's form."""
-        values = self.model_dump(exclude={"discipline", "target", "tupdate"})
-        return resolved.Queue(pie=disciplines.Pie(target_ns=self.target, tupdate_ns=self.tupdate, **values))
+        return resolved.Queue(pie=disciplines.Pie(limit=self.limit, **self._law()))
+
+
+class FqPieFile(_Proportional):
+    """`{discipline: fq_pie, limit: 10240, flows: 1024, quantum: 1500}`: PIE for each flow."""
+
+    discipline: Literal["fq_pie"]
+    limit: Packets = 10_240
+    """Packets that may wait in all flows together."""
+    flows: Flows = 1024
+    """The number of queues. Flows whose hashes choose the same queue share it."""
+    quantum: Quantum = FULL_PACKET_BYTES
+    """Bytes that a flow may send in each round."""
+    ecn_prob: Annotated[StrictInt, Field(ge=0, le=100)] = 10
+    """The probability up to which packets are marked, in percent."""
+
+    def resolve(self) -> resolved.Queue:
+        """Convert it to the lab's form."""
+        fair = disciplines.FqPie(
+            limit=self.limit, flows=self.flows, quantum=self.quantum, ecn_prob=self.ecn_prob, **self._law()
+        )
+        return resolved.Queue(fq_pie=fair)
+
+
+class RedFile(Strict):
+    """`{discipline: red, limit: 400kB, avpkt: 1000}` (Floyd and Jacobson 1993)."""
+
+    discipline: Literal["red"]
+    limit: Annotated[Bytes, Field(ge=FULL_PACKET_BYTES)]
+    """Bytes that may wait."""
+    avpkt: Bytes
+    """The size of an average packet in bytes."""
+    min: Bytes | None = None
+    """The average backlog above which packets may be dropped; a third of `max` by default."""
+    max: Bytes | None = None
+    """The average backlog above which all packets are dropped; 3 times `min`, or a quarter of `limit`, by default."""
+    burst: Packets | None = None
+    """Packets that may arrive at once; (2 min + max) / (3 avpkt) by default."""
+    probability: Annotated[Share, Field(gt=0, lt=1)] = 0.02
+    """The share of packets that are dropped at `max`."""
+    bandwidth: Annotated[BitRate, Field(ge=1000, le=10**12)] = 10_000_000
+    """The rate at which the average falls while nothing waits. Behind a token bucket it does not fall, which is what
+    Linux does too."""
+    ecn: StrictBool = False
+    """Whether ECN-capable packets are marked instead of dropped."""
+    harddrop: StrictBool = False
+    """Whether packets above `max` are dropped even if they could be marked."""
+    nodrop: StrictBool = False
+    """Whether packets that cannot be marked are kept."""
+    adaptive: StrictBool = False
+    """Whether `probability` adapts to the average backlog."""
+
+    @model_validator(mode="after")
+    def _works(self) -> "RedFile":
+        red = self._red()
+        if self.nodrop and not self.ecn:
+            raise ValueError("`nodrop` has no effect without `ecn: true`")
+        if not red.min < red.max:
+            raise ValueError(f"`min` must be less than `max`; they are {red.min} and {red.max} bytes")
+        if red.probability * 2**31 <= red.max - red.min:
+            raise ValueError(
+                f"`probability` must be greater than (max - min) / 2^31, {(red.max - red.min) / 2**31:.3g}"
+            )
+        if not _follows(red):
+            raise ValueError(
+                f"with a `burst` of {red.burst} packets the average cannot follow; write one from min / avpkt, "
+                f"{red.min / red.avpkt:.3g}, to a few times that, and a `min` greater than `avpkt`"
+            )
+        return self
+
+    def _red(self) -> disciplines.Red:
+        most = self.max or (self.min * 3 if self.min else self.limit // 4)
+        least = self.min or most // 3
+        return disciplines.Red(
+            limit=self.limit,
+            min=least,
+            max=most,
+            avpkt=self.avpkt,
+            burst=self.burst or max((2 * least + most) // (3 * self.avpkt), 1),
+            probability=self.probability,
+            bandwidth_bps=self.bandwidth,
+            ecn=self.ecn,
+            harddrop=self.harddrop,
+            nodrop=self.nodrop,
+            adaptive=self.adaptive,
+        )
+
+    def resolve(self) -> resolved.Queue:
+        """Convert it to the lab's form."""
+        return resolved.Queue(red=self._red())
+
+
+def _follows(red: disciplines.Red) -> bool:
+    """Whether `tc` finds a weight 1 / 2^n of a packet in the average, and one with which Linux can calculate."""
+    packets = red.burst + 1 - red.min / red.avpkt
+    fits = (n for n in range(1, 32) if 1 <= packets <= (1 - (1 - 0.5**n) ** red.burst) * 2.0**n)
+    weight = next(fits, None)
+    if weight is None or red.max.bit_length() + weight >= 32:
+        return False
+    packet_us = red.avpkt * 8e6 / red.bandwidth_bps
+    return packet_us < 2**28 and packet_us * 2.0**weight < 2**31
 
 
 def _kind_of_queue(value: Any) -> str:
@@ -157,6 +270,8 @@ QueueFile = Annotated[
     | Annotated[CodelFile, Tag("codel")]
     | Annotated[FqCodelFile, Tag("fq_codel")]
     | Annotated[PieFile, Tag("pie")]
+    | Annotated[FqPieFile, Tag("fq_pie")]
+    | Annotated[RedFile, Tag("red")]
     | Annotated[Limit, Tag("drop-tail")],
     Discriminator(_kind_of_queue),
 ]
