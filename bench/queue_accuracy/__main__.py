@@ -142,6 +142,7 @@ def _apart(link: Link, packets: list[Packet]) -> list[Packet]:
     """Move packets that would arrive when another packet leaves or a timer comes, because the player's work may make
     the kernel's timers late."""
     offsets, moved = [offset for offset, *_ in packets], True
+    period = link.scenario.ticks_ns or (None if link.scenario.timer_ns is None else TICK_NS)
     for _ in range(MOST_MOVES):
         for number in range(1, len(offsets)):
             offsets[number] = max(offsets[number], offsets[number - 1] + BETWEEN_NS)
@@ -150,7 +151,7 @@ def _apart(link: Link, packets: list[Packet]) -> list[Packet]:
         for number, offset in enumerate(offsets):
             place = bisect.bisect_left(departures, offset - GUARD_NS)
             at_departure = place < len(departures) and departures[place] <= offset + GUARD_NS
-            at_tick = link.scenario.timer_ns is not None and (offset + GUARD_NS) % TICK_NS <= 2 * GUARD_NS
+            at_tick = period is not None and (offset + GUARD_NS) % period <= 2 * GUARD_NS
             if (at_departure and departures[place] != offset) or at_tick:
                 offsets[number] += 2 * GUARD_NS + number % 7 * 1000
                 moved = True

@@ -38,8 +38,8 @@ DRAW = struct.Struct("=Q")
 HEADER, DRAW_AT = 20, 24
 LEAD_S = 2.0
 """The time from the setup of the disciplines to the first packet, in which token buckets fill."""
-TICK_NS = 10_000_000
-"""The tick of the kernel's timers. Offsets of packets count from a tick."""
+TICK_NS = 80_000_000
+"""A multiple of the periods of the kernel's timers (10 ms) and of DualPI2's (16 ms), from which offsets count."""
 NAP_NS = 1_000_000
 """The time between two reads of the device. Fewer packets leave in it than the device holds."""
 

@@ -30,6 +30,8 @@ class Scenario:
     sizes: tuple[int, int] = (64, 1500)
     loads: tuple[float, ...] = (1.0,)
     """The load changes: by one of these factors after the other, for 2000 packets each."""
+    ticks_ns: int | None = None
+    """The period of timers that come at its multiples in both, whenever the discipline was made."""
     timer_ns: int | None = None
     """From when the discipline was made to a time from which the link's timers come when its timers do."""
 
@@ -115,6 +117,12 @@ def _red(name: str, bps: int, load: float, words: str = "", burst: int = 3000, *
     return Scenario(f"RED, {name}", bps, burst, f"red {texts}bandwidth 5mbit {words}", queue, load, **timer, **rest)
 
 
+def _dual(name: str, bps: int, load: float, **rest: Any) -> Scenario:
+    """Debian 12's `tc` knows no parameters of DualPI2: all have their defaults."""
+    rest = {"ecn": (NOT_ECT, ECT_1, ECT_0, CE), "ticks_ns": 16 * MS, **rest}
+    return Scenario(f"DualPI2, {name}", bps, 3000, "dualpi2", {"dualpi2": {}}, load, **rest)
+
+
 MARKED = {"ecn": (NOT_ECT, ECT_1, ECT_0, CE)}
 MS = 10**6
 ESTIMATED = {"bytemode": True, "dq_rate_estimator": True}
@@ -171,6 +179,12 @@ SCENARIOS = [
     _red("adaptive", 6_250_000, 1.1, "ecn adaptive", loads=(0.8, 1.1, 1.5), **MARKED),
     _red("constant rate, adaptive", 5_000_000, 1.05, "adaptive", burst=0, loads=(0.5, 1.2, 0.9, 1.6)),
     _red("constant rate, quiet times", 5_000_000, 1.3, burst=0, pause_s=0.1),
+    _dual("10 % too much", 15_625_000, 1.1),
+    _dual("near the rate", 6_250_000, 0.98),
+    _dual("classic traffic", 6_250_000, 1.1, ecn=(NOT_ECT, ECT_0)),
+    _dual("scalable traffic", 6_250_000, 1.1, ecn=(ECT_1,), loads=(0.8, 1.1)),
+    _dual("little classic traffic, changing load", 6_250_000, 1.0, ecn=(*[ECT_1] * 9, NOT_ECT), loads=(0.6, 1.3, 2.0)),
+    _dual("in and out of overload", 15_625_000, 1.0, loads=(3.0, 0.2)),
 ]
 """The virtual kernel's clock ticks every 256 ns, so at these rates a byte takes a multiple of that. At higher rates
 more packets arrive within the microsecond by which its timers may be late. That changes no arithmetic, only which

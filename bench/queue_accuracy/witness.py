@@ -18,6 +18,28 @@ _EDITS = (
     ),
     ("net/sched/sch_pie.c", "get_random_bytes(&rnd, 8)", f"rnd = {_DRAW}"),
     ("include/net/red.h", "get_random_u32()", f"(u32)({_DRAW} >> 32)"),
+    # DualPI2 rolls up to twice for a packet that it takes: with either half of the packet's draw.
+    (
+        "net/sched/sch_dualpi2.c",
+        "return get_random_u32() <= prob;",
+        f"u64 draw = {_DRAW};\n\n\th123_draw = draw << 32 | draw >> 32;\n\treturn (u32)(draw >> 32) <= prob;",
+    ),
+    (
+        "net/sched/sch_dualpi2.c",
+        "prob = READ_ONCE(q->pi2_prob);",
+        f"h123_draw = skb_headlen(skb) < {DRAW_AT + 8} ? 0 : *(u64 *)(skb->data + {DRAW_AT});\n"
+        "\tprob = READ_ONCE(q->pi2_prob);",
+    ),
+    # Its timer comes at multiples of its period, and calculates for the time at which it was due. As it is, it runs a
+    # little late, and later each time.
+    (
+        "net/sched/sch_dualpi2.c",
+        "return ktime_add_ns(ktime_get_ns(), q->pi2_tupdate);",
+        "return (ktime_get_ns() / q->pi2_tupdate + 1) * q->pi2_tupdate;",
+    ),
+    ("net/sched/sch_dualpi2.c", "now = ktime_get_ns();\n\tqc =", "now = hrtimer_get_expires(&q->pi2_timer);\n\tqc ="),
+    ("net/sched/sch_dualpi2.c", "*qdelay_c = qc ?", "*qdelay_c = qc && qc < now ?"),
+    ("net/sched/sch_dualpi2.c", "*qdelay_l = ql ?", "*qdelay_l = ql && ql < now ?"),
     # CBS is a constant rate: its device carries 10 Mbit/s, so that it does not round, and neither a packet that comes
     # nor a timer that is late changes when the next packets leave.
     ("drivers/net/tun.c", "SPEED_10000", "SPEED_10"),

@@ -22,6 +22,10 @@ impl Backlog {
         Some(item)
     }
 
+    pub fn first(&self) -> Option<&Item> {
+        self.items.front()
+    }
+
     pub fn len(&self) -> usize {
         self.items.len()
     }

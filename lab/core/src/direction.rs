@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::parameters::{
-    CodelParameters, FqCodelParameters, FqPieParameters, PieParameters, RedParameters,
+    CodelParameters, DualPi2Parameters, FqCodelParameters, FqPieParameters, PieParameters,
+    RedParameters,
 };
 
 /// What a link does to the packets that travel one way. Everything is optional: the default passes
@@ -145,6 +146,8 @@ pub enum Queue {
     Pie(PieParameters),
     FqPie(FqPieParameters),
     Red(RedParameters),
+    #[serde(rename = "dualpi2")]
+    DualPi2(DualPi2Parameters),
 }
 
 impl Queue {

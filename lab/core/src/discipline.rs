@@ -5,6 +5,7 @@
 //! docs/contracts/network.md names the version.
 
 mod codel;
+mod dualpi2;
 mod fifo;
 mod fq_codel;
 mod fq_pie;
@@ -16,6 +17,7 @@ use crate::direction::{Direction, Queue, Rate};
 use crate::item::Item;
 
 use codel::Codel;
+use dualpi2::DualPi2;
 use fifo::Fifo;
 use fq_codel::FqCodel;
 use fq_pie::FqPie;
@@ -48,6 +50,7 @@ pub(crate) fn discipline(direction: &Direction) -> Box<dyn Discipline> {
         Some(Queue::FqCodel(parameters)) => Box::new(FqCodel::new(parameters)),
         Some(Queue::Pie(parameters)) => Box::new(Pie::new(parameters)),
         Some(Queue::FqPie(parameters)) => Box::new(FqPie::new(parameters)),
+        Some(Queue::DualPi2(parameters)) => Box::new(DualPi2::new(parameters)),
         Some(Queue::Red(parameters)) => {
             let bucket = matches!(direction.rate, Some(Rate::Bucket { .. }));
             Box::new(Red::new(parameters, !bucket))

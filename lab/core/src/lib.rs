@@ -63,7 +63,8 @@ pub use interval::binomial_interval;
 pub use loss::expected_losses;
 pub use moves::{MOST_MOVES, Move, New, Place, Sightings, validate_moves};
 pub use parameters::{
-    CodelParameters, FqCodelParameters, FqPieParameters, PieParameters, RedParameters,
+    CodelParameters, DualPi2Parameters, FqCodelParameters, FqPieParameters, PieParameters,
+    RedParameters,
 };
 pub use path::Path;
 pub use tally::Tally;

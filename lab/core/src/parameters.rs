@@ -291,3 +291,66 @@ impl RedParameters {
             })
     }
 }
+
+/// Parameters of DualPI2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DualPi2Parameters {
+    /// Packets that may wait in both queues.
+    pub limit: u32,
+    /// The wait that the controller aims at.
+    pub target_ns: u64,
+    /// How often the probability is calculated.
+    pub tupdate_ns: u64,
+    /// How much the probability follows the wait, in 256ths of a Hertz.
+    pub alpha: u32,
+    /// How much it follows the wait's growth, in 256ths of a Hertz.
+    pub beta: u32,
+    /// How much more scalable packets are marked than the root of what classic ones are.
+    pub coupling_factor: u8,
+    /// Scalable packets that waited longer are marked in any case.
+    pub step_thresh_ns: u64,
+    /// In overload scalable packets are dropped too, or else only when the queue is full.
+    pub drop_overload: bool,
+    /// The weight of the classic queue, in per cent.
+    pub classic_protection: u8,
+}
+
+impl DualPi2Parameters {
+    pub(crate) fn validate(self, field: &str) -> Result<(), Invalid> {
+        // What Linux keeps in 32 bits.
+        let most = u32::MAX.into();
+        let gain = (1 << 31) - 1;
+        count(field, "limit", self.limit)?;
+        within(&format!("{field}.target_ns"), self.target_ns, 0, most)?;
+        time(field, "tupdate_ns", self.tupdate_ns, 1_000_000)?;
+        within(&format!("{field}.alpha"), self.alpha.into(), 1, gain)?;
+        within(&format!("{field}.beta"), self.beta.into(), 1, gain)?;
+        let coupling = self.coupling_factor.into();
+        within(&format!("{field}.coupling_factor"), coupling, 1, 255)?;
+        within(
+            &format!("{field}.step_thresh_ns"),
+            self.step_thresh_ns,
+            0,
+            most,
+        )?;
+        let protection = self.classic_protection.into();
+        within(&format!("{field}.classic_protection"), protection, 0, 100)
+    }
+}
+
+impl Default for DualPi2Parameters {
+    fn default() -> Self {
+        DualPi2Parameters {
+            limit: 10_000,
+            target_ns: 15_000_000,
+            tupdate_ns: 16_000_000,
+            alpha: 41,
+            beta: 819,
+            coupling_factor: 2,
+            step_thresh_ns: 1_000_000,
+            drop_overload: true,
+            classic_protection: 10,
+        }
+    }
+}

@@ -119,6 +119,7 @@ impl Direction {
             Queue::Pie(pie) => pie.validate("queue.pie"),
             Queue::FqPie(fq) => fq.validate("queue.fq_pie"),
             Queue::Red(red) => red.validate("queue.red"),
+            Queue::DualPi2(dual) => dual.validate("queue.dualpi2"),
         }
     }
 

@@ -1,4 +1,4 @@
-//! PIE, FQ-PIE and RED: what each does where its paper says what to expect. That they decide as Linux's do is shown by
+//! PIE, FQ-PIE, RED and DualPI2: what each does where its paper says what to expect. That they decide as Linux's do is shown by
 //! bench/queue_accuracy.
 
 mod common;
@@ -149,4 +149,37 @@ fn the_average_of_red_falls_while_nothing_waits() {
     assert!(!first_is_dropped("", 20 * S));
     // Not behind a token bucket, where Linux's RED does not notice that nothing waits.
     assert!(first_is_dropped(r#", "burst_bytes": 3000"#, 20 * S));
+}
+
+#[test]
+fn dualpi2_marks_scalable_packets_twice_as_often_as_the_root_of_what_it_drops() {
+    let direction = direction(
+        r#"{"rate": {"bps": 10000000}, "queue": {"dualpi2": {"step_thresh_ns": 1000000000}}}"#,
+    );
+    let gap = (1_200_000.0 / 1.05) as u64;
+    let packets: Vec<_> = (0..60 * S / gap)
+        .map(|i| {
+            let ecn = if i % 2 == 0 { Ecn::NotEct } else { Ecn::Ect1 };
+            (i * gap, Packet { ecn, ..tcp(1500) })
+        })
+        .collect();
+    let decisions = Path::new(&direction, 1).decisions(packets.iter().copied());
+    let late = packets.len() / 2..packets.len();
+    let of = |ecn: Ecn| -> Vec<_> {
+        let chosen = late.clone().filter(|&i| packets[i].1.ecn == ecn);
+        chosen.map(|i| (packets[i].0, decisions[i])).collect()
+    };
+    let (classic, scalable) = (of(Ecn::NotEct), of(Ecn::Ect1));
+    let (drops, marks) = (share(&classic, dropped), share(&scalable, |d| d.marked));
+    // All that is too much is dropped from half of the packets.
+    assert!((drops - 0.1).abs() < 0.01, "{drops}");
+    assert!(
+        (marks / (2.0 * drops.sqrt()) - 1.0).abs() < 0.1,
+        "{marks} {drops}"
+    );
+    assert_eq!(share(&scalable, dropped), 0.0);
+    assert_eq!(share(&classic, |d| d.marked), 0.0);
+    // The scalable ones hardly wait; the classic ones wait for as long as the target says.
+    assert!(settled_wait(&scalable) < 2e6);
+    assert!((10e6..20e6).contains(&settled_wait(&classic)));
 }

@@ -131,6 +131,7 @@ fn queue_packets(direction: &Direction, bytes: u32) -> Option<u64> {
         Queue::FqCodel(fq) => Some(fq.limit.into()),
         Queue::Pie(pie) => Some(pie.limit.into()),
         Queue::FqPie(fq) => Some(fq.limit.into()),
+        Queue::DualPi2(dual) => Some(dual.limit.into()),
         Queue::Red(red) => Some((red.limit / bytes).into()),
     }
 }

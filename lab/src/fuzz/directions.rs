@@ -1,9 +1,10 @@
 //! Any valid direction of a link.
 
 use h123_link::{
-    AggregationParameters, Blackout, Change, CodelParameters, Direction, Distribution, EcnPolicy,
-    FqCodelParameters, FqPieParameters, GilbertElliott, Jitter, LONGEST_NS, Loss, Mtu,
-    PieParameters, PolicerParameters, Queue, Rate, RedParameters, Reorder, Udp,
+    AggregationParameters, Blackout, Change, CodelParameters, Direction, Distribution,
+    DualPi2Parameters, EcnPolicy, FqCodelParameters, FqPieParameters, GilbertElliott, Jitter,
+    LONGEST_NS, Loss, Mtu, PieParameters, PolicerParameters, Queue, Rate, RedParameters, Reorder,
+    Udp,
 };
 use proptest::prelude::*;
 
@@ -126,6 +127,7 @@ fn any_queue() -> impl Strategy<Value = Queue> {
         fq,
         any_pie().prop_map(Queue::Pie),
         any_fq_pie().prop_map(Queue::FqPie),
+        any_dualpi2().prop_map(Queue::DualPi2),
         any_red().prop_map(Queue::Red),
     ]
 }
@@ -171,6 +173,33 @@ fn any_fq_pie() -> impl Strategy<Value = FqPieParameters> {
 }
 
 /// A burst a little above `min / avpkt` suits nearly all.
+fn any_dualpi2() -> impl Strategy<Value = DualPi2Parameters> {
+    let times = (
+        0..=u64::from(u32::MAX),
+        1_000_000..1 << 41u64,
+        0..=u64::from(u32::MAX),
+    );
+    let gains = (1..1u32 << 31, 1..1u32 << 31, 1..=255u8);
+    let rest = (1..2000u32, any::<bool>(), 0..=100u8);
+    (times, gains, rest).prop_map(
+        |(
+            (target_ns, tupdate_ns, step_thresh_ns),
+            (alpha, beta, coupling_factor),
+            (limit, drop_overload, classic_protection),
+        )| DualPi2Parameters {
+            limit,
+            target_ns,
+            tupdate_ns,
+            alpha,
+            beta,
+            coupling_factor,
+            step_thresh_ns,
+            drop_overload,
+            classic_protection,
+        },
+    )
+}
+
 fn any_red() -> impl Strategy<Value = RedParameters> {
     let thresholds = (1..50_000u32, 1..50_000u32, 100..1500u32, 1..50u32);
     let limit = prop_oneof![1500..100_000u32, 1500..=u32::MAX];

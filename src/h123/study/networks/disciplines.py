@@ -69,3 +69,25 @@ class Red(LinkModel):
     harddrop: bool
     nodrop: bool
     adaptive: bool
+
+
+class DualPi2(LinkModel):
+    """The parameters of the queue discipline DualPI2 (RFC 9332)."""
+
+    limit: int
+    """Packets."""
+    target_ns: int
+    tupdate_ns: int
+    alpha: int
+    """In 256ths of a Hertz, like `beta`."""
+    beta: int
+    coupling_factor: int
+    step_thresh_ns: int
+    drop_overload: bool
+    classic_protection: int
+    """Percent."""
+
+    @property
+    def ecn(self) -> bool:
+        """Whether ECN-capable packets are marked: always."""
+        return True

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from h123.base.units import format_rate
-from h123.study.networks.disciplines import Codel, FqCodel, FqPie, LinkModel, Pie, Red
+from h123.study.networks.disciplines import Codel, DualPi2, FqCodel, FqPie, LinkModel, Pie, Red
 
 Resolved = dict[str, Any]
 """A complete study or network as JSON. `resolved` writes it, and `from_resolved` reads it."""
@@ -44,12 +44,23 @@ class Queue(LinkModel):
     pie: Pie | None = None
     fq_pie: FqPie | None = None
     red: Red | None = None
+    dualpi2: DualPi2 | None = None
 
     @property
     def marks(self) -> bool:
         """Whether the queue marks ECN-capable packets instead of dropping them."""
-        managed = self.codel or self.fq_codel
-        return managed is not None and managed.ecn
+        return any(managed.ecn for managed in self.disciplines().values() if managed)
+
+    def disciplines(self) -> dict[str, Codel | Pie | Red | DualPi2 | None]:
+        """Return all disciplines by their names, of which at most one is set."""
+        return {
+            "CoDel": self.codel,
+            "FQ-CoDel": self.fq_codel,
+            "PIE": self.pie,
+            "FQ-PIE": self.fq_pie,
+            "RED": self.red,
+            "DualPI2": self.dualpi2,
+        }
 
 
 class GilbertElliott(LinkModel):
@@ -319,14 +330,7 @@ def _describe(direction: Direction | None) -> str:
 
 def _discipline(queue: Queue) -> str | None:
     """Return the name of a queue's discipline, or None for a drop-tail queue."""
-    disciplines = {
-        "CoDel": queue.codel,
-        "FQ-CoDel": queue.fq_codel,
-        "PIE": queue.pie,
-        "FQ-PIE": queue.fq_pie,
-        "RED": queue.red,
-    }
-    for name, managed in disciplines.items():
+    for name, managed in queue.disciplines().items():
         if managed:
             return f"{name} with ECN" if managed.ecn else name
     return None

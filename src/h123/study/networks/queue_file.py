@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, StrictBool, StrictInt, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, StrictBool, StrictFloat, StrictInt, Tag, model_validator
 
 from h123.base.complaints import choose, excerpt
 from h123.base.strict import Strict
@@ -16,7 +16,7 @@ FULL_PACKET_BYTES = 1500
 MOST_BYTES, MOST_PACKETS = 1_000_000_000, 1_000_000
 LEAST_TIME, MOST_TIME = 1024, 60 * 10**9
 """The range of a discipline's times, ns. Linux counts them in units of 1024 ns."""
-DISCIPLINES = ("fifo", "codel", "fq_codel", "pie", "fq_pie", "red")
+DISCIPLINES = ("fifo", "codel", "fq_codel", "pie", "fq_pie", "red", "dualpi2")
 
 Packets = Annotated[StrictInt, Field(ge=1, le=MOST_PACKETS)]
 Time = Annotated[Duration, Field(ge=LEAST_TIME, le=MOST_TIME)]
@@ -249,6 +249,50 @@ class RedFile(Strict):
         return resolved.Queue(red=self._red())
 
 
+Gain = Annotated[StrictInt | StrictFloat, Field(ge=0.004, le=8_000_000)]
+"""A gain of DualPI2 in Hertz."""
+_GAIN_UNIT = 256
+
+
+class DualPi2File(Strict):
+    """`{discipline: dualpi2, target: 15ms, step_thresh: 1ms}` (RFC 9332): a classic queue and one for L4S."""
+
+    discipline: Literal["dualpi2"]
+    limit: Packets = 10_000
+    """Packets that may wait in both queues together."""
+    target: Annotated[Duration, Field(le=4 * 10**9)] = 15_000_000
+    """The wait in the classic queue that the controller aims at."""
+    tupdate: Annotated[Time, Field(ge=1_000_000)] = 16_000_000
+    """The time between two calculations of the probability."""
+    alpha: Gain = 0.16
+    """How much the probability follows the wait, in Hertz."""
+    beta: Gain = 3.2
+    """How much the probability follows the growth of the wait, in Hertz."""
+    coupling_factor: Annotated[StrictInt, Field(ge=1, le=255)] = 2
+    """How much more often L4S packets are marked than the square root of the classic probability."""
+    step_thresh: Annotated[Duration, Field(le=4 * 10**9)] = 1_000_000
+    """Every L4S packet that waited longer is marked."""
+    drop_on_overload: StrictBool = True
+    """Whether L4S packets are dropped in overload, too. Otherwise only a full queue drops them."""
+    classic_protection: Annotated[StrictInt, Field(ge=0, le=100)] = 10
+    """The weight of the classic queue in percent."""
+
+    def resolve(self) -> resolved.Queue:
+        """Convert it to the lab's form."""
+        dual = disciplines.DualPi2(
+            limit=self.limit,
+            target_ns=self.target,
+            tupdate_ns=self.tupdate,
+            alpha=round(self.alpha * _GAIN_UNIT),
+            beta=round(self.beta * _GAIN_UNIT),
+            coupling_factor=self.coupling_factor,
+            step_thresh_ns=self.step_thresh,
+            drop_overload=self.drop_on_overload,
+            classic_protection=self.classic_protection,
+        )
+        return resolved.Queue(dualpi2=dual)
+
+
 def _follows(red: disciplines.Red) -> bool:
     """Whether `tc` finds a weight 1 / 2^n of a packet in the average, and one with which Linux can calculate."""
     packets = red.burst + 1 - red.min / red.avpkt
@@ -272,6 +316,7 @@ QueueFile = Annotated[
     | Annotated[PieFile, Tag("pie")]
     | Annotated[FqPieFile, Tag("fq_pie")]
     | Annotated[RedFile, Tag("red")]
+    | Annotated[DualPi2File, Tag("dualpi2")]
     | Annotated[Limit, Tag("drop-tail")],
     Discriminator(_kind_of_queue),
 ]
