@@ -68,16 +68,21 @@ fn noted(bench: &Bench, ecn: u8) -> u64 {
 }
 
 #[test]
-fn codel_marks_what_is_ecn_capable_and_the_server_sees_it() {
-    for queue in [json!({"codel": {"ecn": true}}), json!({"fq_codel": {}})] {
-        let ([came, marked], up, bench) = crowd(queue, 2);
-        assert_eq!((came, &up["queue_dropped"]), (600, &json!(0)));
-        assert!(marked > 5, "{marked}");
-        assert_eq!(up["marked"], marked);
-        assert_eq!(
-            (noted(&bench, 2 + 4 + 8 * 3), noted(&bench, 2 + 8 * 2)),
-            (marked, 600 - marked)
-        );
+fn queues_mark_what_is_ecn_capable_and_the_server_sees_it() {
+    let red = json!({"limit": 150_000, "min": 6_000, "max": 15_000, "avpkt": 1500, "burst": 6,
+                     "probability": 0.5, "bandwidth_bps": 10_000_000, "ecn": true});
+    for (queue, field) in [
+        (json!({"codel": {"ecn": true}}), 2),
+        (json!({"fq_codel": {}}), 2),
+        (json!({"red": red}), 2),
+    ] {
+        let ([came, marked], up, bench) = crowd(queue.clone(), field);
+        assert_eq!((came, &up["queue_dropped"]), (600, &json!(0)), "{queue}");
+        assert!(marked > 5, "{queue} {marked}");
+        assert_eq!(up["marked"], marked, "{queue}");
+        let (with, without) = (field + 4 + 8 * 3, field + 8 * field);
+        let counted = (noted(&bench, with), noted(&bench, without));
+        assert_eq!(counted, (marked, 600 - marked), "{queue}");
     }
 }
 
