@@ -36,7 +36,7 @@ from h123.study.claims.claim import Claim, MeasurableClaim, WordedClaim
 from h123.study.claims.ledger import Ledger
 from h123.study.metrics.quantity import Needs
 from h123.study.metrics.table import METRICS
-from h123.study.networks import direction_file, network_file
+from h123.study.networks import direction_file, network_file, queue_file
 from h123.study.parameters import Parameters
 from h123.study.reader import StudyFile
 from h123.study.schema import ColumnSource, Samples
@@ -76,6 +76,12 @@ _STUDY: _Models = {
 _NETWORK: _Models = {
     "The file": network_file.NetworkFile,
     "A direction": direction_file.DirectionFile,
+    "queue: {discipline: codel}": queue_file.CodelFile,
+    "queue: {discipline: fq_codel}": queue_file.FqCodelFile,
+    "queue: {discipline: pie}": queue_file.PieFile,
+    "queue: {discipline: fq_pie}": queue_file.FqPieFile,
+    "queue: {discipline: red}": queue_file.RedFile,
+    "queue: {discipline: dualpi2}": queue_file.DualPi2File,
     "policer": direction_file.PolicerFile,
     "mtu": direction_file.MtuFile,
     "aggregation": direction_file.AggregationFile,
