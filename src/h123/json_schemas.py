@@ -1,7 +1,7 @@
-"""JSON Schemas of what h123 writes. `python -m h123.json_schemas docs/schemas`.
+"""Generates JSON Schemas for the files that h123 writes: `python -m h123.json_schemas docs/schemas`.
 
-They describe what a reader may rely on, in files of earlier versions too. A file may contain keys that its schema does
-not list. The docstring below a field is its description.
+The schemas describe what a reader may rely on, also in files from earlier versions. A file may contain keys that its
+schema does not list. The docstring below a field is its description.
 """
 
 import ast

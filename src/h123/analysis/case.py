@@ -59,7 +59,7 @@ class Evidence:
         return intervals(self._folder, samples, share)
 
     def damaged_trials(self) -> Mapping[str, str]:
-        """Return the damage to trials that had a valid attempt and have none now, by trial."""
+        """Return a description of the damage for each trial whose valid attempts are all damaged."""
         return self._folder.damaged_trials()
 
 

@@ -60,9 +60,9 @@ def start_campaign(
 ) -> Campaign:
     """Create a campaign of `study_file` in the folder `out`, after installing what the study needs.
 
-    `vouch` returns the known verifications of the subjects, or raises UserError if one must not be measured. `looks`:
-    the numbers of blocks at which to look at the results; the campaign begins with the first number. `precision`: the
-    interval width to reach (see `CampaignFolder.precision`). `shard`: the blocks that run here.
+    `vouch` returns the known verifications of the subjects, or raises UserError if a subject must not be measured.
+    `looks`: the numbers of blocks at which to look at the results; the campaign begins with the first number.
+    `precision`: the interval width to reach (see `CampaignFolder.precision`). `shard`: the blocks that run here.
     """
     study = load_study(study_file).scaled(scale).settled(clock=clock, transport=transport)
     plan = make_plan(study, blocks=looks[0] if looks else blocks, seed=seed, level_filter=level_filter)
@@ -117,7 +117,7 @@ def extend_campaign(
     out: Path, *, blocks: int | None, report: Callable[[str], None], networks: Mapping[str, Network] | None = None
 ) -> Campaign:
     """Open the campaign in the folder `out` to continue it. `blocks` may be a larger number of blocks. `networks`: the
-    networks as their files are now; None: as the campaign records them."""
+    networks as their files define them now. If it is None, the networks that the campaign recorded are used."""
     folder = CampaignFolder.open(out)
     if folder.imported:
         raise UserError(

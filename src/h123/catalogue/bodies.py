@@ -69,7 +69,7 @@ def _require_room(needed: int) -> None:
 
 
 def make_documents(folder: str, contents: Callable[[], Iterable[tuple[str, bytes]]]) -> None:
-    """Create a folder below the bodies, with the files that `contents` yields by name, if it is missing. The folder is
+    """If a folder below the bodies is missing, create it with the files that `contents` yields by name. The folder is
     created completely or not at all."""
     whole = files_folder() / folder
     with alone(files_folder(), lambda _: None):

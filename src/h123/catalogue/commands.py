@@ -79,9 +79,9 @@ def controllers(subject: Subject, protocol: str) -> list[str] | None:
 
 
 def controller(subject: Subject, parameters: Demand) -> str:
-    """Return the value of `{congestion}` for a subject. This is TCP's controller if the subject uses the kernel's;
-    otherwise the requested controller if the subject has it, and else the subject's default. A subject can lack the
-    requested controller only if it sends no bodies."""
+    """Return the value of `{congestion}` for a subject. If the subject uses the kernel's controllers, this is TCP's
+    controller. Otherwise, it is the requested controller if the subject has it, or else the subject's default. A
+    subject can lack the requested controller only if it sends no bodies."""
     offered = controllers(subject, parameters.protocol)
     if offered is None:
         return kernel_controller(parameters.congestion)

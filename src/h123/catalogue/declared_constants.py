@@ -1,4 +1,5 @@
-"""Reads subjects/constants.toml, which contains constants from the stacks' source code and their locations."""
+"""Reads subjects/constants.toml, which lists constants from the stacks' source code, and where the code defines
+them."""
 
 from typing import Annotated, Literal
 

@@ -128,7 +128,7 @@ def _idle(value: object) -> int:
 
 
 class Limits(Strict):
-    """The limits of a server that no option raises."""
+    """The limits of a server that no option can raise."""
 
     streams: dict[Multiplexed, Annotated[StrictInt, Field(ge=1)]] = Field(default={})
     """For each protocol, the simultaneous requests that it serves per connection. Absent: 100 or more."""
@@ -221,7 +221,7 @@ class Spoiler(Strict):
 
 
 class Reach(Strict):
-    """The limits of a client that no option raises."""
+    """The limits of a client that no option can raise."""
 
     streams: dict[Literal["h3"], Annotated[StrictInt, Field(ge=1)]] = Field(default={})
     """The number of requests that it has open on a connection at the same time; others wait. Absent: no limit."""

@@ -21,7 +21,7 @@ FORMAT = "subject/1"
 
 class Catalogue(Mapping[str, Subject]):
     """The subjects by name. A subject with a faulty manifest is missing when you iterate. Looking it up by name, or
-    testing whether it is there, raises the UserError about it."""
+    testing whether it is there, raises a UserError about the fault."""
 
     def __init__(self, subjects: Mapping[str, Subject], broken: Mapping[str, UserError]) -> None:
         self._subjects, self._broken = subjects, broken

@@ -106,7 +106,7 @@ class Explainer:
         self._server = Sender(down, up, trip, of_server, unheard, answer_spans, fills, conditions)
 
     def explain(self) -> list[Nanoseconds]:
-        """Return the parts of each request's time, which add up to it."""
+        """Return each request's time, divided into parts that add up to it."""
         shared = share_connection(self._requests)
         return [self._durations(request, among) for request, among in zip(self._requests, shared, strict=True)]
 

@@ -26,8 +26,8 @@ class Course:
 
     @classmethod
     def cut(cls, edges: Times, tell: Callable[[Times], Numbers]) -> Self:
-        """Build a course. `edges` are all times at which a cause may begin or end. `tell` returns the cause at each of
-        the moments that it gets, which lie between two edges."""
+        """Build a course. `edges` are all times at which a cause may begin or end. `tell` gets moments between the
+        edges, and returns the cause at each moment."""
         moments = np.unique(edges)
         return cls(moments, tell(moments[:-1] + (moments[1:] - moments[:-1]) // 2))
 

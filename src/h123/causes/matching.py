@@ -20,9 +20,9 @@ _Group = TypeVar("_Group")
 def match(
     requests: Sequence[Sequence[Request]], connections: Sequence[Connection], moves: Sequence[int] = ()
 ) -> list[Connection | None]:
-    """Return, for each group of requests, the connection on the link that begins and answers when they do. A group
-    contains the requests of one connection in the order of their starts. `moves`: the times at which the client gets a
-    new address; the returned connection includes the parts after moves."""
+    """Return, for each group of requests, the connection on the link whose beginning and answers match theirs in time.
+    A group contains the requests of one connection in the order of their starts. `moves`: the times at which the client
+    gets a new address; the returned connection includes the parts after moves."""
     assigned = _assigned(requests, [connection for connection in connections if not connection.continues], _mismatch_ns)
     for begin, end in pairwise([*moves, NEVER]):
         parts = [

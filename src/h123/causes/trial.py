@@ -76,7 +76,7 @@ class ExplainedTrial:
 
 
 def explain(folder: Path, statuses: Sequence[int]) -> ExplainedTrial:
-    """Explain the trial in a folder. `statuses` are the required statuses of its resources. Raises UserError if the
+    """Explain the trial in a folder. `statuses` are the required statuses of the resources. Raises UserError if the
     trial left no record of packets."""
     packets, trial = read_packets(folder), read_document(folder / "trial.json", TrialFile)
     link, conditions, frames = trial.links[0], Conditions.of(trial), _frames(folder)

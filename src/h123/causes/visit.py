@@ -1,7 +1,7 @@
 """Finds the critical path of a visit to a page: what its last byte waited for.
 
-The resource that ends last was due when the resource that requests it had arrived and run, and so on back to the
-document. The times of these resources, and the times between them, add up to the visit.
+The path leads from the resource that ended last to the resource that requested it, and so on back to the document. The
+times of these resources, and the times between them, add up to the visit.
 """
 
 from collections import defaultdict

@@ -279,7 +279,7 @@ class Report(Document):
 class FinishedDirection(DirectionReport):
     @property
     def refused(self) -> int:
-        """The packets that never came to the rate, or were dropped there."""
+        """The number of packets that the queue, a policy, the policer or the MTU refused."""
         return self.queue_dropped + self.blocked + self.policed + self.too_large
 
     packets_in: Count

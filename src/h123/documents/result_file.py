@@ -1,8 +1,8 @@
 """Reads and writes docs/results/data/NAME.json.xz: three compressed lines of JSON, which are the head, the verdicts,
 and the data of the page.
 
-The head comes first, so that commands that need only the head can stop reading there. It contains a digest of itself
-and one of the other lines.
+The head comes first, so that commands that need only the head can stop reading there. It contains a digest of its own
+content, and a digest of the other two lines.
 """
 
 import hashlib

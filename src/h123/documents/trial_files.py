@@ -136,7 +136,8 @@ class Tcp(Shape):
 
 
 class TrialFile(Document):
-    """The content of trial.json. For imported samples, it only describes the path, because h123 ran nothing."""
+    """The content of trial.json. For imported samples, it describes only the network between client and server, because
+    h123 ran nothing."""
 
     h123: Literal["trial/1"]
     id: str | None = None

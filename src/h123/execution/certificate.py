@@ -81,7 +81,7 @@ def campaign_certificate(
     With `size`, it is a chain of two certificates of that many bytes together, with a CA of its own. With `apart`, it
     is also valid for a page's other hosts. The same `seed` always gives the same certificate.
 
-    It is created at the first use, and again if it has expired or a crash has left the file empty.
+    It is created on first use, and again if it has expired or a crash has left the file empty.
     """
     below = "-".join([*(["chain", str(size)] if size else []), *(["hosts"] if apart else [])])
     place = folder / below

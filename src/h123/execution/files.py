@@ -66,8 +66,8 @@ def trial_roles(p: Parameters, subjects: Mapping[str, Subject]) -> dict[catalogu
 
 
 def trial_certificate(tls: Path, p: Parameters, seed: int = 0) -> Certificate:
-    """Return the certificate for the server of a trial with these parameters, in a campaign's folder `tls`. It is
-    created at the first use, from the campaign's `seed`."""
+    """Return the server's certificate for trials with these parameters. It is created on first use, from the campaign's
+    `seed`, in the campaign's folder `tls`."""
     return campaign_certificate(tls, [SERVER_ADDRESS], p.certificate, apart=bool(p.workload.hosts()), seed=seed)
 
 

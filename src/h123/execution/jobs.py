@@ -1,7 +1,8 @@
-"""How many trials run at the same time, and which: slow links leave the processors idle (docs/architecture.md).
+"""Decides how many trials run at the same time, and which ones (docs/architecture.md).
 
-Trials may share a machine only if the link is the bottleneck by far. A trial over a plain veth runs alone, and so does
-every repeat. With `--jobs N`, up to N trials over emulated links run at the same time.
+Trials may share a machine only if the link is by far the bottleneck, so that the processors are mostly idle. A trial
+over a plain veth runs alone, and so does every repeat. With `--jobs N`, up to N trials over emulated links run at the
+same time.
 
 Without `--jobs`, h123 chooses the number. The rates of the trials' links may add up to `JOB_BPS_PER_CPU` for each
 processor, and the trials may use `BUSY_TARGET` of the processors' time. h123 measures this share for each network, and
@@ -10,8 +11,8 @@ assumes `UNKNOWN_SHARE` until the first trial over the network has ended.
 The number of lanes falls by one after a trial that waited too long for processors that other trials used (`crowded` in
 the journal). It rises again after `CALM_TRIALS` trials without such waiting.
 
-Nothing can disturb trials under the virtual clock: as many run at the same time as there are processors and memory.
-They never run at the same time as trials under the wall clock, which they would disturb.
+Nothing can disturb trials under the virtual clock, so as many run at the same time as processors and memory allow. They
+never run at the same time as trials under the wall clock, which they would disturb.
 """
 
 import heapq
@@ -254,8 +255,8 @@ def _highest_bps(direction: Direction | None) -> float | None:
 class Forecast:
     """A forecast of how long future trials take, from the plan's estimates and this campaign's measurements so far.
 
-    For a treatment that has run, the forecast is its own mean. For any other, it is its estimate times the ratio of
-    measured to estimated seconds over all trials so far.
+    For a treatment that has run, the forecast is the mean of its trials. For any other treatment, the estimate is
+    multiplied by the ratio of measured to estimated seconds over all trials so far.
     """
 
     def __init__(self, estimates: dict[str, float]) -> None:

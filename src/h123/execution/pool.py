@@ -56,7 +56,7 @@ def _attempt_name(trial: str, attempt: int) -> str:
 
 
 class Notice(_Event):
-    """An event: the machine does something instead of running trials, which the message describes."""
+    """An event: the machine is doing something other than running trials. The message says what it is doing."""
 
     event: Literal["notice"] = "notice"
     text: str

@@ -42,11 +42,11 @@ class Patience(MessagePart):
     """The pause before h123 again watches a machine that was not calm, s."""
 
     def repeating_s(self, took_s: float) -> float:
-        """Return the seconds for repeats after trials that took `took_s`."""
+        """Return how many seconds the machine may spend on repeats, after trials that took `took_s`."""
         return max(self.least_repeating_s, self.repeating_share * took_s)
 
     def waiting_s(self, took_s: float) -> float:
-        """Return the seconds for waiting after trials that took `took_s`."""
+        """Return how many seconds h123 may wait for a calmer machine, after trials that took `took_s`."""
         return max(self.least_waiting_s, self.waiting_share * took_s)
 
     def calm_enough(self, now: float, attempts: "Sequence[LiveAttempt]", limit: float) -> bool:
@@ -72,7 +72,7 @@ class LiveAttempt(AttemptFacts, total=False):
 
 
 def tolerated(margin: float) -> float:
-    """Return the largest share of the question's metrics that the machine may have caused in a trial that counts as
+    """Return the largest share of a metric's value that the machine may have caused if the trial is to count as
     undisturbed.
 
     It is half the margin of the study. If two trials are off by no more than that, their ratio is off by no more than

@@ -11,7 +11,8 @@ from h123.packets.capture import DOWN
 
 
 def bytes_in_flight(connections: Sequence[Connection], way: int, bins: Bins) -> Numbers:
-    """Return the most bytes in flight in each bin over all connections, as payload of TCP or UDP that one end sent.
+    """Return the largest number of bytes in flight in each bin, over all connections. Only the TCP or UDP payload that
+    one end sent counts.
 
     A packet counts from when it reached the link. A packet that arrived counts until the sender received the first
     packet that the other end sent after its arrival; a lost one counts until its replacement was sent.

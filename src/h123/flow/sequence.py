@@ -1,4 +1,5 @@
-"""Sequence plots: how far each connection's sender had come, and which packets were lost or sent again."""
+"""Sequence plots: how much each connection's sender had sent at each time, and which packets were lost or sent
+again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from h123.packets.capture import DOWN, TCP
 
 @dataclass(frozen=True)
 class SentSoFar:
-    """How far one end of a connection had sent at each time. TCP's sequence numbers count from the first one seen.
+    """How much one end of a connection had sent at each time. TCP's sequence numbers count from the first one seen.
     QUIC's are encrypted, so the sum of the payload of all earlier datagrams replaces them."""
 
     quic: bool

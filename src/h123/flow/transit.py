@@ -18,8 +18,9 @@ def throughput(packets: Packets, bins: Bins) -> Numbers:
 
 
 def waiting(packets: Packets, way: Direction, *, shared: bool = False) -> Series:
-    """Return how long each packet of a direction waited in the queue, in ns, at the time of its arrival. Dropped
-    packets have no value. Empty if the direction has no queue. `shared`: whether cross traffic used the link too."""
+    """Return how long each packet of a direction waited in the queue, in ns, as a series over the times of arrival.
+    Dropped packets have no value. Empty if the direction has no queue. `shared`: whether cross traffic used the link
+    too."""
     if way.rate is None and not any(change.rate for change in way.changes or []):
         return Series(np.empty(0, np.int64), np.empty(0))
     queued = np.isin(packets["fate"], QUEUED)

@@ -125,8 +125,9 @@ def intra_run_correlation(runs: Sequence[Floats]) -> float | None:
 
 
 def independent_requests(runs: Sequence[Floats], correlation: float | None) -> float | None:
-    """Return the number of independent requests that would give as much information about a mean: N / (1 + (m - 1)
-    rho), where m is the mean number of requests in a run (Kish's design effect, Survey Sampling, 1965)."""
+    """Return the number of independent requests that would give as much information about a mean as N pooled ones. It
+    is N / (1 + (m - 1) rho), where m is the mean number of requests in a run (Kish's design effect, Survey Sampling,
+    1965)."""
     total = sum(map(len, runs))
     if correlation is None or math.isnan(correlation):
         return None

@@ -19,8 +19,8 @@ class Shapiro(TypedDict):
 
 
 class PooledSide(TypedDict):
-    """The paper's figures for one treatment, and the number of independent requests that would give as much
-    information."""
+    """The paper's figures for one treatment, and the number of independent requests that would give as much information
+    as the pooled ones."""
 
     n: int
     """Requests, pooled over the runs."""
@@ -170,8 +170,8 @@ class Range(TypedDict):
 
 
 class Used(Range):
-    """The bounds of a link over the levels that a cell leaves open, and the printed figure as a share of these
-    bounds."""
+    """The range of a link's bounds over the levels of factors that a cell does not set, and the printed figure relative
+    to these bounds."""
 
     used: float
     """The printed figure as a multiple of the loosest bound. Above 1, the figure is impossible."""

@@ -31,7 +31,8 @@ def times_zero(attempt: Attempt) -> Finding | None:
 
 
 def times_beyond_run(attempt: Attempt) -> Finding | None:
-    """Check that the time from the first warm start to the last end is at most 1.02 times the client's run."""
+    """Check that the time from the start of the first warm request to the end of the last one is at most 1.02 times the
+    client's run."""
     s, ran = attempt.summary, attempt.report.phases_ns.get("main")
     if not ran or s.warm_start_ns is None or s.warm_end_ns is None:
         return None
@@ -59,10 +60,10 @@ def users_exceeded(attempt: Attempt) -> Finding | None:
 def loop_still(attempt: Attempt) -> Finding | None:
     """Check that the load never paused for long.
 
-    In a closed loop, the longest time without the end of a request must be at most 2 s, 1 % of the run, or 10 times the
-    usual time, whichever is longest. The usual time is a request's median time or the median time between ends, plus
-    the longest think time. In an open loop, no gap between starts may be so long that chance would produce it only once
-    in a million runs.
+    In a closed loop, the longest time in which no request ends must be at most 2 s, 1 % of the run, or 10 times the
+    usual time, whichever is longest. The usual time is the median time of a request or the median time between the ends
+    of two requests, whichever is longer, plus the longest think time. In an open loop, no gap between starts may be so
+    long that chance would produce it only once in a million runs.
     """
     s, course, rate = attempt.summary, attempt.timeline, attempt.parameters["rate"]
     if s.warm_start_ns is None or s.warm_end_ns is None:

@@ -96,7 +96,7 @@ def packets_unaccounted(attempt: Attempt) -> Finding | None:
 
 
 def nothing_marked(attempt: Attempt) -> Finding | None:
-    """Check that packets which could be marked came to every queue that marks instead of dropping."""
+    """Check that every queue that marks packets instead of dropping them received packets that it could mark."""
     findings: list[Finding | None] = []
     for name, c in _counted(attempt.report).items():
         queue = direction(attempt.link, name).queue
@@ -122,7 +122,7 @@ def udp_buffer_dropped(attempt: Attempt) -> Finding | None:
 
 
 def congestion_wrong(attempt: Attempt) -> Finding | None:
-    """Check that every host, and the client if it reports it, used the requested congestion control."""
+    """Check that every host used the requested congestion control, and the client too if it reports its own."""
     parameters = attempt.parameters
     expected = kernel_controller(parameters["congestion"])
     recorded = {host.name: host.congestion for host in attempt.report.hosts}

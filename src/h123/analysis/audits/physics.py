@@ -26,10 +26,10 @@ def users_above_link(attempt: Attempt) -> Finding | None:
     """Check that body bits x users are at most 1.02 x 2 users / (users + 1) times rate x the sum of the requests'
     times.
 
-    This audit is for samples without start times. Each user of a closed loop has one request in flight until its last
-    one has ended. In the most unequal case the link serves one user after the other: all users wait for the first one's
-    request, all but one for the second, and so on. Then their times add up to (users + 1) / 2 times the run (Smith's
-    rule, shortest first).
+    This audit is for samples without start times. Each user of a closed loop has one request in flight until the user's
+    last request has ended. In the most unequal case the link serves one user after the other: all users wait for the
+    first one's request, all but one for the second, and so on. Then their times add up to (users + 1) / 2 times the run
+    (Smith's rule, shortest first).
     """
     s, users = attempt.summary, attempt.parameters["users"]
     if s.warm_start_ns is not None or attempt.parameters["rate"] or not users or not s.warm_busy_ns:

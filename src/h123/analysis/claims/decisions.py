@@ -13,10 +13,11 @@ number of claims or cells. Every other claim is undecided, and so is a claim wit
 that an audit calls impossible.
 
 Two claims with the same observation (the same levels, cells and metric, or latency and goodput in a closed loop) count
-once: the later one takes the earlier one's place, and its p is never smaller. If one is about a margin and the other
-about a direction, the later one keeps its own p. Both can be untrue only if the difference is at least the margin, on
-the side that the direction denies. In that case, neither claim can be confirmed unless a one-sided test at the margin
-rejects. So the chance of confirming one of the two is no larger than the chance that this test errs.
+once: the later claim takes the earlier one's place, and its p is at least as large as the earlier one's. If one claim
+is about a margin and the other about a direction, the later one keeps its own p. Both claims can be false only if the
+difference is at least as large as the margin, and opposite to the claimed direction. In that case, neither claim can be
+confirmed unless a one-sided test at the margin rejects. So the chance of confirming one of the two is no larger than
+the chance that this test errs.
 """
 
 import math

@@ -1,9 +1,9 @@
 """Measures a claim in a campaign: ratios paired within blocks, each with estimate, exact interval and p.
 
-A claim about several cells is about the mean of their log ratios, which gives one value for each block. An interaction
-subtracts, in each block, the log ratio of the counterpart cell from each cell's own. A claim about one level uses
-values instead of ratios. Claims of equivalence, `not higher` and `not lower` have one figure per cell, because they
-must hold in every cell.
+A claim about several cells is about the mean of their log ratios, which gives one value for each block. For an
+interaction, the log ratio of the counterpart cell is subtracted from the log ratio of each cell, block by block. A
+claim about one level uses values instead of ratios. Claims of equivalence, `not higher` and `not lower` have one figure
+per cell, because they must hold in every cell.
 """
 
 import itertools

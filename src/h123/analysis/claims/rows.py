@@ -1,4 +1,4 @@
-"""Defines how verdicts.json contains claims and the verdicts on them."""
+"""Defines the claims in verdicts.json, and the verdicts on them."""
 
 from collections.abc import Mapping, Sequence
 from typing import NotRequired

@@ -103,7 +103,7 @@ class Answers:
 
     def between(self, cell: Cell, a: str, b: str) -> AnswersRow | None:
         """Return the request whose answers differ most between two levels. None if the answers are alike, or if the
-        levels make different requests on purpose. A cell may leave factors open."""
+        levels make different requests on purpose. A cell need not set every factor."""
         if a == b or not self._same_requests(cell, a, b):
             return None
         difference = most_unlike(*(self.of({**cell, self._factor: level}) for level in (a, b)))
@@ -126,7 +126,7 @@ class Answers:
         return request_parameters == right
 
     def of(self, cell: Cell) -> Mapping[int, Sent]:
-        """Return the answers to a treatment, by request. A cell may leave factors open."""
+        """Return a treatment's answers, by request. A cell need not set every factor."""
         attempts = [
             attempt for key, had in self._attempts.items() if cell.items() <= dict(key).items() for attempt in had
         ]

@@ -13,7 +13,7 @@ logarithms of the greatest power and its neighbours. A knee at the first or last
 The maximum is the highest rate of answered requests at any step, or in a closed loop.
 
 The knee and the maximum are reported as medians over the blocks, with exact intervals by order statistics
-(measures/quantiles.py). These medians and intervals can be bounds.
+(measures/quantiles.py). A median, or an end of its interval, may be only a bound.
 """
 
 import math

@@ -24,7 +24,7 @@ Cell = dict[str, str]
 
 @dataclass(frozen=True)
 class Pair:
-    """The values of both levels by one metric in one block. A level that failed has the value `Metric.worst`."""
+    """The values of one metric at both levels in one block. A level that failed has the value `Metric.worst`."""
 
     block: int
     a: float
@@ -49,8 +49,8 @@ def _log(value: float) -> float:
 
 @dataclass(frozen=True)
 class PairedComparison:
-    """A comparison of level `a` with level `b` of the compared factor, in one cell of the other factors, by one
-    metric."""
+    """A comparison of level `a` with level `b` of the compared factor, for one metric and in one cell of the other
+    factors."""
 
     cell: Cell
     workload: str

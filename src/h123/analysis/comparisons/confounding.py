@@ -12,7 +12,8 @@ from h123.study import Plan, confounded_parameters, together
 
 
 class ConfoundedRow(TypedDict):
-    """A set of parameters that the levels of a factor change together, or of factors whose levels change together."""
+    """A set of parameters that change together between the levels of a factor, or a set of factors whose levels change
+    together."""
 
     factor: str | None
     """The factor. Null if factors themselves change together (in imported trials)."""

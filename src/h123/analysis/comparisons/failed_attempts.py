@@ -91,7 +91,7 @@ def failed_words(row: FailedAttemptsRow, factor: str) -> str:
 
 @once
 def unmeasured(case: Case) -> Mapping[Treatment, Counter[str]]:
-    """Return the treatments that were tried without a valid attempt. For each, count the first reason why an attempt
+    """Return the treatments that were tried but have no valid attempt. For each, count the first reason why an attempt
     was invalid, whether or not it was the treatment's fault."""
     codes_by_treatment, measured = defaultdict[Treatment, Counter[str]](Counter), set[Treatment]()
     for event in case.facts.events:

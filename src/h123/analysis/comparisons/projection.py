@@ -56,7 +56,7 @@ _FURTHEST = 37.0
 
 @dataclass(frozen=True)
 class Levels:
-    """The levels that a test's own p must reach so that its adjusted p is small enough."""
+    """The largest unadjusted p values with which a test's adjusted p is small enough."""
 
     difference: float
     equivalence: float
@@ -65,7 +65,7 @@ class Levels:
 def project(comparisons: Sequence[JudgedComparison], rule: Rule) -> list[JudgedComparison]:
     """Return the comparisons of verdicts.json, each with its `projection` (docs/contracts/verdicts.md).
 
-    More blocks require another look, with the level that remains for it.
+    More blocks are judged at a further look, so the projection uses the level that remains for that look.
     """
     level = rule.looks.next_level(rule.alpha)
     families: dict[str, list[JudgedComparison]] = defaultdict(list)

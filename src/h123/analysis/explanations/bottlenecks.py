@@ -1,6 +1,6 @@
 """Finds what limited each treatment: a processor, a window, or the link.
 
-Over an emulated link, packets show what the mean request spent its time on (`causes`). Over a plain veth only
+Over an emulated link, packets show what requests spent their time on, on average (`causes`). Over a plain veth only
 processing takes time, and processor times show how much of the time the client and the server worked.
 """
 
@@ -50,8 +50,8 @@ class Bottlenecks:
 
     @property
     def limits(self) -> list[str]:
-        """The treatment's limit. From packets, it is the largest part of a request's time. From processors, it is each
-        role without capacity left, or else the role that worked for most of the time."""
+        """The treatment's limits. If packets show it, this is the largest part of a request's time. Otherwise, these
+        are the roles that had no capacity left, or the role that worked for most of the time, or waiting."""
         largest = next(iter(self.shares))
         if self.told_by == "packets":
             return [largest]

@@ -27,7 +27,7 @@ from h123.study.metrics.quantity import PageTime, RecoveryTime, RequestTime
 
 
 class SecondsBetween(TypedDict):
-    """The number of seconds by which the first level takes longer, over the blocks."""
+    """The number of seconds by which the first level takes longer than the second, with an interval over the blocks."""
 
     seconds: float
     """The centre of the paired differences, a minus b."""
@@ -69,7 +69,7 @@ class Sums(TypedDict):
 
 
 class Losses(TypedDict):
-    """The cost of losses to the mean request."""
+    """The mean cost of losses per request."""
 
     a_seconds: float
     b_seconds: float
@@ -79,8 +79,8 @@ class Losses(TypedDict):
 
 
 class TimeSpent(TypedDict):
-    """The time that the mean request at both levels (or the median visit of a page) spent on each cause. Very small
-    parts are left out."""
+    """The mean time per request that went to each cause, at both levels. For pages, it is the time of the median visit.
+    Very small parts are left out."""
 
     blocks: int
     a_seconds: float

@@ -40,8 +40,8 @@ def differences(
     homes: Mapping[int, str],
     margin: float,
 ) -> list[MachineDifference]:
-    """Return the machines that differ: first those whose ratios or A/A pairs differ, the most certain first, and then
-    those whose values alone differ."""
+    """Return the machines that differ: first those whose ratios or A/A pairs differ (in order of certainty), and then
+    those that differ only in their values."""
     machines, bound = set(homes.values()), math.log1p(margin)
     samples = [Measurement(_What(c, "ratio"), _ratios(c, homes)) for c in question]
     samples += [Measurement(_What(c, "twin"), _ratios(c, homes), zero=True) for c in twins]

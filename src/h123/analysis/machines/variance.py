@@ -20,8 +20,9 @@ class Deviations:
 
 
 def spread(groups: Groups) -> Deviations | None:
-    """Return both standard deviations, by the method of moments for a one-way analysis of variance with unequal groups.
-    None if no machine has two blocks, because then they cannot be separated.
+    """Return the standard deviations between machines and within one machine, by the method of moments for a one-way
+    analysis of variance with unequal groups. None if no machine has two blocks, because then the two cannot be
+    separated.
 
     Source: Searle, Casella, McCulloch, Variance Components (1992), section 3.6 (Henderson's method I).
     """

@@ -38,7 +38,8 @@ class WithoutOne:
     """The smallest number of blocks that remain when one machine is left out."""
 
     def estimate(self, confidence: float) -> IntervalEstimate:
-        """Return the centre of all blocks, and an interval that contains the intervals without each machine."""
+        """Return the centre of all blocks, with an interval that contains every interval computed without one of the
+        machines."""
         estimates = [statistic.estimate(confidence) for statistic in (self.whole, *self.parts)]
         return IntervalEstimate(
             estimates[0].centre,

@@ -11,7 +11,7 @@ from h123.documents.campaign_file import Proof, VerifiedRole
 
 
 class UnprovedRow(Proof):
-    """A subject that the campaign used in a role in which its verification did not pass."""
+    """A subject that the campaign used in a role for which its verification had not passed."""
 
     subject: str
     role: VerifiedRole

@@ -47,7 +47,7 @@ def adjust(p: Sequence[float], correction: str) -> list[float]:
 
 
 def smallest_adjusted(pairs: int, size: int, correction: str) -> float:
-    """Return the smallest adjusted p that a comparison with `pairs` pairs can have in a family of `size`.
+    """Return the smallest adjusted p that a comparison with `pairs` pairs can have in a family of `size` comparisons.
 
     Holm's method multiplies the smallest p by the family's size, whatever the other p values are. Benjamini-Hochberg's
     can leave it unchanged if all others are just as small.

@@ -82,8 +82,8 @@ class SignedRank:
         return min(1.0, 2 * min(self._above(0.0), self._below(0.0)))
 
     def p_equivalent(self, margin: float) -> float:
-        """Return the larger p of two one-sided tests (TOST) that the centre of the log ratios is beyond +-log(1 +
-        margin).
+        """Return the larger p of two one-sided tests (TOST). Their null hypotheses are that the centre of the log
+        ratios is above log(1 + margin), and that it is below -log(1 + margin).
 
         A small p means that the difference is within the margin. Source: Schuirmann, J. Pharmacokinet. Biopharm. 15
         (1987).

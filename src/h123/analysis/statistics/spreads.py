@@ -54,7 +54,7 @@ class SpreadTrial:
 
 @dataclass(frozen=True)
 class Varied:
-    """The spread of one campaign's comparisons by one metric, for one kind of trial."""
+    """The spread of one campaign's comparisons, for one metric and one kind of trial."""
 
     campaign: str
     trial: SpreadTrial

@@ -99,7 +99,8 @@ class SignTest:
         return min(1.0, 2 * min(self._above(0.0), self._below(0.0)))
 
     def p_equivalent(self, margin: float) -> float:
-        """Return the larger p of two one-sided tests that the median of the log ratios is beyond +-log(1 + margin)."""
+        """Return the larger p of two one-sided tests. Their null hypotheses are that the median of the log ratios is
+        above log(1 + margin), and that it is below -log(1 + margin)."""
         bound = math.log1p(margin)
         return max(self._above(-bound), self._below(bound))
 

@@ -1,4 +1,4 @@
-"""Computes the values that conditions test in each cell: the ratio of two levels by any metric, or one level's value.
+"""Computes the values that conditions test in each cell: the ratio of two levels for any metric, or one level's value.
 
 The study need not name the metric, because every trial provides all metrics that can be measured in it. A comparison
 for a condition belongs to no family, so its interval is not corrected for multiple tests.
@@ -34,7 +34,7 @@ _NO_FAMILY = Membership("asked", "none")
 
 
 class Level(NamedTuple):
-    """One level's value by a metric in one cell: the centre of its trials over the blocks, with an interval."""
+    """One level's value of a metric in one cell: the centre of its trials over the blocks, with an interval."""
 
     cell: Cell
     values: Sequence[float]

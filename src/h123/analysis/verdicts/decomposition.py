@@ -1,4 +1,4 @@
-"""Divides a difference with two clocks: how much of it comes from the protocol, and how much from processing.
+"""Uses two clocks to find how much of a difference comes from the protocol, and how much from processing.
 
 Under the virtual clock processing takes no time, so the ratio a / b comes from the protocols alone: it is the protocol
 part. The ratio under the wall clock is the total. Total / protocol, a ratio of ratios, is the processing part: how much

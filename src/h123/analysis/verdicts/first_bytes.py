@@ -22,8 +22,8 @@ _MOST = 0.5
 def with_reasons(
     comparisons: Sequence[JudgedComparison], attempts: Sequence[Attempt], factor: str
 ) -> list[JudgedComparison]:
-    """Return the comparisons. Those of the time to first byte get the reason why one side's answers begin later, if it
-    is known."""
+    """Return the comparisons. If they compare the time to first byte, add the reason why one side's answers begin
+    later, if it is known."""
     return [
         {**c, "later": later} if c["metric"] == METRIC and (later := _later(c, attempts, factor)) else c
         for c in comparisons

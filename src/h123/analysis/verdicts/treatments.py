@@ -37,7 +37,7 @@ class Treatment:
 
 @dataclass(frozen=True)
 class TreatmentMetric:
-    """The values of a treatment by one metric."""
+    """The values of one metric for a treatment."""
 
     logs: Mapping[int, float]
     """Logarithms of the values by block; infinite if the trial failed."""
@@ -80,7 +80,7 @@ def _failed(case: Case, cell: Cell) -> float:
 
 
 def by_pairing(case: Case) -> Iterator[float]:
-    """Yield, for each comparison, by which factor its interval would be wider if its sides were not measured in the
+    """Yield, for each comparison, how many times as wide its interval would be if its sides were not measured in the
     same blocks. This is the spread of two independent samples divided by the spread of the pairs."""
     for comparison in compare(case.trials, case.plan):
         pairs = [pair for pair in comparison.pairs if pair.whole]

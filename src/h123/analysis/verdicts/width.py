@@ -74,8 +74,8 @@ def width_progress(
 
 
 def next_blocks(progress: WidthProgress, now: int, at_most: int | None) -> int | None:
-    """Return the number of blocks to continue to. None if the campaign ends because it is narrow enough, or if nothing
-    practical helps.
+    """Return the number of blocks at which the campaign is next checked. None if the campaign ends because its
+    intervals are narrow enough, or if nothing practical helps.
 
     With `at_most`, the campaign continues up to that many blocks even if they will not suffice.
     """

@@ -21,8 +21,8 @@ anywhere."""
 
 
 def visible(text: str) -> str:
-    """Return the text with an escape (`\\x1b`, `\\u202e`) for each invisible character, and with a space that disables
-    each command of a build service."""
+    """Return the text with each invisible character escaped (`\\x1b`, `\\u202e`). A space is inserted into text that a
+    build service would take for a command."""
     if not text.isprintable():
         text = _HIDDEN.sub(_escaped, text)
     return _COMMAND.sub(r"\1\2 ", text) if "::" in text or "##[" in text else text

@@ -62,8 +62,8 @@ def _mark(event: TrialEvent | BlockMove) -> tuple[object, ...]:
 
 
 def run_blocks(folder: CampaignFolder, plan: Plan) -> dict[int, RunBlock]:
-    """Return the blocks that the folder has begun, by number. Raises UserError if the journal has a trial that is not
-    in the plan."""
+    """Return the blocks that have begun in the folder, by number. Raises UserError if the journal has a trial that is
+    not in the plan."""
     trials = {block[0].block: block for block in plan.blocks}
     names = {trial.id for trial in plan.trials()}
     histories = dict[int, list[TrialEvent | BlockMove]]()

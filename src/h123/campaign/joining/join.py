@@ -1,7 +1,8 @@
 """Joins shards into a campaign. Everything is checked first, and nothing is written if anything is refused.
 
-The campaign's folder is an ordinary one. Its journal contains the shards' own events, block by block, each after a line
-that says which folder and which machines they came from. Further shards can be added to a joined campaign.
+The campaign's folder is an ordinary one. Its journal contains the shards' own events, block by block. Before each
+block, a line says which folder and which machines the events came from. Further shards can be added to a joined
+campaign.
 """
 
 import shutil

@@ -13,7 +13,7 @@ _ABSENT = "absent"
 
 
 def require_kin(folder: CampaignFolder, first: CampaignFolder) -> None:
-    """Raise UserError with the first difference if the folder does not belong to the same campaign as the first one."""
+    """Raise UserError if the folder does not belong to the same campaign as `first`. The error names one difference."""
     if folder.imported:
         raise UserError(f"{folder.path} contains imported samples, not blocks that h123 ran", remedy=_LEAVE_OUT)
     for name, (here, there) in _facts(folder, first).items():

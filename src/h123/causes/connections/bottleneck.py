@@ -15,8 +15,8 @@ _NS = 1_000_000_000
 class Wire:
     """The times, in ns, at which each packet of a direction was on the wire, in the order of arrival at the link.
 
-    A packet that was refused before the rate took no time on the wire, so both of its times are its arrival.
-    Lost packets were lost behind the bottleneck, so they took as long as any other packet.
+    A packet that was refused before the bottleneck took no time on the wire, so both of its times are its arrival. Lost
+    packets were lost behind the bottleneck, so they took as long as any other packet.
     """
 
     begins: Times

@@ -90,8 +90,8 @@ def receive_drops(report: Report) -> int:
 
 
 def attribute_drops(seconds: NDArray[np.float64], drops: int, connection: Connection) -> NDArray[np.float64]:
-    """Move time that a congestion window cost the requests of a connection to the cause `drops`, and return the new
-    seconds, of the shape (requests, causes).
+    """For the requests of a connection, move time from congestion windows to the cause `drops`. Return the new seconds,
+    an array of the shape (requests, causes).
 
     The link cannot explain such a window, because it saw the dropped packets arrive. If packets were also lost on the
     link, the time of a window cut by losses is moved only in proportion to the drops' share of all losses. TCP has no

@@ -33,8 +33,8 @@ class Room:
     """The number of packets that TCP may send at first."""
 
     def since(self, share: float = _ROOM) -> Times:
-        """Return, for each packet, when the data in flight first fell to `share` of the window after it. NEVER if this
-        did not happen."""
+        """Return, for each packet, the first time after it at which the data in flight had fallen to `share` of the
+        window. NEVER if this did not happen."""
         enough = self._sent_bytes - share * self._window
         place = np.searchsorted(self._releases[1], enough)
         since: Times = np.maximum(np.append(self._releases[0], NEVER)[place], self.sending.at)

@@ -25,8 +25,8 @@ _DIGITS = 6
 
 
 class Node:
-    """The actor on one node. The pool kills its process to end its trials: a lab ends with the thread that started it,
-    and Ray runs an actor's methods in the main thread."""
+    """The actor on one node. To end the actor's trials, the pool kills the actor's process: a lab ends with the thread
+    that started it, and Ray runs an actor's methods in the main thread."""
 
     def __init__(self) -> None:
         import ray
