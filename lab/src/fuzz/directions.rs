@@ -176,7 +176,7 @@ fn any_fq_pie() -> impl Strategy<Value = FqPieParameters> {
 fn any_dualpi2() -> impl Strategy<Value = DualPi2Parameters> {
     let times = (
         0..=u64::from(u32::MAX),
-        1_000_000..1 << 41u64,
+        1_000_000..1u64 << 41,
         0..=u64::from(u32::MAX),
     );
     let gains = (1..1u32 << 31, 1..1u32 << 31, 1..=255u8);
