@@ -17,6 +17,7 @@ from h123.cli.campaigns import analyse, claims, export, import_samples, plan, re
 from h123.cli.comparisons import compare, diff, gate
 from h123.cli.glossary import explain
 from h123.cli.machine import doctor, lab
+from h123.cli.networks import import_recording
 from h123.cli.shards import join, shards
 from h123.cli.signals import heed_no_more, heed_signals
 from h123.cli.sites import import_page
@@ -66,6 +67,10 @@ GROUPS: dict[str, tuple[str, dict[str, Callable[..., None]]]] = {
     "lab": (
         "Use the emulated links and network namespaces directly, without a study.",
         {"exec": lab.execute, "bench": lab.bench},
+    ),
+    "network": (
+        "Import networks from recordings of links.",
+        {"import": import_recording.command},
     ),
     "site": (
         "Show or import sites: pages that studies can load (`kind: page`).",

@@ -7,7 +7,7 @@ from h123.base.terminal.redaction import hidden_in
 from h123.base.units import format_bytes
 from h123.diff.document import CircumstanceChange
 from h123.store import CampaignFolder
-from h123.study import Network, Parameters
+from h123.study import Network, Parameters, unrolled
 from h123.study.networks.network import Resolved
 
 _NO_MATTER = {"load_average", "python", "virtual_kernel"}
@@ -111,4 +111,4 @@ def unlike(before: Parameters, after: Parameters, networks: Sequence[Mapping[str
 
 def _link(profile: Resolved) -> Resolved:
     """Return the profile without its name."""
-    return Network.from_resolved(profile).link()
+    return unrolled(Network.from_resolved(profile)).link()

@@ -31,7 +31,7 @@ from h123.execution.cpu_affinity import seats
 from h123.packets.capture import MOST_IN_CAMPAIGN
 from h123.packets.frames import KEYS
 from h123.packets.qlog import QLOG_FOLDER
-from h123.study import Network, Parameters, PlannedTrial, with_losses
+from h123.study import Network, Parameters, PlannedTrial, replayed, with_losses
 from h123.study.sites.documents import FOLDER as DOCUMENTS
 from h123.study.workload import Target
 
@@ -183,7 +183,7 @@ def _links(trial: PlannedTrial, networks: Mapping[str, Network], behind: str | N
         "name": "access",
         "a": {"host": "client", "address": CLIENT_ADDRESS},
         "b": {"host": "server", "address": SERVER_ADDRESS},
-        **with_losses(networks[p.network].at_moment(trial.moment), p, trial.lost_at).link(),
+        **with_losses(_met(networks[p.network], trial), p, trial.lost_at).link(),
     }
     if p.address == "ipv6":
         access["a"]["address6"], access["b"]["address6"] = CLIENT_IPV6, SERVER_IPV6
@@ -193,9 +193,14 @@ def _links(trial: PlannedTrial, networks: Mapping[str, Network], behind: str | N
         "name": behind,
         "a": {"host": "server", "address": STORING_ADDRESS},
         "b": {"host": "backend", "address": BACKEND_ADDRESS},
-        **(networks[p.backend_network].link() if p.backend_network else {"kind": "veth"}),
+        **(_met(networks[p.backend_network], trial).link() if p.backend_network else {"kind": "veth"}),
     }
     return [Link.model_validate(link) for link in (access, second)]
+
+
+def _met(network: Network, trial: PlannedTrial) -> Network:
+    """Return the network at the moment of its cross traffic and of its records that the trial's block meets."""
+    return replayed(network.at_moment(trial.moment), trial.moment, trial.parameters.trial_timeout)
 
 
 def _recorded(links: list[Link], *, capture: bool) -> list[Link]:

@@ -30,7 +30,7 @@ from h123.documents.lab_report import Report
 from h123.documents.shapes import Count, Shape
 from h123.execution.machine import Machine
 from h123.measures import SHARES_MEASURABLE_NS, own_ns
-from h123.study import Network, Plan, PlannedTrial, estimate_blocks
+from h123.study import Network, Plan, PlannedTrial, estimate_blocks, unrolled
 from h123.study.networks.network import Direction
 
 UNKNOWN_SHARE = 0.1
@@ -109,7 +109,8 @@ class Jobs:
         """Return the rule for simultaneous trials of these blocks, based on what is known about the machine."""
         estimates = {trial: cost.seconds for trial, cost in estimate_blocks(blocks, networks).items()}
         virtual = most or virtual_jobs(cpus, memory_bytes)
-        return cls(networks, compared, estimates, cpus, most, virtual, headroom or Headroom(busy={}))
+        whole = {name: unrolled(network) for name, network in networks.items()}
+        return cls(whole, compared, estimates, cpus, most, virtual, headroom or Headroom(busy={}))
 
     @classmethod
     def at(cls, plan: Plan, requested_jobs: int | None, machine: Machine) -> Self:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from h123.study.metrics.metric_type import Metric
     from h123.study.metrics.table import METRICS, PRINTED, TAIL, metric
     from h123.study.networks.network import Network
+    from h123.study.networks.recordings.network_import import ImportOptions, import_network
+    from h123.study.networks.replay import replayed, unrolled
     from h123.study.old_spellings import respelled_campaign, respelled_parameters
     from h123.study.parameters import NETWORK_PARAMETERS, Parameters, PlannedTrial
     from h123.study.plan import Plan, make_plan, parse_filter, timeless
@@ -74,6 +76,7 @@ __all__ = [
     "Estimate",
     "Family",
     "Header",
+    "ImportOptions",
     "Ledger",
     "Likeness",
     "MeasurableClaim",
@@ -104,6 +107,7 @@ __all__ = [
     "find_site",
     "find_study",
     "handshake_round_trips",
+    "import_network",
     "import_site",
     "is_path",
     "ledgers_of",
@@ -130,6 +134,7 @@ __all__ = [
     "question_of",
     "read_site",
     "recorded_page",
+    "replayed",
     "request_path",
     "respelled_campaign",
     "respelled_parameters",
@@ -141,6 +146,7 @@ __all__ = [
     "timeless",
     "together",
     "unmatched",
+    "unrolled",
     "with_losses",
     "workload",
 ]

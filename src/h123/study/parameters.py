@@ -164,4 +164,4 @@ class PlannedTrial:
     lost_at: float = 0.0
     """The point in the transfer, from 0 to 1, at which a trial with one lost packet loses it."""
     moment: float = 0.0
-    """The point in the course of cross traffic, from 0 to 1, at which the block starts."""
+    """The point in the course of cross traffic and of recorded links, from 0 to 1, at which the block starts."""

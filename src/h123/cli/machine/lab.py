@@ -45,13 +45,13 @@ def execute(
     `h123 lab exec --network home --address ipv6 --server 'iperf3 -s -1' --client 'iperf3 -c $H123_SERVER'`
     """
     from h123.base.files.output import check_output
-    from h123.study import load_network
+    from h123.study import load_network, unrolled
 
     if json_file:
         check_output(json_file, force=force)
     # A file without a name needs no cleaning up, however this ends.
     link = os.memfd_create("link.json", 0)
-    os.write(link, json.dumps(load_network(network).link()).encode())
+    os.write(link, json.dumps(unrolled(load_network(network)).link()).encode())
     command = ["exec", "--link", f"/proc/self/fd/{link}", "--seed", str(seed), "--congestion", congestion]
     command += ["--address", address]
     command += [f"--json={json_file}"] if json_file else []

@@ -23,7 +23,7 @@ from h123.store.folder import CampaignFolder
 from h123.store.foreign.samples import ForeignRequest, TrialLabels, read_requests
 from h123.store.new_folder import check_new
 from h123.store.rows import Rows
-from h123.study import Schema
+from h123.study import Schema, unrolled
 
 Groups = dict[TrialLabels, list[ForeignRequest]]
 
@@ -180,7 +180,7 @@ def _trial(
     if any(request.count > 1 for request in requests):
         rows = rows.taken(np.repeat(np.arange(len(requests)), [request.count for request in requests]))
     rows.write(partial / "samples.parquet")
-    network = schema.study.networks[values["network"]]
+    network = unrolled(schema.study.networks[values["network"]])
     link = Link.model_validate({"name": "access", **network.link()})
     # The schema's description of the path. No lab ran anything here.
     described = TrialFile(h123="trial/1", id=name, origin="imported", links=[link])

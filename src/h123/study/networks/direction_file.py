@@ -1,7 +1,7 @@
 """Reads one direction of a network's file: rate, queue, losses, delay, and what packets meet before the queue."""
 
 import itertools
-import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,25 +19,21 @@ from pydantic import (
 
 from h123.base.complaints import excerpt
 from h123.base.errors import UserError
-from h123.base.files.textfile import read_text
 from h123.base.strict import Strict, fault_at
 from h123.study.networks import network as resolved
 from h123.study.networks.queue_file import FULL_PACKET_BYTES, MOST_BYTES, QueueFile, resolve_queue
+from h123.study.networks.record import OPPORTUNITY_BYTES, LinkRecord
+from h123.study.networks.record_file import read_record, read_trace
 from h123.study.quantities import BitRate, Delay, Duration, Share, Size
 
 Positive = Field(gt=0)
 POLICIES = ("pass", "drop", "reject")
-OPPORTUNITY_BYTES = 1500
-"""The number of bytes that one line of a Mahimahi trace delivers (Netravali et al., USENIX ATC 2015)."""
 MOST_INDEX = 1_000_000_000
 """The largest index of a lost packet, far beyond any trial."""
-MOST_TRACE_BYTES, MOST_TRACE_LINES, MOST_TRACE_MS = 10_000_000, 1_000_000, 168 * 3600 * 1000
 LEAST_MTU, MOST_MTU = 576, 65_535
 """The range of an MTU: every host handles 576 bytes (RFC 1122, 3.3.2)."""
 LONGEST_INTERVAL = 1_000_000_000
 """The longest interval between opportunities to send, in ns."""
-
-_TRACE_LINE = re.compile(r"[ \t]{0,20}[0-9]{1,15}[ \t]{0,20}")
 
 
 class JitterFile(Strict):
@@ -198,29 +194,18 @@ class ChangeFile(Strict):
         )
 
 
-def read_trace(path: Path) -> list[int]:
-    """Return the delivery opportunities of a Mahimahi trace, in ms. Raises UserError if the file is not a trace."""
-    lines = read_text(path, MOST_TRACE_BYTES).splitlines()
-    if len(lines) > MOST_TRACE_LINES:
-        raise UserError(f"{path}: a trace can have at most {MOST_TRACE_LINES} lines; this one has {len(lines)}")
-    times: list[int] = []
-    for number, line in enumerate(lines, 1):
-        if not _TRACE_LINE.fullmatch(line):
-            raise UserError(f"{path}:{number}: {excerpt(line)} is not a number of milliseconds")
-        if times and int(line) < times[-1]:
-            raise UserError(f"{path}:{number}: {int(line)} comes after {times[-1]}; times must not decrease")
-        times.append(int(line))
-    if not times or times[-1] == 0:
-        raise UserError(f"{path}: a trace needs at least one time of 1 ms or more: the last one is its period")
-    if times[-1] > MOST_TRACE_MS:
-        raise UserError(f"{path}:{len(lines)}: {times[-1]} ms is longer than 168 h, the longest that a trace can be")
-    return times
-
-
 def _read_trace(value: Any, info: ValidationInfo) -> Any:
+    return _read_file(read_trace, value, info)
+
+
+def _read_record(value: Any, info: ValidationInfo) -> Any:
+    return _read_file(read_record, value, info)
+
+
+def _read_file(read: Callable[[Path], object], value: Any, info: ValidationInfo) -> object:
     assert isinstance(info.context, Path), "a trace is named relative to the folder of the network's file"
     try:
-        return read_trace(info.context / str(value))
+        return read(info.context / str(value))
     except UserError as error:
         raise ValueError(error.message) from None
 
@@ -236,6 +221,9 @@ class DirectionFile(Strict):
     trace: Annotated[list[int] | None, BeforeValidator(_read_trace)] = None
     """A Mahimahi file instead of a rate. Each line is a time in milliseconds at which 1500 bytes can be delivered; the
     trace repeats."""
+    record: Annotated[LinkRecord | None, BeforeValidator(_read_record)] = None
+    """A file with the course of rate, delay and loss, instead of those: CSV or a Mahimahi trace. Each block starts
+    elsewhere in it."""
     burst: Size | None = None
     """Make the rate a token bucket, which sends this many bytes at once after a silence (Linux's TBF)."""
     queue: QueueFile | None = None
@@ -267,20 +255,42 @@ class DirectionFile(Strict):
     @model_validator(mode="after")
     def _makes_sense(self) -> "DirectionFile":
         """Refuse everything that the lab would refuse (lab/tests/directions.json): messages here can name the line."""
+        self._check_record()
         self._check_rate()
         self._check_bucket()
         self._check_delays()
         self._check_times()
         return self
 
+    @property
+    def limited(self) -> bool:
+        """Whether there is a rate from the beginning."""
+        recorded = self.record is not None and (self.record.bps or self.record.trace_ms)
+        return bool(self.rate is not None or self.trace is not None or recorded)
+
+    def _check_record(self) -> None:
+        if (record := self.record) is None:
+            return
+        if (record.bps or record.trace_ms) and (self.rate or self.trace):
+            raise fault_at(["record"], "the record has rates: leave out `rate` and `trace`")
+        if record.delay_ns and "delay" in self.model_fields_set:
+            raise fault_at(["record"], "the record has delays: leave out `delay`")
+        if record.loss and self.loss is not None:
+            raise fault_at(["record"], "the record has losses: leave out `loss`")
+        if self.changes:
+            raise fault_at(["changes"], "a record says itself what changes: leave out `record` or `changes`")
+
+    @property
+    def _least_delay(self) -> int:
+        return min(self.record.delay_ns) if self.record and self.record.delay_ns else self.delay
+
     def _check_rate(self) -> None:
-        limited = self.rate is not None or self.trace is not None
         later = any(change.rate is not None for change in self.changes or [])
         if self.rate is not None and self.trace is not None:
             raise ValueError("write either `rate` or `trace`, not both")
-        if (limited or later) and self.queue is None:
+        if (self.limited or later) and self.queue is None:
             raise ValueError("a rate needs a `queue` (100kB, 64p or 50ms): without one, nothing is ever dropped")
-        if self.queue is not None and not (limited or later):
+        if self.queue is not None and not (self.limited or later):
             raise ValueError("`queue` has no effect without `rate` or `trace`")
 
     def _check_bucket(self) -> None:
@@ -299,10 +309,10 @@ class DirectionFile(Strict):
                 raise fault_at(["changes", index, "rate"], "a rate with a `burst` cannot change")
 
     def _check_delays(self) -> None:
-        if self.reorder and self.reorder.ahead > self.delay:
+        if self.reorder and self.reorder.ahead > self._least_delay:
             raise ValueError("`reorder.ahead` is longer than `delay`: a packet cannot leave before it arrives")
         spread = self.jitter.spread if self.jitter else 0
-        if spread > self.delay:
+        if spread > self._least_delay:
             raise fault_at(["jitter", "spread"], "the jitter is larger than `delay`: a delay cannot fall below 0")
         for index, change in enumerate(self.changes or []):
             if change.delay is not None and change.delay < spread:
@@ -326,16 +336,13 @@ class DirectionFile(Strict):
 
     def resolve(self) -> resolved.Direction:
         """Return this part of the network in the form of trial.json."""
-        bottleneck = resolved.Bottleneck(bps=self.rate, burst_bytes=self.burst) if self.rate else None
-        if self.trace:
-            bottleneck = resolved.Bottleneck(trace_ms=self.trace, opportunity_bytes=OPPORTUNITY_BYTES)
         return resolved.Direction(
-            rate=bottleneck,
+            rate=self._bottleneck(),
             queue=resolve_queue(self.queue),
-            loss=_resolve_loss(self.loss),
+            loss=self._mean_loss(),
             blackouts=[resolved.Blackout(from_ns=start, to_ns=end) for start, end in self.blackouts or []] or None,
             duplicate=self.duplicate,
-            delay_ns=self.delay,
+            delay_ns=self._mean_delay(),
             jitter=self.jitter.resolve() if self.jitter else None,
             reorder=resolved.Reorder(share=self.reorder.share, ahead_ns=self.reorder.ahead) if self.reorder else None,
             udp=self.udp,
@@ -345,3 +352,23 @@ class DirectionFile(Strict):
             aggregation=self.aggregation.resolve() if self.aggregation else None,
             changes=[change.resolve() for change in self.changes or []] or None,
         )
+
+    def _bottleneck(self) -> resolved.Bottleneck | None:
+        """Return the rate. With a record, it is the average: the link has it until the trial starts."""
+        if self.rate:
+            return resolved.Bottleneck(bps=self.rate, burst_bytes=self.burst)
+        if self.trace:
+            return resolved.Bottleneck(trace_ms=self.trace, opportunity_bytes=OPPORTUNITY_BYTES)
+        record = self.record
+        if record and record.trace_ms:
+            trace = resolved.Bottleneck(trace_ms=record.trace_ms, opportunity_bytes=OPPORTUNITY_BYTES)
+            return resolved.Bottleneck(bps=max(1, round(trace.mean_bps)))
+        return resolved.Bottleneck(bps=max(1, round(record.mean(record.bps)))) if record and record.bps else None
+
+    def _mean_delay(self) -> int:
+        record = self.record
+        return round(record.mean(record.delay_ns) / 1e5) * 100_000 if record and record.delay_ns else self.delay
+
+    def _mean_loss(self) -> resolved.Loss | None:
+        record = self.record
+        return resolved.Loss(random=record.mean(record.loss)) if record and record.loss else _resolve_loss(self.loss)

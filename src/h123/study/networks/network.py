@@ -7,6 +7,7 @@ from pydantic import BaseModel
 
 from h123.base.units import format_rate
 from h123.study.networks.disciplines import Codel, DualPi2, FqCodel, FqPie, LinkModel, Pie, Red
+from h123.study.networks.record import RecordPair
 
 Resolved = dict[str, Any]
 """A complete study or network as JSON. `resolved` writes it, and `from_resolved` reads it."""
@@ -244,6 +245,8 @@ class Network(LinkModel):
     down: Direction | None = None
     moves: list[Move] | None = None
     cross: Cross | None = None
+    records: RecordPair | None = None
+    """What `up` and `down` do over time. They contain the averages."""
 
     @property
     def shaped(self) -> bool:
@@ -291,7 +294,8 @@ class Network(LinkModel):
 
     def describe(self) -> tuple[str, str]:
         """Return two descriptions of what the link does to packets, for `up` and for `down`."""
-        return _describe(self.up), _describe(self.down)
+        records = self.records or RecordPair()
+        return _describe(self.up, records.up is not None), _describe(self.down, records.down is not None)
 
     def describe_moves(self) -> str:
         """Return a phrase such as `client seen from a new port at 2 s`, or an empty string if the client does not
@@ -309,7 +313,7 @@ def _bare(model: BaseModel) -> Resolved:
     return model.model_dump(mode="json", exclude_none=True)
 
 
-def _describe(direction: Direction | None) -> str:
+def _describe(direction: Direction | None, recorded: bool = False) -> str:
     if direction is None:
         return "not shaped (plain veth)"
     parts = [f"{(direction.delay_ns or 0) / 1e6:g} ms delay"]
@@ -325,6 +329,7 @@ def _describe(direction: Direction | None) -> str:
     extras = {"jitter": direction.jitter, "reordering": direction.reorder, "duplicates": direction.duplicate}
     parts += [name for name, value in extras.items() if value]
     parts += [name for name, value in {"blackouts": direction.blackouts, "changes": direction.changes}.items() if value]
+    parts += ["on average, as recorded"] if recorded else []
     return ", ".join(parts)
 
 

@@ -9,6 +9,7 @@ from pydantic import Field, StrictBool, StrictInt, model_validator
 from h123.base.strict import Strict, fault_at
 from h123.study.networks import network as resolved
 from h123.study.networks.direction_file import DirectionFile
+from h123.study.networks.record import RecordPair
 from h123.study.quantities import BitRate, Duration
 from h123.study.yaml_document import YamlDocument
 
@@ -110,7 +111,7 @@ class NetworkFile(Strict):
     def _something_to_share(self) -> "NetworkFile":
         for name in ("up", "down") if self.cross else ():
             way = self.both or getattr(self, name)
-            if getattr(self.cross, name) and not (way and (way.rate or way.trace)):
+            if getattr(self.cross, name) and not (way and way.limited):
                 raise fault_at(["cross", name], "cross traffic needs a queue, and so a `rate` or `trace`")
         return self
 
@@ -124,6 +125,7 @@ class NetworkFile(Strict):
     def resolve(self) -> resolved.Network:
         """Return the network in the form of trial.json."""
         up, down = self.both or self.up, self.both or self.down
+        records = RecordPair(up=up.record if up else None, down=down.record if down else None)
         return resolved.Network(
             name=self.name,
             title=self.title,
@@ -131,6 +133,7 @@ class NetworkFile(Strict):
             down=down.resolve() if down else None,
             moves=[move.resolve() for move in self.moves] or None,
             cross=self.cross.resolve() if self.cross else None,
+            records=records if records.up or records.down else None,
         )
 
 

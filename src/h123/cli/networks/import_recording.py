@@ -1,0 +1,83 @@
+"""`h123 network import`: makes a network from recordings of a link."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from h123.base.errors import UserError
+from h123.base.paths import checkout, typed
+from h123.base.terminal.console import out_console, write
+from h123.base.units import parse_delay, parse_duration
+from h123.cli.options import ForceOption
+
+
+def command(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="The recordings.", show_default=False)],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Network file to write. [default: networks/NAME.yaml, named after the recording]"
+        ),
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KIND=NAME:UNIT",
+            help="What a column contains: time, rate, up, down (rates), delay (one-way), rtt or loss. Repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    load: Annotated[
+        Literal["light", "heavy"], typer.Option(help="Which of CellReplay's two rates the link has.")
+    ] = "heavy",
+    delay: Annotated[
+        str | None, typer.Option(metavar="TIME", help="One-way delay, if none was recorded.", show_default=False)
+    ] = None,
+    step: Annotated[str, typer.Option(metavar="TIME", help="Average shorter rows over this time.")] = "100ms",
+    source: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Where the recording is from.", show_default=False)
+    ] = None,
+    licence: Annotated[str | None, typer.Option(metavar="TEXT", help="Its licence.", show_default=False)] = None,
+    force: ForceOption = False,
+) -> None:
+    """Make a network from recordings of a link, and print what they lack.
+
+    Recordings are Mahimahi and CellReplay traces, NDT7 results (JSON), and CSV with a column of times and columns such
+    as `rate_mbit_s`, `delay_ms`, `rtt_ms` and `loss_percent`. The names of several files say which are `up` and which
+    `down`. Each block of a campaign replays another part of the record.
+
+    Examples:
+
+    `h123 network import lte.up lte.down --delay 20ms`
+
+    `h123 network import drive.csv --column 'down=Throughput:Mbit/s' --out drive.yaml`
+    """
+    from h123.base.files.output import check_output, write_output
+    from h123.study import ImportOptions, import_network
+
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", (out or files[0]).stem).strip("-._")[:34] or "recorded"
+    path = out or (checkout() or Path()) / "networks" / f"{name}.yaml"
+    if path.suffix not in (".yaml", ".yml"):
+        raise UserError(
+            f"{path}: a network's file ends in .yaml", remedy=f"write --out {typed(path.with_suffix('.yaml'))}"
+        )
+    try:
+        parse_delay(delay or "0ms")
+        seconds = parse_duration(step) / 1e9
+    except ValueError as error:
+        raise UserError(f"--delay, --step: {error}") from None
+    if seconds < 0.001:
+        raise UserError("--step: rows are at least 1ms long")
+    check_output(path, force=force)
+    options = ImportOptions(column or [], load, delay, seconds, source, licence)
+    imported = import_network(files, name, options)
+    places = {each: path if each == f"{name}.yaml" else path.with_name(each) for each in imported.files}
+    for place in places.values():
+        check_output(place, force=force)
+    for each, text in reversed(imported.files.items()):
+        write_output(places[each], text, force=force)
+    write(out_console, f"{path}: {imported.summary()}")
+    for note in imported.notes:
+        write(out_console, note, style="dim")
