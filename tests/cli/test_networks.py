@@ -34,5 +34,5 @@ def test_network_carries_traffic(h123: Tool, network: str) -> None:
     # Without UDP no HTTP/3 request succeeds, and the trial says so.
     directions = [way for way in (load_network(network).up, load_network(network).down) if way]
     expected = {"requests-failed"} if any(way.udp in ("drop", "reject") for way in directions) else set()
-    # One block has no verdict; and two busy cores are the machine's affair, not the network's.
-    assert failed - {"blocks-too-few", "client-saturated", "machine-saturated"} == expected
+    # One block has no verdict; two busy cores are the machine's affair; and these senders do not use ECN.
+    assert failed - {"blocks-too-few", "client-saturated", "machine-saturated", "nothing-marked"} == expected
