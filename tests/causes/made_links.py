@@ -4,9 +4,42 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from causes.drawing import EVERY, LOSS, MANY, OTHERS, QUIC, RATE, SHARED_RATE, TCP, Drawing, Pair, Truth, kind
+from causes.drawing import (
+    CROSS,
+    EVERY,
+    LOSS,
+    MANY,
+    MARKED,
+    OTHERS,
+    POLICED,
+    QUEUE_LOSS,
+    QUIC,
+    RATE,
+    SHARED_RATE,
+    TCP,
+    TOO_LARGE,
+    Drawing,
+    Pair,
+    Truth,
+    kind,
+)
 from causes.scene import network
-from h123.study.networks.network import Blackout, Bottleneck, Change, Cross, GilbertElliott, Limit, Loss, Queue, Traffic
+from h123.study.networks.network import (
+    Aggregation,
+    Blackout,
+    Bottleneck,
+    Change,
+    Codel,
+    Cross,
+    FqCodel,
+    GilbertElliott,
+    Limit,
+    Loss,
+    Mtu,
+    Policer,
+    Queue,
+    Traffic,
+)
 
 # Links.
 
@@ -68,12 +101,12 @@ def _dead(d: Drawing) -> Pair:
     return _link(d, "200kB", {"blackouts": dead}, mbit=10)
 
 
-@kind("a short queue", LOSS, "what does not fit is lost", loads=(1, 4))
+@kind("a short queue", QUEUE_LOSS, "what does not fit is lost", loads=(1, 4))
 def _short_queue(d: Drawing) -> Pair:
     return _link(d, d.of("500kB", "1MB"), {"queue": Queue(packets=d.of(8, 10, 15))}, ms=d.between(30, 80), requests=2)
 
 
-@kind("policed UDP", LOSS, "what is more than the limit is dropped", protocols=QUIC, loads=(1, 4))
+@kind("policed UDP", POLICED, "what is more than the limit is dropped", protocols=QUIC, loads=(1, 4))
 def _policed(d: Drawing) -> Pair:
     limit = Limit(limit=d.of(5_000_000, 10_000_000))
     return _link(d, "500kB", {"udp": limit}, requests=2)
@@ -124,6 +157,101 @@ def _bufferbloat(d: Drawing) -> Pair:
     crossed = over.model_copy(update={"cross": Cross(down=Traffic(tcp=d.of(2, 4)), ahead_ns=2_000_000_000)})
     without = d.scene(over=over, size=d.of("1kB", "5kB"))
     return Pair(without.but(over=crossed), without)
+
+
+@kind("a policer", POLICED, "what exceeds its rate is dropped, of any protocol", loads=(1, 4))
+def _policer(d: Drawing) -> Pair:
+    policer = Policer(bps=d.of(3_000_000, 5_000_000, 8_000_000), burst_bytes=d.of(10_000, 30_000))
+    return _link(d, d.of("200kB", "500kB"), {"policer": policer}, requests=2)
+
+
+@kind("a policer of uploads", POLICED, "what exceeds its rate is dropped, of any protocol", loads=(1, 4))
+def _policer_up(d: Drawing) -> Pair:
+    policer = Policer(bps=d.of(3_000_000, 5_000_000), burst_bytes=d.of(10_000, 30_000))
+    return _link(d, d.of("200kB", "500kB"), {"up": {"policer": policer}}, requests=2, method="POST")
+
+
+@kind("marks at a low threshold", MARKED, "the queue marks packets before it is long", loads=(1, 4))
+def _marks(d: Drawing) -> Pair:
+    codel = Codel(limit=10_000, target_ns=d.of(1, 5) * 10**8, interval_ns=10**9, ecn=True)
+    low = codel.model_copy(update={"ce_threshold_ns": d.of(1, 2) * 1_000_000})
+    ms, size, ecn = d.between(60, 120), d.of("500kB", "1MB"), {"tcp_ecn": True, "requests": 2}
+    made, without = (network(ms=ms, mbit=50, queue=Queue(codel=of)) for of in (low, codel))
+    return Pair(d.scene(over=made, size=size, **ecn), d.scene(over=without, size=size, **ecn))
+
+
+@kind("a path that marks all packets", MARKED, "the window stays at its least", protocols=TCP, loads=(1, 4))
+def _marks_all(d: Drawing) -> Pair:
+    return _link(d, d.of("100kB", "300kB"), {"ecn": "mark"}, tcp_ecn=True, requests=2)
+
+
+@kind("a black hole for a while", TOO_LARGE, "full packets vanish until the path is wide again", loads=(1,))
+def _black_hole(d: Drawing) -> Pair:
+    begin = d.between(300, 600) * 1_000_000
+    narrow, wide = Mtu(bytes=d.of(600, 900), silent=True), Mtu(bytes=1500)
+    changes = [Change(at_ns=begin, mtu=narrow), Change(at_ns=begin + d.of(1, 2) * 10**9, mtu=wide)]
+    return _link(d, "200kB", {"changes": changes}, requests=d.of(12, 16))
+
+
+def _crossed(d: Drawing, queue: Queue, mbit: float, **others: Any) -> Pair:
+    over = network(ms=d.between(10, 40), mbit=mbit, queue=queue, **others)
+    crossed = over.model_copy(update={"cross": Cross(down=Traffic(udp=round(mbit * 9e5)), ahead_ns=10**9)})
+    without = d.scene(over=over, size=d.of("20kB", "50kB"))
+    return Pair(without.but(over=crossed), without)
+
+
+@kind("cross traffic before a full link", CROSS, "its packets are sent in between", loads=(1, 4))
+def _cross(d: Drawing) -> Pair:
+    return _crossed(d, Queue(packets=1000), d.of(5, 10))
+
+
+@kind("a token bucket that others empty", CROSS, "they use most of its tokens", loads=(1,))
+def _cross_bucket(d: Drawing) -> Pair:
+    pair = _crossed(d, Queue(packets=1000), 10)
+    down = pair.made.over.down
+    assert down
+    bucket = down.model_copy(update={"rate": Bottleneck(bps=10_000_000, burst_bytes=5_000)})
+    made, without = (
+        scene.but(over=scene.over.model_copy(update={"down": bucket}))
+        for scene in (pair.made, pair.without or pair.made)
+    )
+    return Pair(made, without)
+
+
+@kind("cross traffic in a fair queue", CROSS, "each has its turn", loads=(1, 4))
+def _fair_cross(d: Drawing) -> Pair:
+    return _crossed(d, _fair(), d.of(5, 10))
+
+
+def _fair() -> Queue:
+    codel = {"limit": 10_240, "target_ns": 10**9, "interval_ns": 10**9, "ecn": False}
+    return Queue(fq_codel=FqCodel(**codel, flows=1024, quantum=1514, drop_batch=64))
+
+
+@kind("many users in a fair queue", Truth({"queue"}), "each waits while others have their turn", loads=(16,))
+def _fair_crowd(d: Drawing) -> Pair:
+    over = network(ms=d.between(5, 30), mbit=10, queue=_fair())
+    made = d.scene(over=over, size="20kB", connections="per-user")
+    return Pair(made, made.but(users=1))
+
+
+@kind("a full link that sends in groups", RATE, "a body takes its size by the rate", loads=(1,))
+def _grouped_rate(d: Drawing) -> Pair:
+    groups = Aggregation(every_ns=d.of(2, 4, 8) * 1_000_000)
+    made = {"mbit": d.of(2, 5), "aggregation": groups}
+    pair = _link(d, d.of("200kB", "500kB"), made, ms=d.between(5, 30), requests=3)
+    assert pair.without
+    over = pair.without.over
+    down = over.down.model_copy(update={"aggregation": groups}) if over.down else None
+    return replace(pair, without=pair.without.but(over=over.model_copy(update={"down": down})))
+
+
+@kind("a full token bucket", RATE, "a body takes its size by the rate", loads=(1,))
+def _bucket(d: Drawing) -> Pair:
+    pair = _link(d, d.of("200kB", "500kB"), {}, ms=d.between(5, 30), requests=3)
+    over, bucket = pair.made.over, Bottleneck(bps=d.of(2_000_000, 5_000_000), burst_bytes=d.of(5_000, 30_000))
+    down = over.down.model_copy(update={"rate": bucket, "queue": Queue(packets=1000)}) if over.down else None
+    return replace(pair, made=pair.made.but(over=over.model_copy(update={"down": down})))
 
 
 @kind("a long way", Truth({"trip"}), "a small request takes one round trip")

@@ -41,6 +41,10 @@ SLOW_START = Cause("slow-start", "slow-start", "slow start")
 WINDOW = Cause("window", "window", "a congestion window that no loss had cut")
 CUT = Cause("cut", "loss", "a congestion window cut by losses")
 MENDING = Cause("mending", "loss", "detecting and repairing losses")
+QUEUE_LOSS = Cause("queue-loss", "loss", "packets dropped by the queue")
+POLICED = Cause("policed", "loss", "packets dropped by a policer")
+TOO_LARGE = Cause("too-large", "mtu", "packets larger than the path's MTU")
+MARKED = Cause("marked", "marks", "a congestion window cut by marks (ECN)")
 LIMIT = Cause("limit", "limit", "a fixed limit, such as flow control or a buffer")
 RECEIVER = Cause("receiver", "limit", "the receiver's full window")
 STREAM_LIMIT = Cause("stream-limit", "limit", "flow control of a stream")
@@ -48,6 +52,7 @@ CONNECTION_LIMIT = Cause("connection-limit", "limit", "flow control of the conne
 DROPS = Cause("drops", "drops", "datagrams dropped at the receiver's full buffer")
 RATE = Cause("rate", "rate", "the link's rate")
 QUEUE = Cause("queue", "queue", "queueing behind other requests")
+CROSS = Cause("cross", "cross", "waiting behind cross traffic")
 NAGLE = Cause("nagle", "nagle", "waiting for an acknowledgement (Nagle's algorithm)")
 IDLE = Cause("idle", "idle", "a sender with nothing to send")
 HELD = Cause(
@@ -65,10 +70,15 @@ FORMER_NAMES = {"untold": UNATTRIBUTED.name}
 
 CAUSES = (
     *(TRIES, PLACE, CONNECTING, AMPLIFICATION, RETRY, BLOCKED, TRIP, SERVER, SLOW_START, WINDOW, CUT, MENDING),
+    *(QUEUE_LOSS, POLICED, TOO_LARGE, MARKED),
     *(LIMIT, RECEIVER, STREAM_LIMIT, CONNECTION_LIMIT, DROPS),
-    *(RATE, QUEUE, NAGLE, IDLE, HELD, CLIENT_WORK, SERVER_WORK, RUNNING),
+    *(RATE, QUEUE, CROSS, NAGLE, IDLE, HELD, CLIENT_WORK, SERVER_WORK, RUNNING),
     *(GONE, VALIDATING, ANEW, UNATTRIBUTED),
 )
+REPAIRS = (MENDING, QUEUE_LOSS, POLICED, TOO_LARGE)
+"""The causes of the time until a lost packet is sent again, by what dropped it."""
+WINDOWS = (SLOW_START, WINDOW, CUT, MARKED, LIMIT, RECEIVER, *REPAIRS, NAGLE)
+"""The causes that may keep a client from sending a request that it has made."""
 WORDS = {cause.name: cause.words for cause in CAUSES}
 """The wording of each cause in answers, pages, the glossary and `h123 explain`. There is no other wording."""
 NUMBER = {cause: number for number, cause in enumerate(CAUSES)}

@@ -17,26 +17,21 @@ from h123.causes.cause import (
     CAUSES,
     CLIENT_WORK,
     CONNECTION_LIMIT,
-    CUT,
     GONE,
     IDLE,
-    LIMIT,
-    MENDING,
     NAGLE,
     NUMBER,
     PLACE,
     QUEUE,
     RATE,
-    RECEIVER,
     SERVER,
     SERVER_WORK,
-    SLOW_START,
     STREAM_LIMIT,
     TRIES,
     TRIP,
     UNATTRIBUTED,
     VALIDATING,
-    WINDOW,
+    WINDOWS,
     Nanoseconds,
     time_on,
 )
@@ -60,10 +55,6 @@ _LATE_NS = 1_000_000
 """A client may record a request's time this much before its packet is sent, ns."""
 _SMALL = 100
 """A body of at most this many bytes fits into a single packet."""
-
-
-_WINDOWS = (SLOW_START, WINDOW, CUT, LIMIT, RECEIVER, MENDING, NAGLE)
-"""Causes that may keep a client from sending a request that it has made."""
 
 
 class Explainer:
@@ -257,7 +248,7 @@ class Explainer:
     def _answering(self, begin: int, end: int, shared: bool) -> Nanoseconds:
         """Return the parts of the time between the request's arrival and the beginning of its answer."""
         mended = min(max(self._repaired_at(begin, end), begin), end)
-        return time_on(MENDING, begin, mended) + self._thinking(mended, end, shared)
+        return time_on(self._client.repairing(begin), begin, mended) + self._thinking(mended, end, shared)
 
     def _repaired_at(self, begin: int, end: int) -> int:
         """Return when the server had received all packets that the client had lost and sent again. Until then, it could
@@ -303,7 +294,7 @@ class Explainer:
         if request.begin > self._open:
             # The connection's window may be full of small packets too.
             time = self._client.course.between(*span)
-            for cause in (other for other in CAUSES if other not in _WINDOWS):
+            for cause in (other for other in CAUSES if other not in WINDOWS):
                 time[NUMBER[at_client]] += time[NUMBER[cause]] if cause is not at_client else 0
                 time[NUMBER[cause]] *= cause is at_client
             return time

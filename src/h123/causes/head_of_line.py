@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from h123.causes.cause import MENDING, NUMBER
+from h123.causes.cause import NUMBER, REPAIRS
 from h123.causes.connections.connection import NEVER, Sending
 from h123.causes.connections.losses import lost_packets, resent
 from h123.causes.senders.sender import Sender
@@ -39,7 +39,7 @@ def head_of_line_ns(sender: Sender, bodies: Sequence[Body]) -> NDArray[np.float6
         return np.zeros(len(bodies))
     edges = np.unique(np.concatenate([spans.edges, sender.course.edges, starts, ends]))
     moments = edges[:-1] + np.diff(edges) // 2
-    counted = spans.hold(moments) & (sender.course.causes_at(moments) == NUMBER[MENDING])
+    counted = spans.hold(moments) & np.isin(sender.course.causes_at(moments), [NUMBER[cause] for cause in REPAIRS])
     lengths = np.where(counted, np.diff(edges), 0).astype(float)
     under_way = _under_way(edges, starts, ends, sizes)
     shares = np.divide(lengths, under_way, out=np.zeros_like(lengths), where=under_way > 0)

@@ -21,7 +21,7 @@ class Stretch:
     seconds: NDArray[np.float64]
     """Seconds of each cause, in the order of CAUSES."""
     head_of_line: float
-    """Seconds of `detecting and repairing losses` in which data of other requests on the connection had arrived and was
+    """Seconds of repairing losses in which data of other requests on the connection had arrived and was
     held back."""
     duration: float
     """The duration in seconds, as the client measured it."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from h123.base.errors import UserError
 from h123.catalogue import QUIC
-from h123.causes.cause import CAUSES, MENDING, NUMBER, UNATTRIBUTED, Nanoseconds, time_on
+from h123.causes.cause import CAUSES, NUMBER, REPAIRS, UNATTRIBUTED, Nanoseconds, time_on
 from h123.causes.conditions import Conditions
 from h123.causes.connections.connection import Connection, connections
 from h123.causes.connections.log_matching import match_logs
@@ -35,6 +35,8 @@ from h123.store import Sample, read_samples
 from h123.study.networks.network import Direction
 from h123.study.workload import AnyWorkloadFile, WorkloadFile
 
+_REPAIRS = [NUMBER[cause] for cause in REPAIRS]
+
 
 @dataclass(frozen=True)
 class ExplainedTrial:
@@ -45,7 +47,7 @@ class ExplainedTrial:
     seconds: NDArray[np.float64]
     """Seconds by request and cause, of the shape (requests, causes). Each row adds up to the request's latency."""
     head_of_line: NDArray[np.float64]
-    """For each request, seconds of `detecting and repairing losses` in which data of other requests on its connection
+    """For each request, seconds of repairing losses in which data of other requests on its connection
     had arrived and was held back."""
     sizes: Mapping[str, float] = field(default_factory=dict)
     """For each cause, the bytes of a window or the simultaneous requests on a connection, as the median over
@@ -113,7 +115,7 @@ def explain(folder: Path, statuses: Sequence[int]) -> ExplainedTrial:
                 connection, requests_of_connection, server, logs[id(connection)], at_once, moves, conditions, streams
             )
             seconds[of] = attribute_drops(np.array(explainer.explain()), drops, connection)
-            blocked_ns[of] = np.minimum(explainer.head_of_line(), seconds[of][:, NUMBER[MENDING]])
+            blocked_ns[of] = np.minimum(explainer.head_of_line(), seconds[of][:, _REPAIRS].sum(axis=1))
             for name, size in explainer.sizes().items():
                 sizes[name].append(size)
             parts |= {place: _Explanation(explainer, number, connection, drops) for number, place in enumerate(of)}
@@ -175,7 +177,7 @@ def _visit(
         elif step.until < step.row["end_ns"]:
             of = time_on(UNATTRIBUTED, step.row["start_ns"], step.until) / 1e9
         seconds += step.between / 1e9 + of
-        blocked_s += min(explained.head_of_line[place], of[NUMBER[MENDING]])
+        blocked_s += min(explained.head_of_line[place], of[_REPAIRS].sum())
     return Stretch(seconds, blocked_s, (path[-1].until - path[0].row["start_ns"]) / 1e9)
 
 
@@ -198,7 +200,7 @@ def _stretch(recovery: Recovery, of: _Explanation | None, blocked_s: float) -> S
     if of is None:
         return Stretch(time_on(UNATTRIBUTED, recovery.at, end) / 1e9, 0.0, (end - recovery.at) / 1e9)
     seconds = of.seconds(recovery.durations(of.connection, of.explainer, of.number))
-    return Stretch(seconds, min(blocked_s, float(seconds[NUMBER[MENDING]])), (end - recovery.at) / 1e9)
+    return Stretch(seconds, min(blocked_s, float(seconds[_REPAIRS].sum())), (end - recovery.at) / 1e9)
 
 
 def _by_connection(rows: Sequence[Sample]) -> list[list[int]]:

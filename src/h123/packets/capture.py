@@ -35,7 +35,9 @@ DELIVERED, LOST, QUEUE_FULL, BLOCKED, POLICED, TOO_LARGE = range(6)
 QUEUED = (DELIVERED, LOST)
 """The fates of packets that waited for the link's rate and were sent."""
 MARKED = 4
-"""In `ecn`: the link set Congestion Experienced."""
+"""In `ecn`: the link's queue set Congestion Experienced."""
+CE, LEFT = 3, 3
+"""The ECN field Congestion Experienced, and the bits by which `ecn` shifts the field on leaving."""
 MOST_IN_CAMPAIGN = 250_000
 """The most packets of a link that a trial of a campaign keeps: 12 MB of the lab's memory, at most 5 MB on the disk."""
 MOST = 4_000_000

@@ -23,10 +23,10 @@ _WINDOW, _RATE, _TRIPS = "a window", "the link's rate", "round trips"
 _GROUPS: Mapping[str, str] = {
     "client-work": CLIENT,
     "server-work": SERVER,
-    **dict.fromkeys(("slow-start", "window", "cut", "limit", "drops"), _WINDOW),
-    **dict.fromkeys(("rate", "queue"), _RATE),
+    **dict.fromkeys(("slow-start", "window", "cut", "marked", "limit", "drops"), _WINDOW),
+    **dict.fromkeys(("rate", "queue", "cross"), _RATE),
     **dict.fromkeys(("connecting", "amplification", "retry", "blocked", "trip"), _TRIPS),
-    "mending": "losses",
+    **dict.fromkeys(("mending", "queue-loss", "policed"), "losses"),
     **dict.fromkeys(("gone", "validating", "anew"), "a path that is gone"),
 }
 """The group to which a cause belongs. A cause without an entry is its own group."""

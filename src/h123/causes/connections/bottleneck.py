@@ -1,8 +1,15 @@
-"""Computes when a link's bottleneck sent each packet, from the packets' times and the link's profile."""
+"""Computes when a link's bottleneck sent each packet, from the packets' times and the link's profile.
+
+Without cross traffic, a drop-tail queue and CoDel send packets in the order of their arrival at a constant rate, so the
+times follow from the arrivals. FQ-CoDel, a token bucket and cross traffic change this order or these times; then the
+departures show them. Opportunities to send (aggregation) come after the rate. If departures show the times, the wait
+for an opportunity cannot be distinguished from other waits, so the longest possible one is subtracted from each wait.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from h123.causes.spans import Times
 from h123.packets.capture import DELIVERED, QUEUED, Packets
@@ -25,14 +32,22 @@ class Wire:
 
 def wire(packets: Packets, way: Direction, *, shared: bool = False) -> Wire:
     """Return the wire times of the packets in one direction. `shared`: whether cross traffic used the link too."""
-    if shared and way.rate is not None:
-        return _behind_others(packets, way.rate.mean_bps, way)
-    if way.rate is None or way.rate.bps is None or way.changes:
-        return _by_departure(packets, way)
     arrivals = packets["at_ns"].astype(np.int64)
+    if way.rate is None:
+        return Wire(arrivals, arrivals)
+    varies = way.rate.bps is None or bool(way.changes)
+    if varies and not shared:
+        return _in_order_of_departure(packets)
     enqueued = np.isin(packets["fate"], QUEUED)
-    takes = np.where(enqueued, packets["bytes"].astype(np.int64) * 8 * _NS // way.rate.bps, 0)
-    return _in_turn(arrivals, takes)
+    takes = np.where(enqueued, packets["bytes"] * (8 * _NS / way.rate.mean_bps), 0).astype(np.int64)
+    if shared or way.rate.burst_bytes is not None or _is_fair(way):
+        return _by_departure(packets, way, takes)
+    return _in_turn(arrivals, np.where(enqueued, packets["bytes"].astype(np.int64) * 8 * _NS // (way.rate.bps or 1), 0))
+
+
+def _is_fair(way: Direction) -> bool:
+    """Whether the queue sends packets of different connections in turn."""
+    return way.queue is not None and way.queue.fq_codel is not None
 
 
 def _in_turn(arrivals: Times, takes: Times) -> Wire:
@@ -45,31 +60,53 @@ def _in_turn(arrivals: Times, takes: Times) -> Wire:
     return Wire(begins, begins + takes)
 
 
-def _behind_others(packets: Packets, bps: float, way: Direction) -> Wire:
-    """Compute the times if there is cross traffic, whose packets are not recorded. A packet left the wire one delay
-    before it left the link. It was on the wire for as long as its size takes at the link's rate, and before that it
-    waited for other traffic. A lost packet is assumed to have followed the previous one."""
-    arrivals, departures = packets["at_ns"].astype(np.int64), packets["left_ns"].astype(np.int64)
-    delivered = (packets["fate"] == DELIVERED) & (departures > 0)
-    enqueued = np.isin(packets["fate"], QUEUED)
-    takes = np.where(enqueued, packets["bytes"] * (8 * _NS / bps), 0).astype(np.int64)
-    shortest = int((departures - arrivals - takes)[delivered].min()) if delivered.any() else 0
-    if not way.jitter and not way.changes:  # otherwise the queue may never have been empty
-        shortest = min(way.delay_ns or 0, shortest)
-    observed_ends = np.where(delivered, departures - shortest, 0)
-    before = np.maximum.accumulate(np.concatenate([[0], observed_ends[:-1]])) if len(observed_ends) else observed_ends
-    ends = np.where(delivered, observed_ends, np.where(enqueued, np.maximum(arrivals, before) + takes, arrivals))
+def _by_departure(packets: Packets, way: Direction, takes: Times) -> Wire:
+    """Compute the times from departures. A packet left the wire one delay before it left the link. It was on the wire
+    for as long as its size takes at the link's rate, and before that it waited. A packet that a token bucket let pass
+    at once took no time. A lost packet is assumed to have followed the previous one, in a fair queue the previous one
+    of its connection."""
+    arrivals, delivered, departures = _departures(packets)
+    least = arrivals if way.rate and way.rate.burst_bytes is not None else arrivals + takes
+    after_rate = way.delay_ns or 0
+    if way.jitter or way.changes:  # then the queue may never have been empty
+        after_rate = int((departures - least)[delivered].min()) if delivered.any() else 0
+    if way.aggregation:
+        after_rate += way.aggregation.every_ns + way.aggregation.spread_ns
+    observed_ends = np.where(delivered, np.maximum(departures - after_rate, least), 0)
+    ends = np.where(delivered, observed_ends, arrivals)
+    lost = (takes > 0) & ~delivered
+    if lost.any():
+        for places in _turns(packets, way):
+            before = np.maximum.accumulate(np.concatenate([[0], observed_ends[places][:-1]]))
+            followed = np.maximum(arrivals[places], before) + takes[places]
+            ends[places] = np.where(lost[places], followed, ends[places])
     return Wire(np.maximum(ends - takes, arrivals), ends)
 
 
-def _by_departure(packets: Packets, way: Direction) -> Wire:
-    """Compute the times for a rate that is not constant. A packet was on the wire from the end of the previous packet
-    until it left the link, less the delay. Jitter counts as time on the wire."""
-    arrivals, departures = packets["at_ns"].astype(np.int64), packets["left_ns"].astype(np.int64)
-    delivered = (packets["fate"] == DELIVERED) & (departures > 0)
-    if way.rate is None:
-        return Wire(arrivals, arrivals)
+def _turns(packets: Packets, way: Direction) -> list[Times]:
+    """Return the indices of the packets that the queue sends in the order of their arrival."""
+    if not _is_fair(way):
+        return [np.arange(len(packets))]
+    names = ("protocol", "source", "destination")
+    flows = np.unique(np.stack([packets[name] for name in names]), axis=1, return_inverse=True)[1].ravel()
+    return [np.flatnonzero(flows == flow) for flow in range(int(flows.max()) + 1)]
+
+
+def _in_order_of_departure(packets: Packets) -> Wire:
+    """Compute the times for a rate that is not constant. A packet was on the wire from the departure of the previous
+    packet until it left the link, less the delay. Jitter and the wait for an opportunity to send count as time on the
+    wire."""
+    arrivals, delivered, departures = _departures(packets)
     shortest = int((departures - arrivals)[delivered].min()) if delivered.any() else 0
     ends = np.where(delivered, np.maximum(departures - shortest, arrivals), arrivals)
-    latest = np.maximum.accumulate(np.concatenate([[0], ends[:-1]])) if len(ends) else ends
-    return Wire(np.minimum(np.maximum(arrivals, latest), ends), ends)
+    order = np.flatnonzero(delivered)
+    order = order[np.argsort(ends[order], kind="stable")]
+    before = arrivals.copy()
+    before[order[1:]] = np.maximum(ends[order[:-1]], arrivals[order[1:]])
+    return Wire(np.minimum(before, ends), ends)
+
+
+def _departures(packets: Packets) -> tuple[Times, NDArray[np.bool_], Times]:
+    """Return when packets arrived at the link, which of them it delivered, and when they left it."""
+    departures = packets["left_ns"].astype(np.int64)
+    return packets["at_ns"].astype(np.int64), (packets["fate"] == DELIVERED) & (departures > 0), departures

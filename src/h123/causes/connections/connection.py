@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from h123.causes.connections.bottleneck import Wire, wire
 from h123.causes.spans import Spans, Times
-from h123.packets.capture import DELIVERED, DOWN, PACKET, RETRY, TCP, UDP, UP, Packets
-from h123.study.networks.network import Direction
+from h123.packets.capture import BLOCKED, DELIVERED, DOWN, PACKET, POLICED, RETRY, TCP, UDP, UP, Packets
+from h123.study.networks.network import Direction, Limit
 
 FULL = 1150
 """Payload bytes from which a packet counts as full. QUIC's full packets begin with 1200 bytes and grow as it probes the
@@ -29,6 +29,8 @@ class Sending:
 
     packets: Packets
     wire: Wire
+    busy: Spans | None = None
+    """When any recorded packet of this direction was on the wire. None if only recorded packets used the link."""
 
     @cached_property
     def at(self) -> Times:
@@ -83,6 +85,12 @@ class Sending:
         return Spans.union(self.at, self.wire.ends)
 
     @cached_property
+    def crossed(self) -> Spans:
+        """The times during which packets of this sender waited and no recorded one was on the wire: cross traffic
+        was."""
+        return Spans.union([], []) if self.busy is None else self.occupied.without(self.busy)
+
+    @cached_property
     def on_wire(self) -> Spans:
         """The times during which packets of this sender were on the wire."""
         return Spans.union(self.wire.begins, self.wire.ends)
@@ -107,7 +115,7 @@ class Sending:
 
     def some(self, which: slice | NDArray[np.bool_]) -> "Sending":
         """Return the selected packets."""
-        return Sending(self.packets[which], Wire(self.wire.begins[which], self.wire.ends[which]))
+        return Sending(self.packets[which], Wire(self.wire.begins[which], self.wire.ends[which]), self.busy)
 
     def joined(self, other: "Sending") -> "Sending":
         """Combine these packets with those that the same end sent to, or from, a different address."""
@@ -116,7 +124,7 @@ class Sending:
             np.concatenate([getattr(side.wire, name) for side in (self, other)]) for name in ("begins", "ends")
         )
         order = np.argsort(packets["at_ns"], kind="stable")
-        return Sending(packets[order], Wire(begins[order], ends[order]))
+        return Sending(packets[order], Wire(begins[order], ends[order]), self.busy)
 
     def __len__(self) -> int:
         return len(self.packets)
@@ -164,10 +172,10 @@ def connections(packets: Packets, up: Direction, down: Direction, *, shared: boo
     """Return all connections in a link's record, in the order in which they began. `shared`: whether cross traffic used
     the link too."""
     ordered = packets[np.argsort(packets["at_ns"], kind="stable")]
-    ways = [(ordered[ordered["way"] == way], of) for way, of in ((UP, up), (DOWN, down))]
+    ways = [(_policed(ordered[ordered["way"] == way], of), of) for way, of in ((UP, up), (DOWN, down))]
     trip = (up.delay_ns or 0) + (down.delay_ns or 0)
     sides = [
-        dict(_sendings(of_way, wire(of_way, of, shared=shared), port))
+        dict(_sendings(of_way, wire(of_way, of, shared=shared), port, shared))
         for (of_way, of), port in zip(ways, _PORTS, strict=True)
     ]
     all_connections = [
@@ -182,14 +190,28 @@ _PORTS = ("source", "destination")
 """The field with the client's port, by direction."""
 
 
-def _sendings(packets: Packets, on: Wire, port: str) -> Iterator[tuple[tuple[int, int], Sending]]:
+def _policed(packets: Packets, way: Direction) -> Packets:
+    """Return the packets, in which those that a limit on UDP blocked count as policed."""
+    policies = [way.udp, *(change.udp for change in way.changes or [])]
+    if not any(isinstance(policy, Limit) for policy in policies) or {"drop", "reject"} & {*map(str, policies)}:
+        return packets
+    changed = packets.copy()
+    changed["fate"][(packets["fate"] == BLOCKED) & (packets["protocol"] == UDP)] = POLICED
+    return changed
+
+
+def _sendings(packets: Packets, on: Wire, port: str, shared: bool) -> Iterator[tuple[tuple[int, int], Sending]]:
     """Yield the packets of each connection, identified by its protocol and the client's port."""
+    busy = Spans.union(on.begins, on.ends) if shared else None
     key = packets["protocol"].astype(np.int64) << 16 | packets[port]
     order = np.argsort(key, kind="stable")
     for places in np.split(order, np.flatnonzero(np.diff(key[order])) + 1):
         if len(places):
             client = int(key[places[0]])
-            yield (client >> 16, client & 0xFFFF), Sending(packets[places], Wire(on.begins[places], on.ends[places]))
+            yield (
+                (client >> 16, client & 0xFFFF),
+                Sending(packets[places], Wire(on.begins[places], on.ends[places]), busy),
+            )
 
 
 _NOTHING = Sending(np.empty(0, PACKET), Wire(np.empty(0, np.int64), np.empty(0, np.int64)))

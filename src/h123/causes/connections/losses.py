@@ -4,11 +4,24 @@ delivered but a full buffer dropped."""
 import numpy as np
 from numpy.typing import NDArray
 
-from h123.causes.cause import CUT, DROPS, LIMIT, NUMBER, WINDOW
+from h123.causes.cause import (
+    CUT,
+    DROPS,
+    LIMIT,
+    MARKED,
+    MENDING,
+    NUMBER,
+    POLICED,
+    QUEUE_LOSS,
+    REPAIRS,
+    TOO_LARGE,
+    WINDOW,
+)
 from h123.causes.connections.connection import Connection, Sending
-from h123.causes.spans import Spans, Times
+from h123.causes.spans import Limits, Spans, Times
 from h123.documents.lab_report import Report
-from h123.packets.capture import BLOCKED, LOST, QUEUE_FULL, TCP
+from h123.packets import capture
+from h123.packets.capture import BLOCKED, CE, LEFT, LOST, QUEUE_FULL, TCP, Packets
 
 _REORDERED = 3
 """A packet counts as lost when this many later packets have arrived (RFC 9002, 6.1.1; TCP's duplicate
@@ -17,9 +30,54 @@ _NO_ROOM = "Udp.RcvbufErrors"
 """A host's counter of datagrams for which a socket had no room."""
 
 
+_REPAIR = {QUEUE_FULL: QUEUE_LOSS, capture.POLICED: POLICED, capture.TOO_LARGE: TOO_LARGE}
+"""The cause of time that packets of a fate cost. For all other fates: MENDING and CUT."""
+_REPAIRS, _CUTS = (
+    np.array([NUMBER[_REPAIR.get(fate, other)] for fate in range(capture.TOO_LARGE + 1)], np.int8)
+    for other in (MENDING, CUT)
+)
+
+
 def lost_packets(sending: Sending) -> Times:
-    """Return the indices of the sender's packets that the link lost, blocked, or dropped because its queue was full."""
-    return np.flatnonzero(np.isin(sending.packets["fate"], (LOST, QUEUE_FULL, BLOCKED)) & sending.speaks)
+    """Return the indices of the sender's packets that the link lost, blocked or dropped. QUIC's probes for a larger
+    packet size do not count, because nothing waits for them (RFC 9000, 14.4)."""
+    fates, sizes = sending.packets["fate"], sending.packets["bytes"]
+    lost = np.isin(fates, (LOST, QUEUE_FULL, BLOCKED, capture.POLICED, capture.TOO_LARGE)) & sending.speaks
+    if len(fates) and sending.packets["protocol"][0] != TCP:
+        largest = np.maximum.accumulate(np.where(sending.arrived, sizes, 0))
+        lost &= (fates != capture.TOO_LARGE) | (sizes <= largest)
+    return np.flatnonzero(lost)
+
+
+def marked_packets(sending: Sending) -> Times:
+    """Return the indices of the packets that the link marked with Congestion Experienced and delivered."""
+    ecn = sending.packets["ecn"]
+    return np.flatnonzero((ecn & CE != CE) & (ecn >> LEFT == CE) & sending.arrived & sending.speaks)
+
+
+def cuts(sending: Sending) -> tuple[Times, NDArray[np.int8]]:
+    """Return the indices of the packets whose loss or mark cut the sender's window, and the number of the cause of
+    each. A packet that is too large cuts none."""
+    lost, marked = lost_packets(sending), marked_packets(sending)
+    lost = lost[sending.packets["fate"][lost] != capture.TOO_LARGE]
+    places = np.concatenate([lost, marked])
+    causes = np.concatenate([_CUTS[sending.packets["fate"][lost]], np.full(len(marked), NUMBER[MARKED], np.int8)])
+    order = np.argsort(places, kind="stable")
+    return places[order], causes[order]
+
+
+def repair_numbers(packets: Packets) -> NDArray[np.int8]:
+    """Return the number of the cause of the time until each packet, if it is lost, is sent again."""
+    numbers: NDArray[np.int8] = _REPAIRS[packets["fate"]]
+    return numbers
+
+
+def repairs(sending: Sending, answers: Sending, round_trip_ns: int) -> Limits:
+    """Return the spans of `mending`, by what dropped the packets."""
+    places = lost_packets(sending)
+    begins, ends = sending.at[places], resent(sending, answers, round_trip_ns)
+    numbers = repair_numbers(sending.packets[places])
+    return [(cause, Spans.union(begins[numbers == NUMBER[cause]], ends[numbers == NUMBER[cause]])) for cause in REPAIRS]
 
 
 def mending(sending: Sending, answers: Sending, round_trip_ns: int) -> Spans:

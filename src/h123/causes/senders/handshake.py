@@ -1,7 +1,7 @@
 """Explains the time before a connection's first request.
 
 While packets are in flight, the time counts as round trips. Otherwise it counts as work of the end that last received a
-packet. If a packet was lost, it counts as its sender's wait until the next packet.
+packet. If a packet was lost, the time until its sender's next packet counts as the repair of the loss.
 """
 
 import numpy as np
@@ -10,9 +10,10 @@ from h123.causes.cause import (
     AMPLIFICATION,
     CLIENT_WORK,
     CONNECTING,
-    MENDING,
+    CROSS,
     NUMBER,
     QUEUE,
+    REPAIRS,
     RETRY,
     SERVER_WORK,
     Cause,
@@ -20,8 +21,9 @@ from h123.causes.cause import (
     time_on,
 )
 from h123.causes.connections.connection import Connection, Sending
+from h123.causes.connections.losses import repair_numbers
 from h123.causes.intervals import Course, Numbers
-from h123.causes.spans import Spans, Times
+from h123.causes.spans import Limits, Spans, Times
 
 _TIMES = 3
 _SMALLEST = 1200
@@ -44,17 +46,19 @@ def _course(of: Connection, begin: int, end: int) -> Course:
     sides = [_until(side, end) for side in (of.up, of.down)]
     under_way = Spans.union(*_joined([(side.wire.ends, side.delivered_at) for side in sides], sides))
     waiting = Spans.union(*_joined([(side.at, side.wire.ends) for side in sides], sides))
-    repairs = Spans.union(*_loss_spans(sides))
+    crossed, repairs = sides[0].crossed.with_(sides[1].crossed), _repairs(sides)
     got_up, got_down = (np.sort(side.delivered_at[side.arrived]) for side in sides)
-    edges = np.concatenate([[begin, end], under_way.edges, waiting.edges, repairs.edges, got_up, got_down])
+    edges = np.concatenate([[begin, end], under_way.edges, waiting.edges, crossed.edges, got_up, got_down])
     retried, amplified = of.retry or 0, _amplification_waits(of)
-    edges = np.concatenate([edges, amplified.edges])
+    edges = np.concatenate([edges, amplified.edges, *(spans.edges for _, spans in repairs)])
 
     def tell(moments: Times) -> Numbers:
         last_up, last_down = (_latest(receipts, moments) for receipts in (got_up, got_down))
         work = np.where(last_up > last_down, NUMBER[SERVER_WORK], NUMBER[CLIENT_WORK])
-        work = np.where(repairs.hold(moments), NUMBER[MENDING], work)
+        for cause, spans in repairs:
+            work = np.where(spans.hold(moments), NUMBER[cause], work)
         work = np.where(waiting.hold(moments), NUMBER[QUEUE], work)
+        work = np.where(crossed.hold(moments), NUMBER[CROSS], work)
         trips = np.where(amplified.hold(moments), NUMBER[AMPLIFICATION], NUMBER[CONNECTING])
         trips = np.where(moments < retried, NUMBER[RETRY], trips)
         return np.where(under_way.hold(moments), trips, work).astype(np.int8)
@@ -88,14 +92,16 @@ def _joined(spans: list[tuple[Times, Times]], sides: list[Sending]) -> tuple[Tim
     return np.concatenate(begins), np.concatenate(ends)
 
 
-def _loss_spans(sides: list[Sending]) -> tuple[Times, Times]:
-    """Return, for each packet that did not arrive, the span from its sending until its sender's next packet."""
-    begins, ends = [], []
+def _repairs(sides: list[Sending]) -> Limits:
+    """Return the spans from each packet that did not arrive until its sender's next packet, by what dropped it."""
+    begins, ends, numbers = [], [], []
     for side in sides:
         places = np.flatnonzero(~side.arrived[:-1])
         begins.append(side.at[places])
         ends.append(side.at[places + 1])
-    return np.concatenate(begins), np.concatenate(ends)
+        numbers.append(repair_numbers(side.packets[places]))
+    begin, end, number = (np.concatenate(part) for part in (begins, ends, numbers))
+    return [(cause, Spans.union(begin[number == NUMBER[cause]], end[number == NUMBER[cause]])) for cause in REPAIRS]
 
 
 def _latest(times: Times, moments: Times) -> Times:

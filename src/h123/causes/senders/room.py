@@ -1,7 +1,7 @@
 """Determines when a sender's congestion window had room, because less was in flight than earlier.
 
-A window shrinks only after a loss or a long silence, so it is at least the most that was ever in flight (RFC 9002, 7;
-RFC 5681, 3.1). TCP counts packets, whatever their size, and Linux begins with ten of them (RFC 6928).
+A window shrinks only after a loss, a mark (ECN) or a long silence, so it is at least the most that was ever in flight
+(RFC 9002, 7; RFC 5681, 3.1). TCP counts packets, whatever their size, and Linux begins with ten of them (RFC 6928).
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from h123.causes.connections.connection import NEVER, Sending
-from h123.causes.connections.losses import lost_packets, resent
+from h123.causes.connections.losses import lost_packets, marked_packets, resent
 from h123.causes.spans import Times
 from h123.packets.capture import TCP
 
@@ -81,10 +81,14 @@ class Room:
     @cached_property
     def _window(self) -> Times:
         """A lower bound of the window at each packet: the most that was in flight since the last long silence and the
-        last loss. The bound is 0 from a loss until a round trip after the lost packet was sent again."""
+        last loss or mark. The bound is 0 from a loss until a round trip after the lost packet was sent again, and from
+        a mark until a round trip after the sender knew of it."""
         count, at = len(self.sending), self.sending.at
-        lost_places = lost_packets(self.sending)
-        again = np.searchsorted(at, resent(self.sending, self.answers, self.round_trip_ns) + self.round_trip_ns)
+        marked = marked_packets(self.sending)
+        lost_places = np.concatenate([lost_packets(self.sending), marked])
+        noticed = np.minimum(self.answers.receipts(self.sending.delivered_at[marked]), NEVER - self.round_trip_ns)
+        repaired = np.concatenate([resent(self.sending, self.answers, self.round_trip_ns), noticed])
+        again = np.searchsorted(at, repaired + self.round_trip_ns)
         spoke = np.flatnonzero(self.sending.speaks)
         silent = spoke[1:][np.diff(at[spoke]) > max(_SILENCE_NS, 2 * self.round_trip_ns)]
         edges = np.unique(np.concatenate([[0, count], lost_places, again, silent]))
@@ -96,6 +100,6 @@ class Room:
             window[begin:end] = np.maximum.accumulate(self._under_way[begin:end])
         window[np.cumsum(unsure)[:-1] > 0] = 0
         if count and self.sending.packets["protocol"][0] == TCP:
-            whole = int(lost_places[0]) if len(lost_places) else count
+            whole = int(lost_places.min()) if len(lost_places) else count
             window[:whole] = np.maximum(window[:whole], self.first_window)
         return window

@@ -1,10 +1,10 @@
 """Divides a sender's time into what the sender waited for.
 
 While a packet of the connection is on the wire, the time belongs to the link's rate. While its packets wait behind
-other packets, it belongs to the queue. At every other moment the link would have carried more, so there is a reason why
-the sender did not send:
+other packets, it belongs to the queue: behind other packets of the trial, or behind cross traffic. At every other
+moment the link would have carried more, so there is a reason why the sender did not send:
 
-- Lost packets have not been sent again yet: mending.
+- Lost packets have not been sent again yet: the cause is what dropped them.
 - A known limit holds (limits.py): TCP's receive window, flow control of HTTP/2 and QUIC.
 - The sender has no body to send: every request on the connection still waits for its answer, or already has it.
 - Its congestion window had room (room.py), so it did not wait for the window. If it continued without an answer from
@@ -13,8 +13,8 @@ the sender did not send:
   permitted it then. If answers are so frequent that one has always just arrived, and flow control cannot be read, the
   cause stays open.
 - Otherwise its window is full. If it grows by a quarter per round trip or more and nothing was lost before, the cause
-  is slow start. After a loss, it is a window cut by losses. A window that does not grow at all without a loss is a
-  limit (flow control, a send buffer); one that grows slowly is a congestion window.
+  is slow start. After a loss or a mark (ECN), it is a window cut by the latest of them. A window that does not grow at
+  all without a loss is a limit (flow control, a send buffer); one that grows slowly is a congestion window.
 """
 
 from dataclasses import dataclass
@@ -24,10 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from h123.causes.cause import (
-    CUT,
+    CROSS,
     HELD,
     IDLE,
     LIMIT,
+    MARKED,
     MENDING,
     NAGLE,
     NUMBER,
@@ -40,7 +41,7 @@ from h123.causes.cause import (
 )
 from h123.causes.conditions import WALL, Conditions
 from h123.causes.connections.connection import NEVER, Sending
-from h123.causes.connections.losses import lost_packets, mending, resent
+from h123.causes.connections.losses import cuts, lost_packets, mending, repairs, resent
 from h123.causes.connections.rounds import DOUBLES, GROWS_NOT, Rounds, rounds
 from h123.causes.intervals import Course, Numbers, numbers
 from h123.causes.senders.room import Room
@@ -77,11 +78,11 @@ class Sender:
     @cached_property
     def course(self) -> Course:
         """The cause that limited the sender at each time, from its first packet to its last."""
-        occupied, on_wire, mended = self.sending.occupied, self.sending.on_wire, self.mending
-        limit_edges = [spans.edges for _, spans in (*self.limits, *self.unheard)]
+        occupied, on_wire, crossed = self.sending.occupied, self.sending.on_wire, self.sending.crossed
+        limit_edges = [spans.edges for _, spans in (*self.limits, *self.repairs, *self.unheard)]
         own = [self.sending.at, self._roomy[self._roomy < NEVER], self._full_until[self._full_until < NEVER]]
         bodies = [] if self.bodies is None else [self.bodies.edges]
-        edges = np.concatenate([occupied.edges, on_wire.edges, mended.edges, *own, *bodies, *limit_edges])
+        edges = np.concatenate([occupied.edges, on_wire.edges, crossed.edges, *own, *bodies, *limit_edges])
 
         def tell(moments: Times) -> Numbers:
             # The first packet with content after each moment ends its gap.
@@ -92,8 +93,10 @@ class Sender:
                 causes = np.where(self.bodies.hold(moments) | is_waiting, causes, NUMBER[IDLE])
             for cause, spans in self.limits:
                 causes = np.where(spans.hold(moments), NUMBER[cause], causes)
-            causes = np.where(mended.hold(moments) & ~self._unready[ends], NUMBER[MENDING], causes)
+            for cause, spans in self.repairs:
+                causes = np.where(spans.hold(moments) & ~self._unready[ends], NUMBER[cause], causes)
             causes = np.where(occupied.hold(moments), NUMBER[QUEUE], causes)
+            causes = np.where(crossed.hold(moments), NUMBER[CROSS], causes)
             causes = np.where(on_wire.hold(moments), NUMBER[RATE], causes)
             for cause, spans in self.unheard:
                 causes = np.where(spans.hold(moments), NUMBER[cause], causes)
@@ -118,9 +121,19 @@ class Sender:
         return sizes
 
     @cached_property
+    def repairs(self) -> Limits:
+        """The times during which a lost packet had not yet been resent, by what dropped it."""
+        return repairs(self.sending, self.answers, self.round_trip_ns)
+
+    @cached_property
     def mending(self) -> Spans:
-        """The times during which a lost packet had not yet been resent."""
+        """The times during which any lost packet had not yet been resent."""
         return mending(self.sending, self.answers, self.round_trip_ns)
+
+    def repairing(self, moment: int) -> Cause:
+        """Return what the repair at a moment is due to."""
+        holding = (cause for cause, spans in reversed(self.repairs) if spans.hold(np.array([moment]))[0])
+        return next(holding, MENDING)
 
     @cached_property
     def rounds(self) -> Rounds:
@@ -150,9 +163,12 @@ class Sender:
         growth = self.rounds.growth[self.rounds.of(np.maximum(self._places - 1, 0))]
         causes[:count][growth <= GROWS_NOT] = NUMBER[LIMIT]
         causes[:count][growth >= DOUBLES] = NUMBER[SLOW_START]
-        cut = lost_packets(self._content)
-        if len(cut):
-            causes[int(cut[0]) + 1 :] = NUMBER[CUT]
+        places, cut_by = cuts(self._content)
+        if len(places):
+            last = np.searchsorted(places, np.arange(count + 1)) - 1
+            # A sender whose window grows as in slow start ignored the mark.
+            ignored = (cut_by[last] == NUMBER[MARKED]) & (causes == NUMBER[SLOW_START])
+            causes = np.where((last >= 0) & ~ignored, cut_by[last], causes)
         causes[1:count][self._unprompted[1:] | self._dry[1:]] = NUMBER[IDLE]
         causes[:count][self._waits_behind_full_ones & (causes[:count] == NUMBER[LIMIT])] = NUMBER[NAGLE]
         causes[:count][self._waits_for_acknowledgement] = NUMBER[NAGLE]
@@ -208,12 +224,17 @@ class Sender:
 
     @cached_property
     def _unready(self) -> NDArray[np.bool_]:
-        """Whether each packet was sent unprompted and is not a retransmission. There was nothing to send before such a
-        packet, with or without losses."""
-        again = resent(self._content, self.answers, self.round_trip_ns)
-        return np.append(
-            (self._unprompted | self._dry) & ~np.isin(self._content.at, again) & self._content.speaks, False
-        )
+        """Whether each packet was sent unprompted and neither is a retransmission nor probes for a loss. There was
+        nothing to send before such a packet, with or without losses. TCP's probe may carry new data: it follows a lost
+        packet after two round trips or more (RFC 8985, 7.2)."""
+        sending = self._content
+        again = resent(sending, self.answers, self.round_trip_ns)
+        probes = np.zeros(len(sending), bool)
+        followers = lost_packets(sending) + 1
+        followers = followers[followers < len(sending)]
+        late = sending.at[followers] - sending.at[followers - 1] >= 2 * self.round_trip_ns
+        probes[followers[late & sending.full[followers]]] = True
+        return np.append((self._unprompted | self._dry) & ~np.isin(sending.at, again) & ~probes & sending.speaks, False)
 
     @cached_property
     def _dry(self) -> NDArray[np.bool_]:
