@@ -24,14 +24,13 @@ from causes.drawing import (
     kind,
 )
 from causes.scene import network
+from h123.study.networks.disciplines import Codel, FqCodel
 from h123.study.networks.network import (
     Aggregation,
     Blackout,
     Bottleneck,
     Change,
-    Codel,
     Cross,
-    FqCodel,
     GilbertElliott,
     Limit,
     Loss,

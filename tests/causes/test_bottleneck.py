@@ -8,7 +8,8 @@ from h123.causes.connections.bottleneck import Wire, wire
 from h123.causes.connections.connection import connections
 from h123.causes.senders.sender import Sender
 from h123.packets.capture import DELIVERED, LOST, PACKET, QUEUE_FULL, TCP, Packets
-from h123.study.networks.network import Aggregation, Bottleneck, Codel, Direction, FqCodel, Queue
+from h123.study.networks.disciplines import Codel, FqCodel
+from h123.study.networks.network import Aggregation, Bottleneck, Direction, Queue
 
 MS = 1_000_000
 BYTES = 1000

@@ -1,9 +1,9 @@
 """Computes when a link's bottleneck sent each packet, from the packets' times and the link's profile.
 
-Without cross traffic, a drop-tail queue and CoDel send packets in the order of their arrival at a constant rate, so the
-times follow from the arrivals. FQ-CoDel, a token bucket and cross traffic change this order or these times; then the
-departures show them. Opportunities to send (aggregation) come after the rate. If departures show the times, the wait
-for an opportunity cannot be distinguished from other waits, so the longest possible one is subtracted from each wait.
+Without cross traffic, drop-tail queues, CoDel and PIE send packets in the order of their arrival. At a constant rate,
+the times then follow from the arrivals. FQ-CoDel, a token bucket and cross traffic change this order or these times;
+then the departures show them. Opportunities to send (aggregation) come after the rate. If departures show the times,
+the wait for an opportunity cannot be distinguished from other waits, so the longest possible one is subtracted.
 """
 
 from dataclasses import dataclass
@@ -16,6 +16,8 @@ from h123.packets.capture import DELIVERED, QUEUED, Packets
 from h123.study.networks.network import Direction
 
 _NS = 1_000_000_000
+_IN_ORDER = {"bytes", "packets", "ns", "codel", "pie"}
+"""The queues that send packets in the order of their arrival."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,8 @@ def wire(packets: Packets, way: Direction, *, shared: bool = False) -> Wire:
 
 
 def _is_fair(way: Direction) -> bool:
-    """Whether the queue sends packets of different connections in turn."""
-    return way.queue is not None and way.queue.fq_codel is not None
+    """Whether the queue sends packets of different connections in turn. All disciplines outside of _IN_ORDER do."""
+    return bool(way.queue and set(way.queue.model_dump(exclude_none=True)) - _IN_ORDER)
 
 
 def _in_turn(arrivals: Times, takes: Times) -> Wire:
