@@ -28,6 +28,8 @@ SAMPLE = {
     "a small initial window",
     "a Retry",
     "random losses",
+    "a policer",
+    "a path that marks all packets",
     "a full link",
     "datagrams that find no room",
 }
