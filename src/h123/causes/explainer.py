@@ -248,7 +248,7 @@ class Explainer:
     def _answering(self, begin: int, end: int, shared: bool) -> Nanoseconds:
         """Return the parts of the time between the request's arrival and the beginning of its answer."""
         mended = min(max(self._repaired_at(begin, end), begin), end)
-        return time_on(self._client.repairing(begin), begin, mended) + self._thinking(mended, end, shared)
+        return time_on(self._client.repairing(begin, end), begin, mended) + self._thinking(mended, end, shared)
 
     def _repaired_at(self, begin: int, end: int) -> int:
         """Return when the server had received all packets that the client had lost and sent again. Until then, it could

@@ -130,10 +130,10 @@ class Sender:
         """The times during which any lost packet had not yet been resent."""
         return mending(self.sending, self.answers, self.round_trip_ns)
 
-    def repairing(self, moment: int) -> Cause:
-        """Return what the repair at a moment is due to."""
-        holding = (cause for cause, spans in reversed(self.repairs) if spans.hold(np.array([moment]))[0])
-        return next(holding, MENDING)
+    def repairing(self, begin: int, end: int) -> Cause:
+        """Return what the repairs between two times are due to."""
+        causes = (c for c, spans in reversed(self.repairs) if ((spans.begins < end) & (spans.ends > begin)).any())
+        return next(causes, MENDING)
 
     @cached_property
     def rounds(self) -> Rounds:
