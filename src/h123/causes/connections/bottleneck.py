@@ -1,6 +1,6 @@
 """Computes when a link's bottleneck sent each packet, from the packets' times and the link's profile.
 
-Without cross traffic, drop-tail queues, CoDel and PIE send packets in the order of their arrival. At a constant rate,
+Without cross traffic, drop-tail queues, CoDel, PIE and RED send packets in the order of arrival. At a constant rate,
 the times then follow from the arrivals. FQ-CoDel, a token bucket and cross traffic change this order or these times;
 then the departures show them. Opportunities to send (aggregation) come after the rate. If departures show the times,
 the wait for an opportunity cannot be distinguished from other waits, so the longest possible one is subtracted.
@@ -16,7 +16,7 @@ from h123.packets.capture import DELIVERED, QUEUED, Packets
 from h123.study.networks.network import Direction
 
 _NS = 1_000_000_000
-_IN_ORDER = {"bytes", "packets", "ns", "codel", "pie"}
+_IN_ORDER = {"bytes", "packets", "ns", "codel", "pie", "red"}
 """The queues that send packets in the order of their arrival."""
 
 
