@@ -36,10 +36,8 @@ impl Entrance {
 
     /// What the packet is when it comes to the queue, or why it does not come there.
     pub fn admit(&mut self, now: u64, mut packet: Packet) -> (Packet, Result<(), Fate>) {
-        let stages = self.0.iter_mut();
-        let admitted = stages
-            .map(|stage| stage.meet(now, &mut packet))
-            .collect::<Result<(), Fate>>();
+        let mut stages = self.0.iter_mut();
+        let admitted = stages.try_for_each(|stage| stage.meet(now, &mut packet));
         (packet, admitted)
     }
 }
