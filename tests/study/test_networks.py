@@ -1,6 +1,7 @@
 """Networks are read as meant, in the lab's units, or refused with file and line."""
 
 import json
+import lzma
 import math
 import re
 import runpy
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from h123.base.errors import UserError
+from h123.base.files.textfile import read_packed_text
 from h123.base.paths import project_root
 from h123.study import Network, list_networks, load_network
 from study.samples import write
@@ -276,7 +278,24 @@ def test_the_trace_is_what_its_comment_says() -> None:
         while credit >= 1:
             times.append(ms)
             credit -= 1
-    assert [int(line) for line in (project_root() / "networks/varying.trace").read_text().split()] == times
+    assert [
+        int(line) for line in read_packed_text(project_root() / "networks/varying.trace.xz", 10**6).split()
+    ] == times
+
+
+def test_packed_traces_are_whole_or_refused(tmp_path: Path) -> None:
+    packed = lzma.compress(b"1\n2\n")
+    for content, said in [(packed, ""), (packed[:-5], "incomplete"), (b"1\n2\n", "not text that is packed with xz")]:
+        file = tmp_path / "a.trace.xz"
+        file.write_bytes(content)
+        if not said:
+            assert read_packed_text(file, 4) == "1\n2\n"
+            continue
+        with pytest.raises(UserError, match=said):
+            read_packed_text(file, 100)
+    file.write_bytes(lzma.compress(b"1" * 1000))
+    with pytest.raises(UserError, match="larger than 999 bytes"):
+        read_packed_text(file, 999)
 
 
 def test_records_are_those_that_the_tool_generates() -> None:

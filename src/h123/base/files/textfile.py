@@ -1,6 +1,7 @@
 """Reads files that users name, without blocking and with a size limit. Each error message is one sentence."""
 
 import csv
+import lzma
 import os
 import re
 import stat
@@ -39,6 +40,21 @@ def read_text(path: Path, most_bytes: int) -> str:
         return read_bytes(path, most_bytes).decode("utf-8")
     except UnicodeDecodeError as fault:
         raise UserError(f"{path}: cannot be read: not UTF-8 text (byte {fault.start + 1})") from None
+
+
+def read_packed_text(path: Path, most_bytes: int) -> str:
+    """Return the text of a file, which is packed with xz if its name ends with `.xz`. Unpacked, it may have at most
+    `most_bytes`. Raises UserError."""
+    if path.suffix != ".xz":
+        return read_text(path, most_bytes)
+    packed = lzma.LZMADecompressor()
+    try:
+        text = packed.decompress(read_bytes(path, most_bytes), most_bytes + 1).decode("utf-8")
+    except (lzma.LZMAError, UnicodeDecodeError):
+        raise UserError(f"{path}: not text that is packed with xz", remedy="unpack it with unxz to see") from None
+    if len(text) > most_bytes or not packed.eof:
+        raise UserError(f"{path}: cannot be read: incomplete, or larger than {most_bytes} bytes when it is unpacked")
+    return text
 
 
 def read_bytes(path: Path, most_bytes: int) -> bytes:

@@ -7,7 +7,7 @@ from statistics import median
 
 from h123.base.complaints import excerpt
 from h123.base.errors import UserError
-from h123.base.files.textfile import read_text
+from h123.base.files.textfile import read_packed_text
 from h123.study.networks.record import MOST_RECORD_NS, LinkRecord
 from h123.study.networks.record_table import RecordTable
 
@@ -21,7 +21,7 @@ _TRACE_LINE = re.compile(r"[ \t]{0,20}[0-9]{1,15}[ \t]{0,20}")
 
 def read_record(path: Path) -> LinkRecord:
     """Return the record in a file: a Mahimahi trace if its first line is a number. Raises UserError."""
-    text = read_text(path, MOST_RECORD_BYTES)
+    text = read_packed_text(path, MOST_RECORD_BYTES)
     if is_trace(text):
         times = trace_in(path, text)
         return LinkRecord(period_ns=times[-1] * 1_000_000, at_ns=[0], trace_ms=times)
@@ -30,7 +30,7 @@ def read_record(path: Path) -> LinkRecord:
 
 def read_trace(path: Path) -> list[int]:
     """Return the delivery opportunities of a Mahimahi trace, in ms. Raises UserError if the file is not a trace."""
-    return trace_in(path, read_text(path, MOST_RECORD_BYTES))
+    return trace_in(path, read_packed_text(path, MOST_RECORD_BYTES))
 
 
 def is_trace(text: str) -> bool:
