@@ -38,7 +38,7 @@ def _advised() -> Iterator[None]:
 def open(path: str | PathLike[str]) -> "CampaignData":
     """Open the campaign in a folder, and check all its files against their digests.
 
-    Raises UserError if the folder is no campaign, or if its plan or journal has changed since h123 wrote it. Trials
+    Raises UserError if the folder is not a campaign, or if its plan or journal has changed since h123 wrote it. Trials
     whose files have changed are left out with a warning, as in every analysis.
     """
     with _advised():

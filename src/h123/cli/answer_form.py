@@ -1,4 +1,4 @@
-"""Defines the forms in which a command prints its answer: one screen, in full, only the table, or JSON."""
+"""Defines the forms in which a command prints its answer: on one screen, in full, as a table only, or as JSON."""
 
 from enum import StrEnum
 from pathlib import Path

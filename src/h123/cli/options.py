@@ -25,7 +25,7 @@ class Clock(StrEnum):
 
 
 class Transport(StrEnum):
-    """The settings of the stacks: their own ones (deployed), or equal ones (matched)."""
+    """Whether stacks use their own settings (deployed) or equal ones (matched)."""
 
     DEPLOYED = "deployed"
     MATCHED = "matched"

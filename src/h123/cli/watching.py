@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def exposition_at(address: str | None) -> "Exposition | None":
-    """Return the server that publishes the campaign's progress, or None without an address. Its library is imported
+    """Return the server that publishes the campaign's progress, or None if there is no address. Its library is imported
     only if needed, because it loads slowly."""
     if address is None:
         return None

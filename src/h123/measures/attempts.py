@@ -75,7 +75,7 @@ class Attempt:
 
     @property
     def virtual(self) -> bool:
-        """Whether the trial's times are from the virtual clock, so that processing took no time."""
+        """Whether the trial's times are from the virtual clock, under which processing takes no time."""
         return bool(self.parameters["clock"] == "virtual")
 
     @property

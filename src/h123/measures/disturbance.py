@@ -49,7 +49,8 @@ class Disturbance:
         return max((share for name, share in self.shares.items() if name in metrics), default=0.0)
 
     def worst_wait(self, metrics: Collection[str]) -> float:
-        """Return the largest share that waits alone may have caused, among the given metrics."""
+        """Return the largest share, among the given metrics, that waiting for a processor may have caused without any
+        stall."""
         return max((share for name, share in self.waits.items() if name in metrics), default=0.0)
 
 
@@ -104,7 +105,8 @@ def machine_noise(report: Report) -> float:
 
 
 def is_machines_fault(report: Report) -> bool:
-    """Return whether the machine may have made an attempt invalid: it stalled, and stalls can cause the reasons."""
+    """Return whether the machine may have made an attempt invalid: whether it stalled, and stalls can have caused the
+    reasons for invalidity."""
     codes = {reason["code"] for reason in report.reasons}
     if not codes or not codes <= RUINABLE:
         return False

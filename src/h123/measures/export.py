@@ -129,8 +129,8 @@ def _write_card(folder: CampaignFolder, attempts: Sequence[Attempt], target: Pat
 
 
 def connect_with_metrics(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDBPyConnection:
-    """Connect with two more views than `connect`: `whole.attempts`, a row for each attempt, with its metrics if it is
-    analysed; and `whole.samples`, a row for each request of each attempt, with its cell."""
+    """Return a connection with the views of `connect` and two more: `whole.attempts`, a row for each attempt, with its
+    metrics if it is analysed; and `whole.samples`, a row for each request of each attempt, with its cell."""
     connection = connect(folder, writes)
     types = {"trial": "VARCHAR", "attempt": "BIGINT", **dict.fromkeys(METRICS, "DOUBLE")}
     fill_table(connection, "metrics", types, _metrics(folder))

@@ -105,8 +105,8 @@ def metric_value(
     blocking: Blocking | None = None,
     dialled: Sequence[int] = (),
 ) -> float | None:
-    """Return the trial's value of one metric in the metric's unit: seconds, bits per second or bytes. None if it has
-    none."""
+    """Return the trial's value of one metric in the metric's unit: seconds, bits per second or bytes. None if the trial
+    has no value."""
     match metric.of:
         case RequestTime() as times:
             return _seconds(_quantile(times, summary))

@@ -1,4 +1,4 @@
-"""Divides a trial's processor time into opening the connections, and requests once they are open.
+"""Divides a trial's processor time into two parts: opening the connections, and the requests after that.
 
 The lab samples the usage of each role at increasing intervals (docs/contracts/trial.md). Between two samples, usage is
 assumed to grow evenly. The start of a role, before the first request, belongs to neither part.
@@ -58,8 +58,8 @@ def of_request(summary: Summary, report: Report, roles: Sequence[str]) -> float 
 
 
 def of_handshake(summary: Summary, report: Report, roles: Sequence[str]) -> float | None:
-    """Return the processor time of opening a connection, ns: what was used until the last one was open, less what
-    requests used until then."""
+    """Return the processor time of opening a connection, ns: the time used until the last connection was open, minus
+    the requests' share of it, per connection."""
     each, usage = of_request(summary, report, roles), Usage.of(report, roles)
     if each is None or usage is None or summary.start_ns is None or summary.open_ns is None or not summary.handshakes:
         return None

@@ -1,4 +1,4 @@
-"""The exact interval of a quantile of one trial's latencies, from the order of the requests alone.
+"""Computes the exact confidence interval of a quantile of one trial's latencies, from their order alone.
 
 Of n independent values, the number below the true quantile q_p is binomial (n, p), whatever the distribution. So q_p
 lies between the l-th and the u-th smallest with the probability P(l <= B <= u - 1). Reference: David and Nagaraja,

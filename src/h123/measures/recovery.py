@@ -19,12 +19,13 @@ class Break(NamedTuple):
 
 
 def moves_of(link: Link, report: Report) -> list[int]:
-    """Return when the client moved over the link during a trial, on the clock of its samples."""
+    """Return the times at which the client's address or port changed during a trial, on the clock of the trial's
+    samples."""
     return [report.main_began_ns + move.at_ns for move in link.moves]
 
 
 def breaks_of(link: Link, report: Report) -> list[Break]:
-    """Return when the client moved over the link during a trial, or a direction of it began to block UDP."""
+    """Return the times in a trial at which the client's address or port changed, or the link began to block UDP."""
     changes = [change for way in (link.up, link.down) if way for change in way.changes or []]
     stopped = {report.main_began_ns + change.at_ns for change in changes if change.udp in ("drop", "reject")}
     moved = {*moves_of(link, report)}

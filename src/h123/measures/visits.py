@@ -54,7 +54,8 @@ class Visits:
 
     @classmethod
     def of(cls, rows: Rows, ok: Mask, work: WorkloadKind) -> "Visits | None":
-        """Return the visits in samples of this workload, whose `ok` rows did not fail. None if there are none."""
+        """Return the visits in samples of this workload, or None if there are none. `ok` selects the rows that did not
+        fail."""
         visit = work.visit()
         if visit is None:
             return None
@@ -88,7 +89,7 @@ class Visits:
         ]
 
     def until(self) -> Mapping[Arrival, VisitTimes]:
-        """Return times from a visit's start to each event."""
+        """Return, for each event, the time from each visit's start to the event."""
         return {
             "complete": self._until("end_ns", self.rows.every, last=True),
             "document": self._until("first_byte_ns", self._asking_for(0), last=False),
@@ -96,8 +97,8 @@ class Visits:
         }
 
     def stage_times(self) -> Mapping[Stage, VisitTimes | None]:
-        """Return the time that the mean request of a visit spent in each stage; None if the client does not record it
-        in all visits."""
+        """Return, for each stage, the mean time that each visit's requests spent in it. None if the client did not
+        record the stage in all visits."""
         stages = stages_of(self.rows)
         return {
             "queued": self._mean(stages.queued),
@@ -147,8 +148,8 @@ _COLUMNS = ("at_ns", "source", "way", "protocol")
 
 def dialled_of(folder: Path, visits: Sequence[Visit]) -> list[int]:
     """Return, for each visit of the trial in `folder`, the number of connections whose first packet reached the link
-    during the visit. Unused connections count too. Empty if there is no record of packets, or if visits overlap, so
-    that it is unclear to which one a connection belongs. Raises UserError if the record cannot be read."""
+    during the visit. Unused connections count too. Empty if there is no record of packets, or if visits overlap,
+    because connections then cannot be assigned to visits. Raises UserError if the record cannot be read."""
     ordered = sorted(visits, key=lambda visit: visit.start_ns)
     together = any(later.start_ns < earlier.end_ns for earlier, later in pairwise(ordered))
     if not visits or together or not packets_file(folder).is_file():

@@ -39,7 +39,7 @@ def events(path: Path) -> Iterator[Event]:
 
 
 def ill_formed(folder: Path) -> int:
-    """Return the number of records in a folder's sequences that are not JSON and were skipped."""
+    """Return the number of records in a folder's qlog files that were skipped because they are not JSON."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file() and _is_separated(path))
     return sum(_is_ill_formed(record) for path in files for record in list(_lines(path))[:-1])
 

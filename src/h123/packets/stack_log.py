@@ -1,6 +1,6 @@
 """The qlog of one end of a QUIC connection: its window, its losses, and what flow control blocked.
 
-Explaining a trial does not require it, but it separates causes that encrypted packets cannot.
+A trial can be explained without a qlog, but a qlog distinguishes causes that look the same in encrypted packets.
 """
 
 from collections.abc import Iterator, Mapping
@@ -66,7 +66,8 @@ class StackLogs:
 
 
 def read_stack_logs(folder: Path) -> StackLogs:
-    """Return all logs that the server left in a trial's folder, without connections on which it sent nothing."""
+    """Return all logs that the server left in a trial's folder, except those of connections on which it sent
+    nothing."""
     all_logs = StackLogs([], [])
     files = (path for path in sorted((folder / QLOG_FOLDER).rglob("*")) if path.is_file())
     for path in files:

@@ -50,7 +50,7 @@ class Draft:
 
     @property
     def private(self) -> bool:
-        """Whether the study contains secrets, so that other people must not read it."""
+        """Whether the study contains secrets, which other people must not read."""
         return holds_secrets(self._study())
 
     def _study(self) -> Part:

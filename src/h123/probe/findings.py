@@ -30,8 +30,8 @@ class Answer(Shape):
 
     @property
     def announced(self) -> tuple[str, int] | None:
-        """The host (empty: the server's own) and UDP port of the HTTP/3 that the answer announces (RFC 7838), or
-        None."""
+        """The host and UDP port at which the answer announces HTTP/3 (RFC 7838), or None. An empty host means the
+        server's own."""
         match = _HTTP_3.search(self.alt_svc)
         return (match["host"], int(match["port"])) if match and 1 <= int(match["port"]) <= 65535 else None
 
@@ -76,11 +76,12 @@ class ProbeFindings(Document):
 
     @property
     def mute(self) -> bool:
-        """Whether no protocol gave a connection and none showed why."""
+        """Whether connecting failed over every protocol, without a hint that TLS or its version is the reason."""
         return all(each.error and not each.no_tls and not each.only_tls_1_2 for each in self.protocols)
 
     def announced(self) -> tuple[str, int] | None:
-        """Return the host (empty: the server's own) and UDP port of the HTTP/3 that its answers announce, or None."""
+        """Return the host and UDP port at which the server's answers announce HTTP/3, or None. An empty host means the
+        server's own."""
         answers = [answer for each in self.protocols for had in each.answers for answer in had]
         return next((answer.announced for answer in answers if answer.announced), None)
 

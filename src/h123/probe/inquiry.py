@@ -71,8 +71,8 @@ class InquiryResult:
 
 
 def survey(server: OwnServer, inquiry: Inquiry, folder: Path) -> InquiryResult:
-    """Start `server` on this machine and survey it, in the empty `folder`. Raises UserError if its command is not a
-    program."""
+    """Start `server` on this machine and survey it, in the empty `folder`. Raises UserError if the server's command is
+    not a program."""
     subjects = catalogue()
     if SCOUT not in subjects:
         raise UserError(f"the subject {SCOUT}, which surveys servers, is missing", remedy="link it into H123_SUBJECTS")

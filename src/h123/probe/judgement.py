@@ -35,7 +35,8 @@ class ServerAbilities:
 
 
 def judge(result: InquiryResult, inquiry: Inquiry, protocols: Sequence[str] | None = None) -> ServerAbilities:
-    """Return the abilities of a server: the protocols over which it answers all requests, or only those in `protocols`.
+    """Return the abilities of a server: the protocols over which it answers all requests. Only those in `protocols` are
+    considered, if given.
 
     Raises UserError, with what to do, if the server does not answer.
     """

@@ -1,4 +1,4 @@
-"""Checks that the compared servers give the same answers: a build whose answers are smaller does less work and is not
+"""Checks that the compared servers give the same answers: a build with smaller answers does less work, so it only seems
 faster."""
 
 from collections.abc import Mapping, Sequence

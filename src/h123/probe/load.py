@@ -191,8 +191,8 @@ class DraftedVisits:
         return OF_VISITS
 
     def seconds(self, network: Network) -> float:
-        """Return the expected seconds of a visit: the chain of its requests and all bytes, over the network's
-        profile."""
+        """Return the expected seconds of a visit over the network: its chain of requests, and the transfer of all
+        bytes."""
         turns = max(self.page.depth()) + 2
         bits = self.load.users * self.page.bytes * 8
         return turns * network.round_trip_ns / 1e9 + bits / _rate(network) + self.page.running_ns() / 1e9
@@ -241,7 +241,7 @@ def by_network(workload: DraftedWorkload, networks: Mapping[str, Network], files
 
 
 def patience(workload: DraftedWorkload, networks: Mapping[str, Network]) -> Part:
-    """Return the setting for a trial's time limit. It is short, so that a server that hangs in every other trial does
-    not turn seconds into minutes."""
+    """Return the setting for a trial's time limit. It is short, because a server that hangs in many trials would
+    otherwise make the campaign very long."""
     longest = max(workload.lasts(network) for network in networks.values())
     return {"trial_timeout": f"{max(_PATIENCE_S, math.ceil(_STUCK * longest))}s"}

@@ -43,8 +43,8 @@ def read_compact(
     unknown: str | None = None,
 ) -> dict[str, Column]:
     """Read a table. Raises UserError if it does not exist or its columns do not have these `types`; the message says
-    that the trial lacks `what`. Only `columns` are read, or all if None. Columns in `later` may be missing. Rows of the
-    column `unknown` may be empty."""
+    that the trial lacks `what`. Only `columns` are read, or all if None. Columns in `later` may be missing. The column
+    `unknown` may have empty values."""
     if not path.is_file():
         raise UserError(
             f"there is no {path}: its trial did not request {what}, is from an earlier version, or did not begin"

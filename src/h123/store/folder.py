@@ -60,8 +60,8 @@ class CampaignFolder:
         imported: ImportFacts | None = None,
         created: str | None = None,
     ) -> Self:
-        """Create a new, empty campaign in `path`. The files in `uploads` are copied into it under their names there.
-        `created` is the start of the campaign; None means now.
+        """Create a new, empty campaign in `path`. The files in `uploads` are copied into it; the keys are the names of
+        the copies. `created` is the start of the campaign; None means now.
 
         Raises UserError as `check_new` does, or if a different process creates the folder first.
         """
@@ -234,12 +234,13 @@ class CampaignFolder:
 
     @property
     def roots(self) -> dict[str, Path]:
-        """The folders of the campaign to which trial files refer by root names."""
+        """The folders of the campaign that trial files refer to, by the names that they use."""
         return {"tls": self.tls, "uploads": self.uploads}
 
     @property
     def trials(self) -> Path:
-        """The absolute path of the trials' folder. Readers of Parquet interpret `~` and `:` in relative paths."""
+        """The absolute path of the trials' folder. A relative path does not work if it contains `~` or `:`, which
+        readers of Parquet interpret."""
         return self.path.absolute() / "trials"
 
     @property
@@ -320,7 +321,7 @@ class CampaignFolder:
         return self.trials / f"orders{PARTIAL}"
 
     def take_in(self, archive: Path, event: AttemptFacts, digest: str) -> Path:
-        """Move an attempt that was sealed outside the campaign's folder into it (`seal.accept`). Return its final
+        """Move an attempt into the campaign's folder after it was sealed elsewhere (`seal.accept`). Return its final
         path."""
         return seal.accept(archive, self.attempt(event), digest)
 
@@ -335,7 +336,7 @@ class CampaignFolder:
 
     def rejournal(self, planned: Container[str]) -> None:
         """Add finished attempts that the journal lacks, from their own files. Raises UserError, and changes nothing, if
-        one lacks the facts, is incomplete, or belongs to a trial that is not planned."""
+        an attempt has no journal entry among its files, is incomplete, or belongs to a trial that is not planned."""
         lacking = self.unjournalled()
         entries = sorted((self._entry(attempt, planned) for attempt in lacking), key=lambda event: event["time"])
         for entry in entries:

@@ -45,7 +45,7 @@ class Texts:
         return cls(list(places), np.array(codes, np.int64))
 
     def column(self) -> Column:
-        """Return the column in the form of a file."""
+        """Return the column in the form that files use."""
         texts = np.array([*self.words, ""], object)[self.codes]
         return np.ma.masked_array(texts, self.codes < 0) if (self.codes < 0).any() else texts
 
@@ -72,7 +72,7 @@ class Numbers:
         return cls(np.concatenate([part.values for part in parts]), np.concatenate([part.valid for part in parts]))
 
     def column(self) -> Column:
-        """Return the column in the form of a file."""
+        """Return the column in the form that files use."""
         return self.values if self.valid.all() else np.ma.masked_array(self.values, ~self.valid)
 
     def __sub__(self, other: "Numbers") -> "Numbers":

@@ -236,7 +236,8 @@ def read_samples(file: Path, statuses: Sequence[int], *, measured: bool = False)
 
 
 def succeeded_sql(statuses: Sequence[int]) -> str:
-    """Return SQL for whether a request has no error and the required status of its resource. OK means any success."""
+    """Return SQL that tests whether a request has no error and the required status of its resource. OK means any
+    success."""
     if set(statuses) == {OK}:
         return f"error = '' AND {SUCCESS_SQL.format(status='status')}"
     required = f"{list(statuses)}[coalesce(resource, 0) + 1]"
@@ -244,7 +245,7 @@ def succeeded_sql(statuses: Sequence[int]) -> str:
 
 
 def answered_sql(status: str, required: str) -> str:
-    """Return SQL for whether the expression `status` meets the expression `required`."""
+    """Return SQL that tests whether the expression `status` meets the expression `required`."""
     success = SUCCESS_SQL.format(status=status)
     return f"coalesce(CASE WHEN {required} = {OK} THEN {success} ELSE {status} = {required} END, false)"
 

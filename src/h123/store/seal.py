@@ -1,7 +1,8 @@
 """Makes and checks the seal of a finished attempt: a file with the digests of the attempt's other files. Its own digest
 is in the journal.
 
-It reveals later changes by a disk or a person, but cannot stop anyone who can write both folder and journal.
+It reveals later changes, by accident or on purpose, but gives no protection against anyone who can write both the
+folder and the journal.
 """
 
 import hashlib
@@ -28,7 +29,7 @@ ANALYSED = ("trial.json", "report.json", "client.json", "samples.parquet")
 
 
 def make(folder: Path) -> None:
-    """Write the seal of `folder`, which contains the digests of its files."""
+    """Write the seal of `folder`: a file with the digests of the folder's other files."""
     digests = {name: _digest(path) for name, path in sorted(_files(str(folder)))}
     write_document(folder / NAME, Seal(h123="seal/1", files=digests))
 

@@ -50,13 +50,12 @@ def connect(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDB
     """Return a connection with these views:
 
     * `attempts`: one row per attempt (trial, attempt, block, position, place, cell, twin, parameters, link_seed, valid,
-      reasons, disturbed, disturbance, shares, seconds, damage, file, statuses, and `cell_<factor>` for each factor;
-      `cell`, `parameters`, `reasons`, `shares` are JSON; `damage` describes what is wrong with its files, or is null;
-      `file` is the attempt's Parquet file, null if there is none or if there is damage; `statuses` are the required
-      statuses of its workload's resources);
-    * `analysed`: the attempt of each trial that counts (`counting`);
-    * `samples`: all rows of all attempts, with `trial`, `attempt`, and whether they `succeeded`, with the status that
-      the workload requires. `tries` is null if requests are not repeated.
+    reasons, disturbed, disturbance, shares, seconds, damage, file, statuses, and `cell_<factor>` for each factor;
+    `cell`, `parameters`, `reasons`, `shares` are JSON; `damage` describes what is wrong with its files, or is null;
+    `file` is the attempt's Parquet file, null if there is none or if there is damage; `statuses` are the required
+    statuses of its workload's resources); * `analysed`: the attempt of each trial that counts (`counting`); *
+    `samples`: all rows of all attempts, with `trial`, `attempt`, and `succeeded` (whether the request had no error, and
+    the status that the workload requires). `tries` is null if requests are not repeated.
 
     The folder may come from a stranger. Whatever it contains, the connection can only read its trials, and only write
     into the folder `writes`.
@@ -93,9 +92,9 @@ def literal(text: str) -> str:
 
 
 def counting(folder: CampaignFolder) -> list[Row]:
-    """Return the attempt of each trial that counts, as rows of `attempts` in the order of execution. Damaged attempts
-    do not count. Of the others, it is the last valid one that the machine did not disturb or, if it disturbed all, the
-    least disturbed one."""
+    """Return, for each trial, the attempt that counts, as rows of `attempts` in the order of execution. It is the last
+    valid, undamaged attempt that the machine did not disturb. If the machine disturbed all of them, it is the least
+    disturbed one."""
     return sorted(_counting(_rows(folder)), key=_when)
 
 

@@ -1,4 +1,4 @@
-"""Reads studies, which ask a question in YAML, plans the trials that answer it, and estimates their cost."""
+"""Reads studies, which are questions in YAML. Plans the trials that answer them, and estimates the trials' cost."""
 
 from typing import TYPE_CHECKING
 

@@ -89,8 +89,8 @@ class Estimate:
 
 
 def estimate(trial: PlannedTrial, networks: Mapping[str, Network]) -> Estimate:
-    """Return wall time and bytes of one trial, without link checks (see `estimate_check`). `networks` must contain the
-    networks that the trial names."""
+    """Return the wall time and the bytes of one trial, without link checks (see `estimate_check`). `networks` must
+    contain the networks that the trial names."""
     return estimate_parameters(trial.parameters, networks)
 
 
@@ -111,7 +111,7 @@ def estimate_blocks(blocks: Iterable[Sequence[PlannedTrial]], networks: Mapping[
 
 
 def estimate_check(network: Network, clock: str = "wall") -> Estimate:
-    """Return wall time and bytes of one link check. Both are zero for a plain veth, which needs no check."""
+    """Return the wall time and the bytes of one link check. Both are zero for a plain veth, which needs no check."""
     if not network.shaped:
         return Estimate(0.0, 0)
     seconds = LINK_CHECK_S + LINK_CHECK_ROUND_TRIPS * _round_trip_s(network)
@@ -121,7 +121,7 @@ def estimate_check(network: Network, clock: str = "wall") -> Estimate:
 
 
 def estimate_parameters(parameters: Parameters, networks: Mapping[str, Network]) -> Estimate:
-    """Return wall time and bytes of one trial with these parameters, without link checks."""
+    """Return the wall time and the bytes of one trial with these parameters, without link checks."""
     network = networks[parameters.network]
     seconds = own_seconds(parameters, networks) + (network.cross.mean_ahead_s if network.cross else 0.0)
     if parameters.clock == "virtual":

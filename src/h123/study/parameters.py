@@ -137,7 +137,7 @@ _ADAPTERS = {name: _adapter(name) for name in PARAMETER_NAMES}
 
 
 def validate_parameter(name: str, value: object, folder: Path) -> Any:
-    """Return the value of one parameter, as written in a file in `folder`, in the JSON form that h123 stores. Raises
+    """Validate a parameter's value from a file in `folder`, and return it in the JSON form that h123 stores. Raises
     pydantic's ValidationError."""
     adapter = _ADAPTERS[name]
     return adapter.dump_python(adapter.validate_python(value, context=folder), mode="json")

@@ -1,7 +1,8 @@
 """Plans the trials of a study in randomised complete blocks.
 
-Each block runs every treatment of every cell once, and each cell's twin a second time, all in one random order. The
-order and the seeds depend only on SHA-256, so they are the same on every machine and with every library version:
+Each block runs every treatment of every cell once, and one treatment of each cell again as its A/A twin, all in one
+random order. The order and the seeds depend only on SHA-256, so they are the same on every machine and with every
+library version:
 
 * a treatment's place in its block is the rank of hash(seed, block, treatment);
 * the link's seed is hash(seed, block, network), so packets have the same fates in all compared trials of a block, under

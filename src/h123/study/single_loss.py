@@ -3,7 +3,7 @@ costs.
 
 The packet is the one that contains a certain byte, counted on the link in the direction that carries most of the
 bodies. The total number of bytes is not known in advance, but the size of the bodies is. So the byte's position is a
-share of that size, added to the bytes that open connections.
+share of that size, plus the bytes that it takes to open connections.
 """
 
 from h123.study.networks.network import Direction, Loss, Network
@@ -22,7 +22,7 @@ def spread(first: float, number: int) -> float:
 
 
 def with_losses(network: Network, p: Parameters, lost_at: float) -> Network:
-    """Return the network with the losses that a trial with these parameters has."""
+    """Return the network with its losses changed as the trial's parameters require."""
     if p.losses == "own" or network.up is None or network.down is None:
         return network
     ways = {"up": _lossless(network.up), "down": _lossless(network.down)}

@@ -54,7 +54,7 @@ Pair = Annotated[str, AfterValidator(lambda pair: "/".join(split_pair(pair)))]
 
 
 class Family(Strict):
-    """A set of comparisons that is corrected together for its size."""
+    """A set of comparisons that are corrected together for multiple testing."""
 
     name: str
     correction: Literal["holm", "bh"]

@@ -72,7 +72,7 @@ def moved_words(move: MoveResult) -> str:
 
 
 def networks() -> dict[New, Network]:
-    """Return the links over which the client moves."""
+    """Return a network for each kind of move, by kind."""
     kinds: tuple[New, ...] = get_args(New)
     return {
         new: Network(name="moves", title=new, up=_WAY, down=_WAY, moves=[Move(at_ns=MOVE_NS, new=new)]) for new in kinds

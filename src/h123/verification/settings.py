@@ -47,7 +47,7 @@ def initial_window(of: Transfer, packets: Value) -> Seen:
 
 
 def pacing(of: Transfer, _: Value) -> Seen:
-    """Check that pacing is off: a flight of slow start is sent as soon as its acknowledgements arrive."""
+    """Check that pacing is off: a flight of slow start is sent as soon as the acknowledgements that allow it arrive."""
     share = growth.at_once(of, AT_ONCE)
     return share >= SHARE, f"{share:.0%} of a flight in {AT_ONCE:.0%} of a round trip"
 

@@ -51,8 +51,8 @@ class Trial:
 
     @property
     def disturbed(self) -> str:
-        """The reason why the trial says nothing about the subject, because the machine disturbed it, or an empty
-        string."""
+        """A description of how the machine disturbed the trial, or an empty string. A disturbed trial says nothing
+        about the subject."""
         if is_machines_fault(self.report):
             return f"{DISTURBED}stalled: {'; '.join(reason['detail'] for reason in self.reasons)}"
         latest = max((way.lateness_ns.p99 for link in self.report.links for way in link.ways()), default=0)

@@ -1,5 +1,5 @@
-"""Prints the warnings with which commands about a campaign end: results that they could not save, and trials whose
-files have changed."""
+"""Prints warnings at the end of commands about a campaign: that results could not be saved, or that files of trials
+have changed."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

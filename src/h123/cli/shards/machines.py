@@ -1,5 +1,5 @@
-"""Prints the cost of a plan on several machines: time, machine hours, bytes, and the largest number of machines that
-still helps."""
+"""Prints the cost of a plan on several machines: time, machine hours, bytes, and the number of machines beyond which
+more would not help."""
 
 import math
 from collections.abc import Iterator

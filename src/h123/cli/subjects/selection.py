@@ -1,4 +1,4 @@
-"""Resolves the names of subjects that a command was given."""
+"""Resolves the subject names that the user gave to a command."""
 
 from collections.abc import Sequence
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""Draws a paper's printed values on a limited link, next to the measured values of the same cells and the link's
+"""Draws the values that a paper prints for a limited link, next to the measured values of the same cells and the link's
 limits."""
 
 import itertools

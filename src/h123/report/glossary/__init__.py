@@ -27,7 +27,7 @@ _LEAST_INSIDE = 4
 
 @dataclass(frozen=True)
 class Term:
-    """A term that answers, reports or pages of the documentation use."""
+    """A term that occurs in an answer, a report or the documentation."""
 
     name: str
     kind: str

@@ -1,6 +1,6 @@
 """Registers the parts of the page for each section of verdicts.json.
 
-A part consists of a template in parts/ and its data in addition to verdicts.json and the section's figures.
+A part consists of a template in parts/ and the data that it needs in addition to verdicts.json.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -47,8 +47,8 @@ class PageSources:
 
 
 def empty_last(verdicts: Verdicts) -> Verdicts:
-    """Return the verdicts with timeless cells last. In these cells, requests take no time under the virtual clock, so
-    they contain only dashes, and a phone shows one cell at a time."""
+    """Return the verdicts with timeless cells last. These cells contain only dashes, because their requests take no
+    time under the virtual clock. A phone shows one cell at a time, so it should not begin with them."""
     empty = {_key(c["cell"]) for c in verdicts["comparisons"] if timeless(c)}
     comparisons = sorted(verdicts["comparisons"], key=lambda c: _key(c["cell"]) in empty)
     return {**verdicts, "comparisons": comparisons}

@@ -1,8 +1,8 @@
 """The answer to a study's question, as data: the compared levels' values, the ratios of pairs and the best level, by
 cell.
 
-The terminal and the page show the same data. Values are medians over the trials, without A/A twins. Ratios are the
-estimates from trials paired by block, as in sentences and verdicts.
+The terminal and the page show the same data. Values are medians over the trials, without A/A twins. Ratios are
+estimated from trials paired by block, as in sentences and verdicts.
 """
 
 import math
@@ -78,11 +78,11 @@ class AnswerRow:
         return self.metric.format_alike(self.values.get(name), shown) + "*" * (name in self.best.levels)
 
     def ratio(self, pair: tuple[str, str]) -> str:
-        """Format the estimate from trials paired by block as in the answer's sentences; a dash if it is unreliable."""
+        """Format the ratio, estimated from trials paired by block; a dash if it is unreliable."""
         return shown_ratio(self.ratios[pair]) if pair in self.ratios else "–"
 
     def change(self, pair: tuple[str, str]) -> str:
-        """Format the estimate as a relative size: `−23 %`, `×2.7`."""
+        """Format the estimated ratio as a change: `−23 %`, `×2.7`."""
         comparison = self.ratios.get(pair)
         return (
             "–" if comparison is None or unfit(comparison) or not comparison["ratio"] else signed(comparison["ratio"])

@@ -55,12 +55,12 @@ def _between(of: Middle) -> str:
 
 
 def limit(row: CapacityRow) -> str:
-    """Return a note if the client's processor was busy at the maximum, so that the server may handle more. Otherwise
-    return an empty string."""
+    """Return a note if the client's processor was busy at the maximum: the server may then be able to handle more.
+    Otherwise return an empty string."""
     most = max((*row["steps"], *row["closed"]), key=lambda step: step["achieved"] or 0.0)
     if (most["client"] or 0.0) < BUSY:
         return ""
-    return f"; the client used {percent(most['client'])} of its processor there, so that the server may do more"
+    return f"; the client used {percent(most['client'])} of its processor there, so the server may be able to do more"
 
 
 def ratio_line(capacity: Capacity, what: str) -> str:

@@ -56,7 +56,8 @@ class OtherLedgers:
     ledgers: "Sequence[LedgerDecided]"
 
     def lines(self, title: str, claim: str) -> list[str]:
-        """Return that campaign's decision on one claim: `matched: refuted; -3.1 % (95 %: ...), from 8 blocks...`."""
+        """Return the other campaign's decision on one claim: `matched: refuted; -3.1 % (95 %: ...), from 8
+        blocks...`."""
         rows = [
             row for ledger in self.ledgers if ledger["title"] == title for row in ledger["claims"] if row["id"] == claim
         ]

@@ -11,8 +11,8 @@ MANY_PAIRS = 4
 
 
 def by_ratio(comparisons: Sequence[JudgedComparison]) -> list[JudgedComparison]:
-    """Return the comparisons in the order of a table. If there are many pairs, those of each metric and cell are sorted
-    by ratio."""
+    """Return the comparisons in the order of a table. If there are many pairs, the comparisons of each metric and cell
+    are sorted by ratio."""
     if not many(comparisons):
         return list(comparisons)
     places = {question: place for place, question in enumerate(distinct(map(_question_key, comparisons)))}
@@ -20,7 +20,7 @@ def by_ratio(comparisons: Sequence[JudgedComparison]) -> list[JudgedComparison]:
 
 
 def many(comparisons: Iterable[JudgedComparison]) -> bool:
-    """Return whether the comparisons are of more than MANY_PAIRS pairs of levels."""
+    """Return whether the comparisons involve more than MANY_PAIRS pairs of levels."""
     return len({(c["a"], c["b"]) for c in comparisons}) > MANY_PAIRS
 
 

@@ -1,5 +1,5 @@
-"""Names and numbers in readable form. The wording is in vocabulary.toml, for metrics in study/metrics/table.py, and for
-causes in causes/cause.py."""
+"""Names and numbers in readable form. The words for metrics are in study/metrics/table.py, the words for causes in
+causes/cause.py, and all others in vocabulary.toml."""
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence

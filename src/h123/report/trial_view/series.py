@@ -51,7 +51,7 @@ def bins_of(arms: Sequence[Arm]) -> Bins:
 
 
 def loss_marks(arms: Sequence[Arm], bins: Bins, ways: Sequence[int] = (DOWN, UP)) -> list[Ticks]:
-    """Return the losses of all arms by fate, with a mark for each bin that contains any."""
+    """Return the losses of all arms, grouped by the packets' fate, with a mark for each bin that contains any."""
     marks = []
     for number, arm in enumerate(arms):
         for fate in FATES:
@@ -265,7 +265,7 @@ def _same(series: Series, other: Series) -> bool:
 
 
 def shifted(arm: Arm, way: int) -> Packets:
-    """Return the arm's packets in a direction, in time since its client began."""
+    """Return the arm's packets in a direction, with times counted from its client's start."""
     packets = arm.of_way(way).copy()
     packets["at_ns"] -= arm.begin_ns
     packets["left_ns"][packets["left_ns"] > 0] -= arm.begin_ns
@@ -274,7 +274,7 @@ def shifted(arm: Arm, way: int) -> Packets:
 
 def line(arm: Arm, number: int, bins: Bins, values: Numbers) -> Line:
     """Return a line with a value for each bin, which holds until the next bin. Bins that the arm's record of packets
-    does not cover have none."""
+    does not cover have no value."""
     covered = not arm.left_out or bins.begins + bins.width <= arm.recorded_to - arm.begin_ns
     return Line(arm.name, number, bins.begins / 1e9, np.where(covered, values, np.nan), steps=True)
 

@@ -1,4 +1,4 @@
-"""Reads runs of tools that write percentiles of times with counts instead of requests.
+"""Reads runs of tools that write percentiles with counts instead of single requests.
 
 Each request gets the time of the next percentile that the tool printed. So every printed quantile is right, and the
 times between two of them are at most one step too large.

@@ -94,7 +94,7 @@ class ForeignFile:
 
 
 def read_requests(path: Path, schema: Schema) -> ForeignFile:
-    """Return the requests in one file, in its order. Raises UserError with file, line and reason."""
+    """Return the requests in one file, in the order of its rows. Raises UserError with file, line and reason."""
     rows = list(_rows(path, schema))
     levels = _levels(path, schema, rows)
     redirects = sum(row.redirect for row in rows)

@@ -63,7 +63,7 @@ def import_site(path: Path, name: str, *, apart: bool = False, page: int | None 
 
 
 def graph_of(path: Path, recording: Recording) -> "Graph":
-    """Return the graph of requests. Raises UserError if there are more than a page may have."""
+    """Return the graph of requests. Raises UserError if there are more requests than a page may have."""
     count = len(recording.entries)
     if count > MOST_RESOURCES:
         raise UserError(

@@ -247,8 +247,8 @@ def example(methods: Collection[str], _documents: bool = False, /) -> dict[str, 
 
 
 def order(parts: Sequence[int], seed: int) -> list[int]:
-    """Return the order of requests: several turns of indices, in which each index occurs as often as its weight says,
-    shuffled with SHA-256."""
+    """Return the order of the requests, as indices. It consists of several rounds, each shuffled with SHA-256. In a
+    round, each index occurs as often as its weight says."""
     turn = [index for index, part in enumerate(parts) for _ in range(part)]
     turns = -(-LEAST_ORDER // len(turn))
     return [index for number in range(turns) for index in _shuffled(turn, f"{seed} {number}")]

@@ -1,5 +1,5 @@
-"""Defines and runs the trials behind the constants: one transfer each, over a link that only delays, or also loses a
-few known packets."""
+"""Defines and runs the trials behind the constants: each is one transfer over a link that delays packets and, in some
+trials, loses a few known ones."""
 
 import shutil
 import tempfile

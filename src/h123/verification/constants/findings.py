@@ -1,4 +1,4 @@
-"""Defines the constants of a stack that packets show, for a subject in one role over one protocol."""
+"""Defines the constants that packets show about a stack, for a subject in one role over one protocol."""
 
 from pydantic import Field
 

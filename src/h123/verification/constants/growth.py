@@ -1,4 +1,5 @@
-"""Measures a transfer without losses: handshake, first flight, slow start, sizes, and the limit at the end.
+"""Measures a transfer without losses: handshake, first flight, slow start, packet sizes, and the limit on bytes in
+flight.
 
 Every function raises NotMeasurable if the packets do not show the value.
 """
@@ -51,7 +52,7 @@ def first_flight(of: Transfer) -> Flight:
 
 
 def slow_start(of: Transfer) -> SlowStart:
-    """Measure slow start, from the first flight until a round trip barely exceeds the previous one."""
+    """Measure slow start, from the first flight until a round trip carries barely more than the previous one."""
     windows = of.windows
     growing = _growing(windows)
     end_index = len(growing) if len(growing) < len(windows) - 1 else None

@@ -11,7 +11,8 @@ _WINDOWS = re.compile(r"receive windows of (\d+) bytes a stream and (\d+) a conn
 
 
 def receive_windows(results: Sequence[Result]) -> dict[str, str]:
-    """Return, for each protocol with such windows, a text such as `6.29 MB per stream, 15.7 MB per connection`."""
+    """Return, for each protocol that has receive windows, a text such as `6.29 MB per stream, 15.7 MB per
+    connection`."""
     windows = {}
     for result in results:
         match = _WINDOWS.search(result.detail) if result.role == "server" and result.check == "limits" else None

@@ -243,7 +243,7 @@ def amount(seconds: float) -> str:
 
 
 def signed(seconds: float) -> str:
-    """Format a signed time: `−41 ms`; 0 if it is less than any request would notice."""
+    """Format a signed time: `−41 ms`; `0` if it is too small to matter."""
     if abs(seconds) < _NOTHING_S:
         return "0"
     return f"{_MINUS if seconds < 0 else '+'}{format_seconds(abs(seconds))}"

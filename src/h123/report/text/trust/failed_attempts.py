@@ -11,8 +11,8 @@ _OTHERS, _NONE = "Every figure here is of the others.", "So there is no figure o
 
 
 def often_failed_lines(verdicts: Verdicts) -> list[str]:
-    """Return sentences to show before any answer, because a server that sometimes hangs may have good figures
-    otherwise."""
+    """Return sentences about treatments that failed often. They come before any answer, because a server that sometimes
+    hangs may have good figures otherwise."""
     return [
         f"{_sentence(row, verdicts['factor'])}. {_NONE if never_succeeds(row) else _OTHERS}"
         for row in _rows(verdicts)

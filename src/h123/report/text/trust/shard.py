@@ -5,7 +5,7 @@ from h123.documents.shard import ranges
 
 
 def shard_lines(verdicts: ShardPart) -> list[str]:
-    """Return the note about a shard. Empty if the folder is for all blocks."""
+    """Return the note about a shard. Empty if the folder is not a shard."""
     if not (row := verdicts.get("shard")):
         return []
     named = f"block{'s' * (len(row['blocks']) > 1)} {ranges(row['blocks']).replace(',', ', ')} of {row['planned']}"
