@@ -236,7 +236,7 @@ def read_samples(file: Path, statuses: Sequence[int], *, measured: bool = False)
 
 
 def succeeded_sql(statuses: Sequence[int]) -> str:
-    """Return SQL that tests whether a request has no error and the required status of its resource. OK means any
+    """Return SQL that tests whether a request has no error and has the required status of its resource. OK means any
     success."""
     if set(statuses) == {OK}:
         return f"error = '' AND {SUCCESS_SQL.format(status='status')}"

@@ -83,7 +83,8 @@ class Archive:
         ]
 
     def command(self, program: str, *arguments: str) -> list[str]:
-        """Return the command `apt-get` or `apt-cache` for this archive instead of the machine's own."""
+        """Return the command `apt-get` or `apt-cache` with options to use this archive, not the machine's package
+        sources."""
         return [program, *(f"-o{option}" for option in self._options), *arguments]
 
     def sources(self) -> list[KernelSource]:

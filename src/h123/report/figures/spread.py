@@ -182,5 +182,6 @@ def _panels(layers: Any, data: list[Mark], width: int, gutter: int) -> Any:
 
 
 def balanced(panels: int) -> int:
-    """Return the number of panels side by side on a wide screen, chosen so that the last line is not nearly empty."""
+    """Return the number of panels side by side on a wide screen, chosen so that the last row of panels is not nearly
+    empty."""
     return math.ceil(panels / math.ceil(panels / _COLUMNS))

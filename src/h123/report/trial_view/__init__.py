@@ -1,4 +1,4 @@
-"""A page about one trial, or two for comparison, that shows its course over time and opens offline."""
+"""A page that shows the course of one trial over time, or of two for comparison. It opens offline."""
 
 from h123.report.trial_view.choice import choose, trial_lines
 from h123.report.trial_view.page import write_trial_view

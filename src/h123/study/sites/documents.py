@@ -1,4 +1,4 @@
-"""Turns a site into real documents: HTML, styles and scripts that make a browser request the site's resources in their
+"""Turns a site into real documents: HTML, styles and scripts that make a browser request resources with the site's
 sizes.
 
 As on real pages, requests come from elements of a document, rules of a style and statements of a script. A script first

@@ -145,7 +145,8 @@ class Site(Strict):
         return [depths[index] for index in range(len(loads))]
 
     def running_ns(self) -> int:
-        """Return the longest time in ns that a chain of resources runs, in which each resource requests the next."""
+        """Return the longest time in ns for which a chain of resources runs. In a chain, each resource requests the
+        next."""
         loads, longest = self.loads(), 0
         for _, asker in loads:
             total = 0

@@ -156,8 +156,8 @@ class Laboratory:
         self._trials, self._place = trials, place
 
     def transfers(self, bodies: Iterable[BodyTransfer]) -> Iterator[tuple[BodyTransfer, Transfer | NotMeasurable]]:
-        """Yield the result of each transfer as it ends, or the reason why there is none. If virtual time stalls in one,
-        others of its kind do not run."""
+        """Yield the result of each transfer as it ends, or the reason why there is none. If virtual time stalls in a
+        transfer, later transfers of the same kind do not run."""
         prepared_by_folder = dict[Path, tuple[BodyTransfer, PreparedTrial]]()
         for body in bodies:
             try:
