@@ -33,7 +33,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "link_accuracy"))
 
 import paths  # noqa: E402
-from scenarios import CE, FLOWS, SCENARIOS, Packet, Scenario  # noqa: E402
+from scenarios import CE, SCENARIOS, Packet, Scenario  # noqa: E402
 from witness import WITNESS  # noqa: E402
 
 BAR = 1e-5
@@ -90,9 +90,9 @@ class Link:
 
     def _run(self, packets: list[Packet], arrivals: list[int]) -> list[list[str]]:
         lines = [json.dumps(self.scenario.direction()), str(self.seed)]
+        step, hosts = self.scenario.step, self.scenario.hosts
         for (_, size, flow, ecn), came in zip(packets, arrivals, strict=True):
-            # The least hash that falls into this queue.
-            lines.append(f"{came} {size} {-(-flow * 2**32 // FLOWS)} {ecn}")
+            lines.append(f"{came} {size} {flow * step} {ecn} {flow % hosts}")
         done = subprocess.run([self.program], input="\n".join(lines), capture_output=True, text=True, check=True)
         return [line.split() for line in done.stdout.splitlines()]
 
@@ -167,6 +167,8 @@ def _play(folder: Path, scenario: Scenario, packets: list[Packet], draws: list[i
     script = {
         "setup": scenario.setup("w0"),
         "handle": handle,
+        "step": scenario.step,
+        "hosts": scenario.hosts,
         "packets": packets,
         "draws": draws,
         "tail_s": DRAIN_S,

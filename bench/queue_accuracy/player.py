@@ -3,7 +3,8 @@
 player.py SCRIPT RESULT
 
 SCRIPT is JSON: `setup`, commands that give the device w0 its disciplines; `handle`, the discipline that has a queue
-for each flow, or 0; `packets`, a list of [offset in ns, bytes, flow, ECN field]; `draws`, a number for each packet;
+for each flow, or 0; `step`, the difference between the hashes of two flows, and `hosts`, over which the flows are
+spread (for CAKE); `packets`, a list of [offset in ns, bytes, flow, ECN field]; `draws`, a number for each packet;
 and `tail_s`, how long to wait for the last packets. RESULT gets a line with two times between which the disciplines
 were made (ns), then a line for each packet: when it was given to the kernel (ns), its place among the packets that left
 the device, or `-`, and 1 if it left with Congestion Experienced, else 0.
@@ -35,7 +36,8 @@ ROOM = 1 << 30
 """The bytes that a socket may have in the queue."""
 INDEX = struct.Struct("!I")
 DRAW = struct.Struct("=Q")
-HEADER, DRAW_AT = 20, 24
+FLOW = struct.Struct("=II")
+HEADER, DRAW_AT, FLOW_AT = 20, 24, 32
 LEAD_S = 2.0
 """The time from the setup of the disciplines to the first packet, in which token buckets fill."""
 TICK_NS = 80_000_000
@@ -47,8 +49,8 @@ NAP_NS = 1_000_000
 class Player:
     """A device with its disciplines, and the packets that left it."""
 
-    def __init__(self, setup: list[str], handle: int) -> None:
-        self._handle = handle
+    def __init__(self, setup: list[str], handle: int, step: int, hosts: int) -> None:
+        self._handle, self._step, self._hosts = handle, step, hosts
         self._device = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
         fcntl.ioctl(self._device, TUNSETIFF, struct.pack("16sH", DEVICE.encode(), IFF_TUN | IFF_NO_PI))
         subprocess.run(f"ip link set {DEVICE} mtu 1500 up".split(), check=True)
@@ -69,6 +71,7 @@ class Player:
             struct.pack_into("!BBHHHBBH4s4s", packet, 0, 0x45, ecn, size, 0, 0, 64, 17, 0, bytes(4), bytes(4))
             INDEX.pack_into(packet, HEADER, index)
             DRAW.pack_into(packet, DRAW_AT, draw)
+            FLOW.pack_into(packet, FLOW_AT, flow * self._step, flow % self._hosts)
             sender = self._sender(flow)
             self._wait(begin + offset)
             with contextlib.suppress(OSError):  # ENOBUFS: it was dropped
@@ -110,7 +113,7 @@ class Player:
 
 def main(script: Path, result: Path) -> None:
     plan = json.loads(script.read_text())
-    player = Player(plan["setup"], plan["handle"])
+    player = Player(plan["setup"], plan["handle"], plan["step"], plan["hosts"])
     lines = ["{} {}\n".format(*player.made)]
     for index, at in enumerate(player.play(plan["packets"], plan["draws"], plan["tail_s"])):
         place, marked = player.left.get(index, ("-", 0))

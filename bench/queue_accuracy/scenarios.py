@@ -28,6 +28,10 @@ class Scenario:
     pause_s: float = 0.0
     """A silence after each hundred packets, in which the queue drains."""
     sizes: tuple[int, int] = (64, 1500)
+    step: int = 2**32 // FLOWS
+    """The difference between the hashes of two flows. This one gives each flow the queue of its number."""
+    hosts: int = 1
+    """The pairs of hosts over which the flows are spread: for the link, its own and those of cross traffic."""
     loads: tuple[float, ...] = (1.0,)
     """The load changes: by one of these factors after the other, for 2000 packets each."""
     ticks_ns: int | None = None
@@ -58,6 +62,8 @@ class Scenario:
 
     def setup(self, device: str) -> list[str]:
         """Return the commands that give a device the discipline."""
+        if not self.burst and self.discipline.startswith("cake"):
+            return [f"tc qdisc add dev {device} root handle 20: {self.discipline} bandwidth {self.bps}bit"]
         if not self.burst:
             # Sends a packet when its predecessor's time is over, as the link does: half of the device's 10 Mbit/s.
             slopes = "idleslope 5000 sendslope -5000 hicredit 0 locredit -1000000"
@@ -123,6 +129,14 @@ def _dual(name: str, bps: int, load: float, **rest: Any) -> Scenario:
     return Scenario(f"DualPI2, {name}", bps, 3000, "dualpi2", {"dualpi2": {}}, load, **rest)
 
 
+def _cake(
+    name: str, bps: int, load: float, words: str = "", fields: dict[str, Any] | None = None, **rest: Any
+) -> Scenario:
+    rest = {"burst": 0, "flows": 12, "step": 1, "ecn": (NOT_ECT, ECT_0), **rest}
+    words = f"cake besteffort {words}"
+    return Scenario(f"CAKE, {name}", bps, discipline=words, queue={"cake": fields or {}}, load=load, **rest)
+
+
 MARKED = {"ecn": (NOT_ECT, ECT_1, ECT_0, CE)}
 MS = 10**6
 ESTIMATED = {"bytemode": True, "dq_rate_estimator": True}
@@ -185,6 +199,18 @@ SCENARIOS = [
     _dual("scalable traffic", 6_250_000, 1.1, ecn=(ECT_1,), loads=(0.8, 1.1)),
     _dual("little classic traffic, changing load", 6_250_000, 1.0, ecn=(*[ECT_1] * 9, NOT_ECT), loads=(0.6, 1.3, 2.0)),
     _dual("in and out of overload", 15_625_000, 1.0, loads=(3.0, 0.2)),
+    _cake("10 % too much", 15_625_000, 1.1),
+    _cake("twice too much", 15_625_000, 2.0),
+    _cake("near the rate", 6_250_000, 0.98),
+    _cake("one flow", 6_250_000, 1.1, flows=1, ecn=(NOT_ECT,)),
+    _cake("marking", 15_625_000, 1.2, "flows", {"isolation": "flows"}, **MARKED),
+    _cake("two pairs of hosts", 15_625_000, 1.3, hosts=2, flows=30),
+    _cake("many flows in one set", 15_625_000, 1.2, step=1024, flows=20, hosts=2),
+    _cake("fast link, many flows", 31_250_000, 1.2, flows=200),
+    _cake("little memory", 15_625_000, 2.0, "memlimit 200000", {"memlimit": 200_000}, loads=(1.0, 0.6, 0.3)),
+    _cake("short round trip", 6_250_000, 1.1, "rtt 10ms flowblind", {"rtt_ns": 10 * MS, "isolation": "flowblind"}),
+    _cake("slow link, in and out", 1_250_000, 1.5, pause_s=0.3),
+    _cake("before a token bucket", 6_250_000, 1.2, burst=3000),
 ]
 """The virtual kernel's clock ticks every 256 ns, so at these rates a byte takes a multiple of that. At higher rates
 more packets arrive within the microsecond by which its timers may be late. That changes no arithmetic, only which

@@ -6,15 +6,23 @@ from h123.virtual import Configuration
 
 DRAW_AT = 24
 """Where a packet has its draw, 8 bytes: behind the IP header and the packet's number. 0: the kernel draws."""
+FLOW_AT = 32
+"""Where a packet has what CAKE takes for its hashes, 4 bytes each: its flow's and its hosts'."""
 _DRAW = "(h123_draw ?: get_random_u64())"
 _ENQUEUE = "rc = q->enqueue(skb, q, to_free)"
+_NEXT = (
+    "extern u64 h123_flow;\n\nstatic inline u32 h123_next(void)\n{\n"
+    "\th123_draw = h123_draw * 6364136223846793005ULL + 1442695040888963407ULL;\n\treturn h123_draw >> 32;\n}\n\n"
+)
+"""A packet's draw is the seed of those that CAKE needs until the next packet comes."""
 _EDITS = (
     ("include/net/pkt_sched.h", "#define PSCHED_SHIFT", "extern u64 h123_draw;\n#define PSCHED_SHIFT"),
-    ("net/core/dev.c", "static int dev_qdisc_enqueue(", "u64 h123_draw;\n\nstatic int dev_qdisc_enqueue("),
+    ("net/core/dev.c", "static int dev_qdisc_enqueue(", "u64 h123_draw, h123_flow;\n\nstatic int dev_qdisc_enqueue("),
     (
         "net/core/dev.c",
         _ENQUEUE,
-        f"h123_draw = skb_headlen(skb) < {DRAW_AT + 8} ? 0 : *(u64 *)(skb->data + {DRAW_AT});\n\t{_ENQUEUE}",
+        f"h123_draw = skb_headlen(skb) < {DRAW_AT + 8} ? 0 : *(u64 *)(skb->data + {DRAW_AT});\n\t"
+        f"h123_flow = skb_headlen(skb) < {FLOW_AT + 8} ? 0 : *(u64 *)(skb->data + {FLOW_AT});\n\t{_ENQUEUE}",
     ),
     ("net/sched/sch_pie.c", "get_random_bytes(&rnd, 8)", f"rnd = {_DRAW}"),
     ("include/net/red.h", "get_random_u32()", f"(u32)({_DRAW} >> 32)"),
@@ -40,6 +48,21 @@ _EDITS = (
     ("net/sched/sch_dualpi2.c", "now = ktime_get_ns();\n\tqc =", "now = hrtimer_get_expires(&q->pi2_timer);\n\tqc ="),
     ("net/sched/sch_dualpi2.c", "*qdelay_c = qc ?", "*qdelay_c = qc && qc < now ?"),
     ("net/sched/sch_dualpi2.c", "*qdelay_l = ql ?", "*qdelay_l = ql && ql < now ?"),
+    ("net/sched/sch_cake.c", "#define CAKE_SET_WAYS", _NEXT + "#define CAKE_SET_WAYS"),
+    ("net/sched/sch_cake.c", "get_random_u16()) >> 16", "(h123_next() >> 16)) >> 16"),
+    ("net/sched/sch_cake.c", "get_random_u32() <", "h123_next() <"),
+    (
+        "net/sched/sch_cake.c",
+        "skip_hash:\n\tif (flow_override)",
+        "skip_hash:\n\tif (h123_draw) {\n\t\tflow_hash = (u32)h123_flow;\n"
+        "\t\tsrchost_hash = dsthost_hash = h123_flow >> 32;\n\t} else if (flow_override)",
+    ),
+    # What a packet's memory is depends on who allocated it.
+    (
+        "net/sched/sch_cake.c",
+        "skb->truesize",
+        "(roundup_pow_of_two(max_t(u32, qdisc_pkt_len(skb) + 336, 512)) + 256)",
+    ),
     # CBS is a constant rate: its device carries 10 Mbit/s, so that it does not round, and neither a packet that comes
     # nor a timer that is late changes when the next packets leave.
     ("drivers/net/tun.c", "SPEED_10000", "SPEED_10"),

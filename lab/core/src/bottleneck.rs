@@ -6,6 +6,7 @@ use crate::fate::Fate;
 use crate::item::{Item, Met, Origin, Outgoing};
 use crate::limiter::Limiter;
 use crate::queue::Waiting;
+use crate::shaper::Shaper;
 use crate::token_bucket::TokenBucket;
 
 /// The queue and the rate of a direction.
@@ -40,6 +41,8 @@ enum Server {
     /// When there are tokens for it. The packet that waits for them has been taken from the discipline already, as Linux's
     /// TBF does it.
     Bucket(TokenBucket, Option<Item>),
+    /// As soon as the time of the packet before is over.
+    Shaper(Shaper),
 }
 
 impl Bottleneck {
@@ -58,9 +61,10 @@ impl Bottleneck {
         }
         Bottleneck::Managed(Managed {
             queue: discipline(direction),
-            server: match bucket {
-                Some(bucket) => Server::Bucket(bucket, None),
-                None => Server::Line(Limiter::new(direction)),
+            server: match (bucket, Shaper::of(direction)) {
+                (Some(bucket), _) => Server::Bucket(bucket, None),
+                (None, Some(shaper)) => Server::Shaper(shaper),
+                (None, None) => Server::Line(Limiter::new(direction)),
             },
             idle: true,
             zero: 0,
@@ -150,6 +154,7 @@ impl Managed {
                     ..item
                 });
             }
+            (Server::Shaper(this), Server::Shaper(other)) => this.follow(&other, zero),
             // A course with another kind of rate begins with what is in the queue.
             _ => {}
         }
@@ -160,7 +165,7 @@ impl Managed {
         self.now = self.now.max(now);
         let (ahead, fits) = match &self.server {
             Server::Bucket(bucket, head) => (head.as_ref(), bucket.fits(item.packet.bytes)),
-            Server::Line(_) => (None, true),
+            Server::Line(_) | Server::Shaper(_) => (None, true),
         };
         let entered = self.now + self.zero;
         let item = Item { entered, ..item };
@@ -189,6 +194,7 @@ impl Managed {
         match &self.server {
             Server::Bucket(bucket, Some(head)) => bucket.enough_at(self.now, head.packet.bytes),
             _ if self.idle => None,
+            Server::Shaper(shaper) => Some(shaper.free_at(self.now)),
             server => Some(server.free_at(self.now)),
         }
     }
@@ -203,7 +209,7 @@ impl Managed {
     fn step(&mut self, out: &mut Outgoing) {
         let held = match &mut self.server {
             Server::Bucket(_, head) => head.take(),
-            Server::Line(_) => None,
+            Server::Line(_) | Server::Shaper(_) => None,
         };
         self.queue.pass(self.now + self.zero, held.as_ref());
         let next = match held {
@@ -222,6 +228,10 @@ impl Managed {
                     *head = Some(item);
                     return;
                 }
+                self.now
+            }
+            Server::Shaper(shaper) => {
+                shaper.send(self.now, item.packet.bytes);
                 self.now
             }
         };
@@ -246,7 +256,7 @@ impl Server {
     fn free_at(&self, now: u64) -> u64 {
         match self {
             Server::Line(limiter) => limiter.free_at(now),
-            Server::Bucket(..) => now,
+            Server::Bucket(..) | Server::Shaper(_) => now,
         }
     }
 }

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::parameters::{
-    CodelParameters, DualPi2Parameters, FqCodelParameters, FqPieParameters, PieParameters,
-    RedParameters,
+    CakeParameters, CodelParameters, DualPi2Parameters, FqCodelParameters, FqPieParameters,
+    PieParameters, RedParameters,
 };
 
 /// What a link does to the packets that travel one way. Everything is optional: the default passes
@@ -148,6 +148,7 @@ pub enum Queue {
     Red(RedParameters),
     #[serde(rename = "dualpi2")]
     DualPi2(DualPi2Parameters),
+    Cake(CakeParameters),
 }
 
 impl Queue {
@@ -158,7 +159,7 @@ impl Queue {
 
     /// Whether it has a queue for each flow.
     pub(crate) fn tells_flows_apart(self) -> bool {
-        matches!(self, Queue::FqCodel(_) | Queue::FqPie(_))
+        matches!(self, Queue::FqCodel(_) | Queue::FqPie(_) | Queue::Cake(_))
     }
 }
 

@@ -4,6 +4,8 @@
 //! file of its own and follows an RFC, with the arithmetic and the defaults of Linux's `tc`, of which
 //! docs/contracts/network.md names the version.
 
+mod cake;
+mod cobalt;
 mod codel;
 mod dualpi2;
 mod fifo;
@@ -15,7 +17,9 @@ mod rounds;
 
 use crate::direction::{Direction, Queue, Rate};
 use crate::item::Item;
+use crate::shaper::Shaper;
 
+use cake::Cake;
 use codel::Codel;
 use dualpi2::DualPi2;
 use fifo::Fifo;
@@ -54,6 +58,9 @@ pub(crate) fn discipline(direction: &Direction) -> Box<dyn Discipline> {
         Some(Queue::Red(parameters)) => {
             let bucket = matches!(direction.rate, Some(Rate::Bucket { .. }));
             Box::new(Red::new(parameters, !bucket))
+        }
+        Some(Queue::Cake(parameters)) => {
+            Box::new(Cake::new(parameters, Shaper::of(direction).as_ref()))
         }
         drop_tail => Box::new(Fifo::new(drop_tail)),
     }

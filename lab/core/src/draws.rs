@@ -4,6 +4,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use sha2::{Digest, Sha256};
 
+use crate::fate::Party;
+
 /// A seed for one direction of one link, so that all streams of a trial are independent.
 ///
 /// The first 8 bytes (little endian) of SHA-256 over `"h123-link/1"`, the seed (8 bytes, little endian), the length
@@ -67,8 +69,12 @@ fn stream(seed: u64, number: u64) -> ChaCha8Rng {
     stream
 }
 
-/// What the queue of a path with this seed draws for each packet that the path is offered, whether it needs it or not.
-pub fn queue_draws(seed: u64) -> impl Iterator<Item = u64> {
+/// What the queue of a path with this seed draws for each packet of a party that the path is offered, whether it needs it or not.
+pub fn queue_draws(seed: u64, party: Party) -> impl Iterator<Item = u64> {
+    let seed = match party {
+        Party::Own => seed,
+        Party::Cross => cross_seed(seed),
+    };
     let mut queue = stream(seed, 1);
     std::iter::repeat_with(move || queue.next_u64())
 }

@@ -47,6 +47,7 @@ mod parameters;
 mod path;
 mod progress;
 mod queue;
+mod shaper;
 mod tally;
 mod timeline;
 mod token_bucket;
@@ -63,8 +64,8 @@ pub use interval::binomial_interval;
 pub use loss::expected_losses;
 pub use moves::{MOST_MOVES, Move, New, Place, Sightings, validate_moves};
 pub use parameters::{
-    CodelParameters, DualPi2Parameters, FqCodelParameters, FqPieParameters, PieParameters,
-    RedParameters,
+    CakeParameters, CodelParameters, DualPi2Parameters, FqCodelParameters, FqPieParameters,
+    Isolation, PieParameters, RedParameters,
 };
 pub use path::Path;
 pub use tally::Tally;

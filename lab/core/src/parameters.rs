@@ -354,3 +354,45 @@ impl Default for DualPi2Parameters {
         }
     }
 }
+
+/// Parameters of CAKE. Its bandwidth is the direction's rate, if that is constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CakeParameters {
+    /// The round trip that most flows have, from which COBALT's times follow. `tc` counts it in us.
+    pub rtt_ns: u64,
+    /// Bytes of memory that packets may take; by default what four times `rtt_ns` need, and 4 MiB at least.
+    pub memlimit: Option<u32>,
+    pub isolation: Isolation,
+}
+
+/// What CAKE treats fairly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Isolation {
+    /// Nothing: all flows share one queue.
+    Flowblind,
+    /// Flows.
+    Flows,
+    /// Hosts, and their flows. Those of cross traffic are one pair of hosts.
+    TripleIsolate,
+}
+
+impl CakeParameters {
+    pub(crate) fn validate(self, field: &str) -> Result<(), Invalid> {
+        time(field, "rtt_ns", self.rtt_ns, 1000)?;
+        let limit = self.memlimit.unwrap_or(u32::MAX);
+        let name = format!("{field}.memlimit");
+        within(&name, limit.into(), 4096, u32::MAX.into())
+    }
+}
+
+impl Default for CakeParameters {
+    fn default() -> Self {
+        CakeParameters {
+            rtt_ns: 100_000_000,
+            memlimit: None,
+            isolation: Isolation::TripleIsolate,
+        }
+    }
+}

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use crate::direction::{
     AggregationParameters, Change, Direction, GilbertElliott, Jitter, Loss, Mtu, Queue, Rate, Udp,
 };
+use crate::shaper;
 
 /// No time is longer: 115 days, of which sums stay far within 64 bits.
 pub const LONGEST_NS: u64 = 10_000_000_000_000_000;
@@ -120,7 +121,21 @@ impl Direction {
             Queue::FqPie(fq) => fq.validate("queue.fq_pie"),
             Queue::Red(red) => red.validate("queue.red"),
             Queue::DualPi2(dual) => dual.validate("queue.dualpi2"),
+            Queue::Cake(cake) => {
+                cake.validate("queue.cake")?;
+                self.validate_shaper()
+            }
         }
+    }
+
+    /// CAKE's bandwidth stays as it is.
+    fn validate_shaper(&self) -> Result<(), Invalid> {
+        if let Some(Rate::Constant { bps }) = self.rate {
+            within("rate.bps", bps, shaper::LEAST * 8, LARGEST)?;
+        }
+        let changes = self.changes.iter().any(|change| change.rate.is_some());
+        let allowed = "before CAKE's queue the rate cannot be changed";
+        require(!changes, "changes", &self.changes, allowed)
     }
 
     /// A token bucket stays as it is, and serves a time in the queue to none.

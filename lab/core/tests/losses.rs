@@ -4,7 +4,8 @@ mod common;
 
 use common::{direction, fates, losses, tcp, udp};
 use h123_link::{
-    Blackout, DRAWS, Loss, Path, binomial_interval, expected_losses, queue_draws, stream_seed,
+    Blackout, DRAWS, Loss, Party, Path, binomial_interval, expected_losses, queue_draws,
+    stream_seed,
 };
 use proptest::prelude::*;
 
@@ -36,7 +37,10 @@ fn what_queues_draw_is_the_documented_stream() {
     let mut stream = rand_chacha::ChaCha8Rng::from_seed(key);
     stream.set_stream(1);
     let expected: Vec<_> = (0..100).map(|_| stream.next_u64()).collect();
-    assert_eq!(queue_draws(7).take(100).collect::<Vec<_>>(), expected);
+    assert_eq!(
+        queue_draws(7, Party::Own).take(100).collect::<Vec<_>>(),
+        expected
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! PIE, FQ-PIE, RED and DualPI2: what each does where its paper says what to expect. That they decide as Linux's do is shown by
+//! PIE, FQ-PIE, RED, DualPI2 and CAKE: what each does where its paper says what to expect. That they decide as Linux's do is shown by
 //! bench/queue_accuracy.
 
 mod common;
@@ -182,4 +182,75 @@ fn dualpi2_marks_scalable_packets_twice_as_often_as_the_root_of_what_it_drops() 
     // The scalable ones hardly wait; the classic ones wait for as long as the target says.
     assert!(settled_wait(&scalable) < 2e6);
     assert!((10e6..20e6).contains(&settled_wait(&classic)));
+}
+
+const CAKE: &str = r#"{"rate": {"bps": 10000000}, "queue": {"cake": {"isolation": "flows"}}}"#;
+
+#[test]
+fn a_packet_leaves_cake_when_the_time_of_the_one_before_is_over() {
+    let packets = [(0, 1500), (0, 750), (0, 1500), (5 * MS, 1500)];
+    let mut path = Path::new(&direction(CAKE), 1);
+    let decisions = path.decisions(packets.map(|(at, bytes)| (at, tcp(bytes))));
+    let left = decisions
+        .iter()
+        .map(|decision| common::delivery(decision.fate).unwrap());
+    assert_eq!(left.collect::<Vec<_>>(), [0, 1_200_000, 1_800_000, 5 * MS]);
+}
+
+#[test]
+fn cake_shares_the_rate_among_hosts_or_flows() {
+    // The link's own hosts have one flow, those of cross traffic three, and all always have packets.
+    for (isolation, expected) in [("triple-isolate", 0.5), ("flows", 0.25)] {
+        let direction = direction(&CAKE.replace("flows", isolation));
+        let (mut path, mut left) = (Path::new(&direction, 1), [0; 2]);
+        for now in (0..20 * S).step_by(900_000) {
+            for flow in 0..4 {
+                let party = if flow == 0 { Party::Own } else { Party::Cross };
+                path.offer(
+                    now,
+                    party,
+                    Packet { flow, ..tcp(1500) },
+                    usize::from(flow > 0),
+                );
+            }
+            while let Some(decision) = path.next(now, |_, _| true) {
+                left[decision.ticket] += u32::from(common::delivery(decision.fate).is_some());
+            }
+        }
+        let own = f64::from(left[0]) / f64::from(left[0] + left[1]);
+        assert!((own - expected).abs() < 0.01, "{isolation}: {own}");
+    }
+}
+
+#[test]
+fn cake_drops_from_the_flow_that_fills_its_memory_and_from_no_other() {
+    let direction = direction(&CAKE.replace("\"isolation\": \"flows\"", "\"memlimit\": 100000"));
+    let flow = |flow, gap: u64| {
+        (0..10 * S / gap).map(move |i| {
+            (
+                i * gap,
+                Packet {
+                    flow,
+                    ecn: Ecn::Ect0,
+                    ..tcp(1500)
+                },
+            )
+        })
+    };
+    let mut packets: Vec<_> = flow(1, 600_000).chain(flow(2, 10 * MS)).collect();
+    packets.sort_by_key(|packet| packet.0);
+    let decisions = Path::new(&direction, 1).decisions(packets.iter().copied());
+    let of = |flow| {
+        packets
+            .iter()
+            .zip(&decisions)
+            .filter(move |(packet, _)| packet.1.flow == flow)
+            .map(|pair| *pair.1)
+    };
+    assert_eq!(of(2).filter(dropped).count(), 0);
+    // With what may be marked only BLUE and the memory drop: half of it is too much.
+    let greedy: Vec<_> = of(1).collect();
+    let late = &greedy[greedy.len() / 2..];
+    let share = late.iter().filter(|decision| dropped(decision)).count() as f64 / late.len() as f64;
+    assert!((share - 0.55).abs() < 0.05, "{share}");
 }

@@ -133,5 +133,6 @@ fn queue_packets(direction: &Direction, bytes: u32) -> Option<u64> {
         Queue::FqPie(fq) => Some(fq.limit.into()),
         Queue::DualPi2(dual) => Some(dual.limit.into()),
         Queue::Red(red) => Some((red.limit / bytes).into()),
+        Queue::Cake(_) => None,
     }
 }

@@ -1,10 +1,10 @@
 //! Any valid direction of a link.
 
 use h123_link::{
-    AggregationParameters, Blackout, Change, CodelParameters, Direction, Distribution,
-    DualPi2Parameters, EcnPolicy, FqCodelParameters, FqPieParameters, GilbertElliott, Jitter,
-    LONGEST_NS, Loss, Mtu, PieParameters, PolicerParameters, Queue, Rate, RedParameters, Reorder,
-    Udp,
+    AggregationParameters, Blackout, CakeParameters, Change, CodelParameters, Direction,
+    Distribution, DualPi2Parameters, EcnPolicy, FqCodelParameters, FqPieParameters, GilbertElliott,
+    Isolation, Jitter, LONGEST_NS, Loss, Mtu, PieParameters, PolicerParameters, Queue, Rate,
+    RedParameters, Reorder, Udp,
 };
 use proptest::prelude::*;
 
@@ -101,7 +101,8 @@ fn any_rate() -> impl Strategy<Value = Rate> {
     prop_oneof![4 => bps.prop_map(|bps| Rate::Constant { bps }), 2 => trace, 1 => bucket]
 }
 
-fn any_queue() -> impl Strategy<Value = Queue> {
+/// Boxed, because a test's stack is small for the whole of a direction.
+fn any_queue() -> BoxedStrategy<Queue> {
     let codel = any_codel().prop_map(Queue::Codel);
     let fq = (any_codel(), 1..2000u32, 256..4000u32, any::<u32>());
     let fq = fq.prop_map(|(codel, flows, quantum, drop_batch)| {
@@ -129,7 +130,20 @@ fn any_queue() -> impl Strategy<Value = Queue> {
         any_fq_pie().prop_map(Queue::FqPie),
         any_dualpi2().prop_map(Queue::DualPi2),
         any_red().prop_map(Queue::Red),
+        any_cake().prop_map(Queue::Cake),
     ]
+    .boxed()
+}
+
+fn any_cake() -> impl Strategy<Value = CakeParameters> {
+    let rtt_ns = prop_oneof![3 => 1000..500_000_000u64, 1 => 1000..=1u64 << 41];
+    let memlimit = prop::option::of(prop_oneof![3 => 4096..50_000u32, 1 => 4096..=u32::MAX]);
+    let isolation = prop_oneof![Just(Isolation::Flows), Just(Isolation::TripleIsolate)];
+    (rtt_ns, memlimit, isolation).prop_map(|(rtt_ns, memlimit, isolation)| CakeParameters {
+        rtt_ns,
+        memlimit,
+        isolation,
+    })
 }
 
 fn any_pie() -> impl Strategy<Value = PieParameters> {
@@ -361,6 +375,12 @@ fn made_valid(mut direction: Direction) -> Direction {
     changes.retain(|change| !is_bucket(&change.rate) && (!bucket || change.rate.is_none()));
     if bucket && matches!(direction.queue, Some(Queue::Ns(_))) {
         direction.queue = None;
+    }
+    if matches!(direction.queue, Some(Queue::Cake(_))) {
+        changes.retain(|change| change.rate.is_none());
+        if let Some(Rate::Constant { bps }) = &mut direction.rate {
+            *bps = (*bps).max(512);
+        }
     }
     if direction.rate.is_none() && changes.iter().all(|change| change.rate.is_none()) {
         direction.queue = None;

@@ -258,6 +258,7 @@ class DirectionFile(Strict):
         self._check_record()
         self._check_rate()
         self._check_bucket()
+        self._check_shaper()
         self._check_delays()
         self._check_times()
         return self
@@ -307,6 +308,12 @@ class DirectionFile(Strict):
         for index, change in enumerate(self.changes or []):
             if change.rate is not None:
                 raise fault_at(["changes", index, "rate"], "a rate with a `burst` cannot change")
+
+    def _check_shaper(self) -> None:
+        queue = resolve_queue(self.queue)
+        for index, change in enumerate(self.changes or []):
+            if queue and queue.cake and change.rate is not None:
+                raise fault_at(["changes", index, "rate"], "a rate with CAKE's queue cannot change")
 
     def _check_delays(self) -> None:
         if self.reorder and self.reorder.ahead > self._least_delay:

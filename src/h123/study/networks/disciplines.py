@@ -1,5 +1,7 @@
 """Defines the parameters of queue disciplines, in the form of trial.json."""
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict
 
 
@@ -86,6 +88,20 @@ class DualPi2(LinkModel):
     drop_overload: bool
     classic_protection: int
     """Percent."""
+
+    @property
+    def ecn(self) -> bool:
+        """Whether ECN-capable packets are marked: always."""
+        return True
+
+
+class Cake(LinkModel):
+    """The parameters of the queue discipline CAKE."""
+
+    rtt_ns: int
+    memlimit: int | None = None
+    """Bytes."""
+    isolation: Literal["flowblind", "flows", "triple-isolate"]
 
     @property
     def ecn(self) -> bool:

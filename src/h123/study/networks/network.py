@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from h123.base.units import format_rate
-from h123.study.networks.disciplines import Codel, DualPi2, FqCodel, FqPie, LinkModel, Pie, Red
+from h123.study.networks.disciplines import Cake, Codel, DualPi2, FqCodel, FqPie, LinkModel, Pie, Red
 from h123.study.networks.record import RecordPair
 
 Resolved = dict[str, Any]
@@ -46,13 +46,14 @@ class Queue(LinkModel):
     fq_pie: FqPie | None = None
     red: Red | None = None
     dualpi2: DualPi2 | None = None
+    cake: Cake | None = None
 
     @property
     def marks(self) -> bool:
         """Whether the queue marks ECN-capable packets instead of dropping them."""
         return any(managed.ecn for managed in self.disciplines().values() if managed)
 
-    def disciplines(self) -> dict[str, Codel | Pie | Red | DualPi2 | None]:
+    def disciplines(self) -> dict[str, Codel | Pie | Red | DualPi2 | Cake | None]:
         """Return all disciplines by their names, of which at most one is set."""
         return {
             "CoDel": self.codel,
@@ -61,6 +62,7 @@ class Queue(LinkModel):
             "FQ-PIE": self.fq_pie,
             "RED": self.red,
             "DualPI2": self.dualpi2,
+            "CAKE": self.cake,
         }
 
 

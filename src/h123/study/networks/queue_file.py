@@ -16,7 +16,7 @@ FULL_PACKET_BYTES = 1500
 MOST_BYTES, MOST_PACKETS = 1_000_000_000, 1_000_000
 LEAST_TIME, MOST_TIME = 1024, 60 * 10**9
 """The range of a discipline's times, ns. Linux counts them in units of 1024 ns."""
-DISCIPLINES = ("fifo", "codel", "fq_codel", "pie", "fq_pie", "red", "dualpi2")
+DISCIPLINES = ("fifo", "codel", "fq_codel", "pie", "fq_pie", "red", "dualpi2", "cake")
 
 Packets = Annotated[StrictInt, Field(ge=1, le=MOST_PACKETS)]
 Time = Annotated[Duration, Field(ge=LEAST_TIME, le=MOST_TIME)]
@@ -304,6 +304,25 @@ def _follows(red: disciplines.Red) -> bool:
     return packet_us < 2**28 and packet_us * 2.0**weight < 2**31
 
 
+class CakeFile(Strict):
+    """`{discipline: cake}`: flows are isolated, and ECN-capable packets are marked instead of dropped."""
+
+    discipline: Literal["cake"]
+    rtt: Time = 100_000_000
+    """The round trip that flows are expected to have. A twentieth of it may be spent in the queue."""
+    memlimit: Annotated[Size, Field(ge=4096, le=MOST_BYTES)] | None = None
+    """Bytes of memory that packets may take. The default is 4 MiB or four times what the rate sends in `rtt`, whichever
+    is greater."""
+    isolation: Literal["flowblind", "flows", "triple-isolate"] = "triple-isolate"
+    """What gets a fair share: nothing, each flow, or each host and each of its flows. The hosts of cross traffic count as
+    one pair."""
+
+    def resolve(self) -> resolved.Queue:
+        """Convert it to the lab's form."""
+        cake = disciplines.Cake(rtt_ns=self.rtt, memlimit=self.memlimit, isolation=self.isolation)
+        return resolved.Queue(cake=cake)
+
+
 def _kind_of_queue(value: Any) -> str:
     name = value.get("discipline") if isinstance(value, dict) else None
     return name if name in DISCIPLINES else "drop-tail"
@@ -317,6 +336,7 @@ QueueFile = Annotated[
     | Annotated[FqPieFile, Tag("fq_pie")]
     | Annotated[RedFile, Tag("red")]
     | Annotated[DualPi2File, Tag("dualpi2")]
+    | Annotated[CakeFile, Tag("cake")]
     | Annotated[Limit, Tag("drop-tail")],
     Discriminator(_kind_of_queue),
 ]
