@@ -81,6 +81,7 @@ impl Cost {
     }
 
     fn of(&self, bytes: u64) -> i64 {
-        ((u128::from(bytes) * u128::from(self.multiplier)) >> self.shift) as i64
+        // So many years that sums of them stay within 64 bits.
+        ((u128::from(bytes) * u128::from(self.multiplier)) >> self.shift).min(1 << 61) as i64
     }
 }
