@@ -314,8 +314,8 @@ class CakeFile(Strict):
     """Bytes of memory that packets may take. The default is 4 MiB or four times what the rate sends in `rtt`, whichever
     is greater."""
     isolation: Literal["flowblind", "flows", "triple-isolate"] = "triple-isolate"
-    """What gets a fair share: nothing, each flow, or each host and each of its flows. The hosts of cross traffic count as
-    one pair."""
+    """What gets a fair share: nothing, each flow, or each host and each of its flows. Cross traffic is one
+    pair of hosts."""
 
     def resolve(self) -> resolved.Queue:
         """Convert it to the lab's form."""
