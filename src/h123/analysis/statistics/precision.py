@@ -1,8 +1,9 @@
 """Estimates how narrow a comparison's interval becomes with a given number of blocks, and which spread an interval
 implies.
 
-Both computations use the interval of a typical sample: normal scores, the expected order statistics of as many normal
-differences (Blom, Statistical Estimates and Transformed Beta-Variables, 1958). The mean width of real samples is up to
+Both computations use the interval of a typical sample: normal scores, which are the expected order statistics of
+normally distributed values, one for each block (Blom, Statistical Estimates and Transformed Beta-Variables, 1958).
+The mean width of real samples is up to
 a tenth larger. An interval's width does not show where it lies, so it reveals nothing about the effect.
 """
 

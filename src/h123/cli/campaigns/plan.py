@@ -70,8 +70,8 @@ def command(
             min=1,
             max=100_000,
             metavar="N",
-            help="Also show the time, machine hours and bytes on N machines (`run --shard`), and how many machines "
-            "still shorten the campaign.",
+            help="Also show the time, machine hours and bytes on N machines (`run --shard`), and beyond "
+            "how many machines more would not help.",
             show_default=False,
         ),
     ] = None,

@@ -25,7 +25,7 @@ def command(
         Path | None,
         typer.Option(
             metavar="OTHER_DIR",
-            help="A second campaign, to show next to this one and the values that a paper printed. This works only "
+            help="A second campaign to compare with this one and with the values that a paper printed. This works only "
             "for the studies rest-api and misplaced-tc.",
             show_default=False,
         ),

@@ -108,8 +108,8 @@ class AnswerRow:
 
 @dataclass(frozen=True)
 class AnswerTable:
-    """The answer by one metric of the question: a row for each cell and a column for each level. Rows of cold requests
-    come below the row of their cell."""
+    """The answer for one metric that the question is about: a row for each cell and a column for each level. Rows of
+    cold requests come below the row of their cell."""
 
     metric: Metric
     workload: str

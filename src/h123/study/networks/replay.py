@@ -1,4 +1,4 @@
-"""Turns the records of a network into timed changes, from a place in the record that differs between blocks."""
+"""Turns the records of a network into timed changes. They start at a different place in the record for each block."""
 
 import bisect
 from collections.abc import Iterator

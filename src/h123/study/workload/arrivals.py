@@ -130,7 +130,7 @@ class Arrivals(Strict):
             yield place
 
     def lasts_s(self, count: int, connections: int) -> float:
-        """Return the seconds until `count` requests over `connections` connections have been due."""
+        """Return the seconds after which the last of `count` requests over `connections` connections is due."""
         return self.at(count / (connections if self.per == "connection" else 1)) / 1e9
 
     def longest_gap_s(self, count: int, connections: int) -> float:
