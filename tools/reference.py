@@ -82,6 +82,7 @@ _NETWORK: _Models = {
     "queue: {discipline: fq_pie}": queue_file.FqPieFile,
     "queue: {discipline: red}": queue_file.RedFile,
     "queue: {discipline: dualpi2}": queue_file.DualPi2File,
+    "queue: {discipline: cake}": queue_file.CakeFile,
     "policer": direction_file.PolicerFile,
     "mtu": direction_file.MtuFile,
     "aggregation": direction_file.AggregationFile,

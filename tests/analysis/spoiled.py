@@ -74,8 +74,8 @@ def marking(capable: int) -> Callable[[Attempt], Attempt]:
             return attempt
         link = attempt.link.model_dump(exclude_unset=True)
         link["down"] = {**(link.get("down") or {}), "rate": {"bps": 10_000_000}, "queue": codel}
-        told = report(lambda r: down(r).update(ecn_capable=capable, marked=min(capable, 3)))(attempt)
-        return replace(told, link=Link.model_validate(link))
+        counted = report(lambda r: down(r).update(ecn_capable=capable, marked=min(capable, 3)))(attempt)
+        return replace(counted, link=Link.model_validate(link))
 
     return changed
 

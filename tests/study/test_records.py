@@ -15,7 +15,7 @@ from h123.study.networks.replay import _opportunities
 from study.samples import write
 
 HEAD = "h123: network/1\nname: odd\ntitle: for a test\n"
-ROWS = "# recorded by nobody\ntime_s,rate_mbit_s,delay_ms,loss_percent\n10,4,20,0\n11,2,30,1\n\n12,0,30,1\n"
+ROWS = "# made up\ntime_s,rate_mbit_s,delay_ms,loss_percent\n10,4,20,0\n11,2,30,1\n\n12,0,30,1\n"
 S, MS = 10**9, 10**6
 
 

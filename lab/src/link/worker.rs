@@ -335,7 +335,7 @@ impl Worker {
     }
 }
 
-/// As the model wants to know it; the hash of its flow takes time and is left out unless flows are told apart.
+/// What the model needs to know of a packet. The hash of its flow takes time, so it is left out if the queue ignores flows.
 fn described(ip: &[u8], flows_apart: bool) -> Packet {
     Packet {
         bytes: ip.len() as u32,
