@@ -85,7 +85,7 @@ def test_what_answers_the_question_comes_before_everything_else(verdicts: dict[s
     ]
     lines = printed(one, print_answer, None, most=31)
     assert len(lines) <= 31
-    assert sum(bool(re.search(r" It loses 200 ms (less|more) to slow start", line)) for line in lines) == 4
+    assert sum(bool(re.search(r" Main cause: slow start \(200 ms (less|more)\)", line)) for line in lines) == 4
     assert re.fullmatch(r"  and \d+ more \(--details\)(: .*)?", lines[-1])
 
 

@@ -121,9 +121,9 @@ def test_a_term_is_one_sentence_and_its_page_exists(term: Term) -> None:
         ("Blocks", "block"),
         ("trials", "trial"),
         ("congestion window", "congestion window"),
-        ("A congestion window cut by losses", "cut"),
-        ("congestion-window cut by losses", "cut"),
-        ("cut by losses", "cut"),
+        ("A congestion window reduced by losses", "cut"),
+        ("congestion-window reduced by losses", "cut"),
+        ("reduced by losses", "cut"),
         ("queueing", "queue"),
         ("latency, cold", "cold_latency"),
         ("-", "–"),
@@ -139,7 +139,7 @@ def test_a_term_is_found_by_each_of_its_names(text: str, name: str) -> None:
 
 
 def test_the_terms_of_a_line_of_an_answer_are_found() -> None:
-    line = "medium, HTTP/3 v HTTP/2: 135 ms per request (120 ms from a congestion window cut by losses)"
+    line = "medium, HTTP/3 v HTTP/2: 135 ms per request (120 ms from a congestion window reduced by losses)"
     assert [term.name for term in find_terms(line)] == ["cut", "HTTP/2", "HTTP/3"]
 
 

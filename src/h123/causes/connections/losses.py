@@ -152,8 +152,8 @@ def attribute_drops(seconds: NDArray[np.float64], drops: int, connection: Connec
     an array of the shape (requests, causes).
 
     The link cannot explain such a window, because it saw the dropped packets arrive. If packets were also lost on the
-    link, the time of a window cut by losses is moved only in proportion to the drops' share of all losses. TCP has no
-    drops, because it never sends more than its receiver has room for.
+    link, the time of a window reduced by losses is moved only in proportion to the drops' share of all losses. TCP has
+    no drops, because it never sends more than its receiver has room for.
     """
     if not drops or not connection.quic:
         return seconds

@@ -19,7 +19,7 @@ def command(
 
     `h123 explain machine-saturated`
 
-    `h123 explain a congestion window cut by losses`
+    `h123 explain a congestion window reduced by losses`
     """
     from h123.report import glossary
 

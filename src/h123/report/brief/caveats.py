@@ -148,8 +148,8 @@ def _windows(verdicts: Verdicts) -> Iterator[str]:
     largest = max(starts, key=lambda name: starts[name])
     least = min(starts.values())
     yield (
-        f"{level(largest)} starts with {starts[largest]} packets, others with {least} (stack defaults); "
-        "--transport matched removes this difference"
+        f"{level(largest)} starts with a window of {starts[largest]} packets, the others with {least}; "
+        "use --transport matched to equalise"
     )
 
 
