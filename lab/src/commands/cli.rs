@@ -7,10 +7,13 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::files::roots::Root;
 
-/// Runs commands on hosts of their own, joined by emulated links: exactly one trial, nothing left behind.
+/// Runs one trial on hosts (network namespaces) that are joined by emulated links, and leaves nothing behind.
 ///
-/// Needs root or a user namespace, and /dev/net/tun (see `h123-lab doctor`); the virtual clock needs neither. Exit status: 0 the trial was executed and its report says
-/// whether it is valid; 2 a bad file or bad arguments; 3 this machine cannot run a lab; 128 + n ended by signal n.
+/// A trial needs /dev/net/tun, and either root or a user namespace (see `h123-lab doctor`). Under the virtual clock, it
+/// needs none of these.
+///
+/// The exit status is 0 if the trial ran (its report says whether it is valid), 2 if a file or an argument is wrong, 3
+/// if this machine cannot run a lab, and 128 + n if signal n ended the lab.
 #[derive(Parser)]
 #[command(version)]
 pub struct Cli {
@@ -20,86 +23,86 @@ pub struct Cli {
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Execute the trial of a trial.json and write report.json
+    /// Run the trial that a trial.json describes, and write report.json
     Run(Run),
-    /// Run a server and a client command across one link; what they add to /tmp goes with the lab
+    /// Run a server command and a client command across one link. Files that they write to /tmp are lost
     #[command(after_help = EXEC_EXAMPLE)]
     Exec(Exec),
-    /// Say what this machine can do for a lab, and how to help it
+    /// Check what this machine can do, and show how to enable the rest
     Doctor {
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Measure how exact the links of this machine are, idle and with busy processors
+    /// Measure how closely emulated links keep to their configuration, with this machine idle and busy
     Bench {
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Watch the processors for a moment: what share of their time a trial could not have had, as JSON
+    /// Watch the processors for a moment, and print as JSON how much of their time was not available to a trial
     Noise {
-        /// How long, ms
+        /// How long to watch, in milliseconds
         #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u64).range(10..=60_000))]
         ms: u64,
     },
-    /// Say of trial files, one a line of standard input, whether `run` would take them
+    /// Read trial files from standard input, one per line, and print for each whether `run` would accept it
     #[command(hide = true)]
     Validate,
-    /// Say as JSON which ways of running trials this machine leaves this user
+    /// Print as JSON in which ways this user can run trials on this machine
     #[command(hide = true)]
     Ways,
-    /// What a virtual kernel starts first
+    /// Run the trial inside a virtual kernel, which starts this command first
     #[command(hide = true)]
     Guest,
-    /// What stands at a link's end for a server that runs elsewhere (a role that is `outside`)
+    /// Forward connections from a link's end to a server outside the lab (a role with `outside`)
     #[command(hide = true)]
     Gateway(Gateway),
-    /// The DNS of a host whose roles look a server's name up (`resolver` of a role)
+    /// Answer the DNS queries of a host's programs about the server's name (a role with `resolver`)
     #[command(hide = true)]
     Resolver(Resolver),
 }
 
 #[derive(Args)]
 pub struct Resolver {
-    /// The one name that it knows
+    /// The only name that it resolves
     #[arg(long)]
     pub name: String,
-    /// Where the server of that name is
+    /// Address and port of the server with that name
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub at: SocketAddrV4,
-    /// What its HTTPS record says that it speaks, the most wanted first
+    /// Protocols for the name's HTTPS record, beginning with the preferred one
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     pub alpn: Vec<String>,
 }
 
 #[derive(Args)]
 pub struct Gateway {
-    /// Where it listens in the lab
+    /// Address and port to listen on in the lab
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub at: SocketAddrV4,
-    /// Where the server is, in the network that the lab was started in
+    /// Address and port of the server, in the network where the lab was started
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub to: SocketAddr,
-    /// Where to write what the way through it adds
+    /// File for the delay that the gateway adds
     #[arg(long, value_name = "FILE")]
     pub facts: PathBuf,
 }
 
 #[derive(Args)]
 pub struct Run {
-    /// The trial file
+    /// Path of the trial.json
     pub trial: PathBuf,
-    /// Folder for report.json and logs/: also the roles' working directory
+    /// Folder for report.json and logs/. The trial's commands run in it
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// For a trial whose clock is virtual: the user-mode kernel, built with time travel, in which it runs
+    /// Under the virtual clock: the user-mode kernel (built with time travel) in which the trial runs
     #[arg(long, value_name = "FILE")]
     pub kernel: Option<PathBuf>,
-    /// A folder that the trial's files, and its roles, know as /tmp/h123-roots/NAME (may be given several times)
+    /// Folder that the trial's files and commands refer to as /tmp/h123-roots/NAME. Can be repeated
     #[arg(long = "root", value_name = "NAME=DIR", value_parser = Root::parse)]
     pub roots: Vec<Root>,
-    /// End everything when the calling process ends
+    /// Stop everything when the calling process ends
     #[arg(long)]
     pub die_with_parent: bool,
 }
@@ -112,33 +115,34 @@ pub enum Family {
 
 #[derive(Args)]
 pub struct Exec {
-    /// The link: {"kind": "emulated", "up": {"delay_ns": 25000000, ...}, "down": {...}} or {"kind": "veth"}
+    /// Link file: {"kind": "emulated", "up": {"delay_ns": 25000000, ...}, "down": {...}} or {"kind": "veth"}
     #[arg(long, value_name = "LINK.json")]
     pub link: PathBuf,
-    /// Of all random decisions of the link
+    /// Seed for all random decisions of the link
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// TCP congestion controller on both hosts [default: this machine's]
     #[arg(long, value_name = "NAME")]
     pub congestion: Option<String>,
-    /// What H123_SERVER is an address of; both hosts have IPv4 in any case
+    /// IP version of the address in H123_SERVER. Both hosts always have IPv4
     #[arg(long, value_enum, default_value_t = Family::Ipv4)]
     pub address: Family,
-    /// Write the link's own report here
+    /// Write the link's report to this file
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Shell command that serves; its output goes to standard error
+    /// Shell command to run on the server's host. Its output goes to standard error
     #[arg(long, value_name = "CMD")]
     pub server: String,
-    /// Shell command that runs when the server has opened a port, or after a second; its exit status is ours
+    /// Shell command to run on the client's host once the server has opened a port, or has been idle for a second.
+    /// h123-lab returns the exit status of this command
     #[arg(long, value_name = "CMD")]
     pub client: String,
-    /// End everything when the calling process ends
+    /// Stop everything when the calling process ends
     #[arg(long)]
     pub die_with_parent: bool,
 }
 
 const EXEC_EXAMPLE: &str = "\
-Both commands find the server's address in H123_SERVER. Example:
+In both commands, the variable H123_SERVER holds the server's address. Example:
   echo '{\"kind\": \"emulated\", \"up\": {\"delay_ns\": 25000000}, \"down\": {\"delay_ns\": 25000000}}' > link.json
   h123-lab exec --link link.json --server 'python3 -m http.server 8000' --client 'curl -s http://$H123_SERVER:8000/'";

@@ -21,8 +21,8 @@ def blocks_to_part(comparison: JudgedComparison, bound: float, verdicts: Verdict
     of `bound`. None if that is more than is practical.
 
     The interval lies on one side of the bound if a test at the interval's level finds a difference from the bound
-    (projection.py). The number is never below what the study's question needs, so that the two pieces of advice do not
-    contradict each other.
+    (projection.py). The number is never below what the study's question needs, so that it does not contradict the
+    advice about the question.
     """
     ratios = [pair["ratio"] for pair in comparison["pairs"] if pair["ratio"]]
     return _needed(ratios, bound, verdicts, comparison["blocks"], [comparison])

@@ -25,7 +25,7 @@ the set-up, and say nothing about a treatment. A feature that a subject does not
 
 
 class Treated(NamedTuple):
-    """A treatment in a block. Imported trials have names of their own, and a block may contain several runs of one
+    """A treatment in a block. Imported trials have their own names, and a block may contain several runs of one
     treatment."""
 
     block: int

@@ -92,8 +92,8 @@ def student_quantile(freedom: float, p: float) -> float:
 
 
 def noncentral_student_cdf(freedom: float, noncentrality: float, t: float) -> float:
-    """Return P(T <= t) for T = (Z + noncentrality) / S, where S is the root of a chi-squared variable over its degrees
-    of freedom. This is the mean of P(Z <= t s - noncentrality) over s.
+    """Return P(T <= t) for T = (Z + noncentrality) / S, where S is the square root of a chi-squared variable divided by
+    its degrees of freedom. This is the mean of P(Z <= t s - noncentrality) over s.
 
     Uses the trapezoid rule over log s, whose error falls exponentially for analytic functions that vanish on both sides
     (Trefethen, Weideman, SIAM Review 56, 2014, section 5). The absolute error is below 1e-13.

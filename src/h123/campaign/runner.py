@@ -61,7 +61,7 @@ def start_campaign(
     """Create a campaign of `study_file` in the folder `out`, after installing what the study needs.
 
     `vouch` returns the known verifications of the subjects, or raises UserError if a subject must not be measured.
-    `looks`: the numbers of blocks at which to look at the results; the campaign begins with the first number.
+    `looks`: the numbers of blocks at which to look at the results; the first is the number of blocks to plan now.
     `precision`: the interval width to reach (see `CampaignFolder.precision`). `shard`: the blocks that run here.
     """
     study = load_study(study_file).scaled(scale).settled(clock=clock, transport=transport)

@@ -1,4 +1,4 @@
-"""Names the causes on which requests spend their time. The parts of a request add up to its latency."""
+"""Names the causes into which a request's time is divided. The parts of a request add up to its latency."""
 
 from dataclasses import dataclass
 

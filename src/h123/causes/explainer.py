@@ -1,8 +1,9 @@
 """Divides a request's time into causes.
 
-A request passes through these stages: connecting (if its connection was opened for it), sending, travelling to the
-server, waiting for the answer, receiving it, travel of its last packet, and processing by the client. A page's request
-may first wait for a place on a connection. While a body is sent, the sender's course shows what the time was spent on.
+A request passes through these stages: opening a connection (if it needs one), sending, travelling to the server,
+waiting for the answer, receiving the answer, the travel of the answer's last packet, and processing by the client. A
+page's request may first wait for a place on a connection. While a body is sent, the sender's course (sender.py) shows
+what the time was spent on.
 """
 
 from collections.abc import Sequence
@@ -107,7 +108,7 @@ class Explainer:
 
     def since(self, number: int, time: int) -> Nanoseconds:
         """Return the parts of one request's time since `time`. If `time` is earlier than the request, the time before
-        the request is divided into what delayed the server's data for other requests."""
+        the request counts as whatever delayed the server's data for other requests."""
         request, shared = self._requests[number], share_connection(self._requests)[number]
         if request.start >= time:
             return self._server.course.between(time, request.start) + self._durations(request, shared)

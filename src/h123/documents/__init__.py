@@ -1,4 +1,4 @@
-"""The documents that h123 writes and reads back, each with a strict model."""
+"""Defines the documents that h123 writes and reads back, each with a strict model."""
 
 from h123.documents.gateway_file import GatewayFacts, read_gateway
 from h123.documents.reading import fault_of, read_content, read_document, write_document

@@ -1,4 +1,4 @@
-"""Base classes for the documents of a campaign. Each document has its own module.
+"""Defines base classes for the documents of a campaign. Each document has its own module.
 
 h123 reads a document into its model and writes it from the model. Anyone may have written it, so types are strict,
 bounds keep arithmetic on numbers from overflowing, fields that earlier versions did not write are optional, and fields

@@ -41,7 +41,7 @@ def as_published(case: Case, sound_rows: Sequence[JudgedComparison]) -> AsPublis
     """Apply the paper's own procedure to this campaign, and compare its results with h123's own comparisons
     (`sound_rows`).
 
-    The result includes the replications of each treatment, which the paper draws, and the paper's printed values if
+    The result includes the replications of each treatment, which the paper plots, and the paper's printed values if
     published/ contains them. It has no throughput if the study has only a placeholder for the size (imported samples).
     """
     plan, unknown = case.plan, case.unknown

@@ -100,8 +100,8 @@ def order_confounded(attempts: Sequence[Attempt], plan: Plan) -> dict[tuple[str,
 
     A block's order is a random permutation. In it, the relative orders of pairs without a common trial are independent
     tosses of a fair coin (Knuth, The Art of Computer Programming 2, section 3.4.2). So over any cells and blocks, the
-    number of times that one level ran first is binomial with probability 1/2. Drift within a block can only affect a
-    pair through which level ran first.
+    number of times that one level ran first is binomial with probability 1/2. Drift within a block can bias a pair
+    only if one level usually ran first.
     """
     ordered = _Pairs((a for a in attempts if a.position is not None), plan.study.compare.factor)
     before: dict[tuple[str, str], list[bool]] = {}

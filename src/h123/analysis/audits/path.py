@@ -25,7 +25,7 @@ def direction(link: Ways, name: str) -> Direction:
 
 
 def round_trip_floor_ns(link: Ways) -> int:
-    """Return the shortest round trip that the link allows, ns: the minimum delays of both directions, over all timed
+    """Return the shortest round trip that the link allows, in ns: the minimum delays of both directions, over all timed
     changes."""
     return sum(_least_delay_ns(direction(link, name)) for name in ("up", "down"))
 

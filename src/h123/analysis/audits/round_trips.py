@@ -20,7 +20,8 @@ def handshake_below_round_trips(attempt: Attempt) -> Finding | None:
 
 def cold_below_round_trips(attempt: Attempt) -> Finding | None:
     """Check that the shortest cold request takes at least the handshake's round trips and one more, less 2 %. Expects
-    only one round trip if the handshake carries early data, or if it is imported and resumed."""
+    only one round trip if the handshake carries early data, or may have done so (in an imported trial with resumed
+    sessions)."""
     shortest, trips = attempt.summary.cold_shortest_ns, _handshake(attempt)
     if trips is None:
         return None

@@ -1,5 +1,5 @@
-"""Compares levels: decides which values are compared, pairs them by block, and finds what the pairs show before any
-verdict."""
+"""Compares levels: decides which values are compared, pairs them by block, and computes what needs no verdict, such as
+failures and tails."""
 
 __all__ = [
     "answers",

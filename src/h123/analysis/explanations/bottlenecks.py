@@ -50,8 +50,9 @@ class Bottlenecks:
 
     @property
     def limits(self) -> list[str]:
-        """The treatment's limits. If packets show it, this is the largest part of a request's time. Otherwise, these
-        are the roles that had no capacity left, or the role that worked for most of the time, or waiting."""
+        """What limited the treatment. If packets show it, this is the largest part of a request's time. Otherwise, it
+        is the roles that had no capacity left. If every role had capacity left, it is the role that worked for most of
+        the time, or `WAITING` if none did."""
         largest = next(iter(self.shares))
         if self.told_by == "packets":
             return [largest]

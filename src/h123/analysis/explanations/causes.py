@@ -119,8 +119,8 @@ difference."""
 
 
 def causes(case: Case, comparisons: Sequence[JudgedComparison]) -> list[CausesRow]:
-    """Return the `causes` part of verdicts.json: a row for each comparison of whole requests, or visits, that answers
-    the question, and for cold requests. Trials without a record of packets have no row."""
+    """Return the `causes` part of verdicts.json: a row for each comparison of whole requests or visits that answers
+    the question, and one for the cold requests of the same levels. Trials without a record of packets have no row."""
     explanations = TrialExplanations(case)
     rows = [
         row for c in _explainable_comparisons(comparisons) if (row := _row(c, case.factor, explanations)) is not None

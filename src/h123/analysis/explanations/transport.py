@@ -1,4 +1,4 @@
-"""Compares how the treatments sent: congestion control, windows and other transport settings."""
+"""Compares how the treatments sent data: congestion control, windows and other transport settings."""
 
 from collections.abc import Mapping, Sequence
 from typing import NotRequired

@@ -2,7 +2,7 @@
 rather than to the protocols.
 
 The computation uses the arithmetic of slow start on the link without loss, with the known initial windows of the
-campaign's senders: the study's setting, Linux' default, or the window that `h123 verify` measured for a QUIC stack.
+campaign's senders: the study's setting, Linux's default, or the window that `h123 verify` measured for a QUIC stack.
 `bench/arithmetic.py` compares this arithmetic with whole requests.
 """
 

@@ -62,8 +62,8 @@ class WithoutOne:
 def without_one(
     statistic: Callable[[Sequence[float]], Statistic], differences: Mapping[int, float], homes: Mapping[int, str]
 ) -> WithoutOne:
-    """Return the statistic of all blocks, and of the blocks that remain without each machine in turn. `differences` are
-    by block; `homes` gives the machine of each block. With fewer than three machines, none is left out."""
+    """Return the statistic of all blocks, and of the blocks that remain without each machine in turn. `differences` has
+    one value for each block; `homes` has each block's machine. With fewer than three machines, none is left out."""
     values = list(differences.values())
     machines = sorted({homes[block] for block in differences if block in homes})
     parts = [[d for block, d in differences.items() if homes.get(block) != name] for name in machines]

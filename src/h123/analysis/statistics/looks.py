@@ -9,8 +9,8 @@ exist. Two rules keep the error of all looks together at alpha:
 * planned looks (`--until-decided`): the numbers of blocks are fixed before the data, and each look has the same level
   (Pocock, Biometrika 64, 1977). `LEVEL` is his constant for five looks and this test: see bench/calibration.py.
 
-A campaign that ends when its intervals are narrow enough (`--precision`, see width.py) spends too. Its first look
-spends `WIDTH_SHARE`, which is less, because such intervals contain the truth slightly less often than others.
+A campaign that ends when its intervals are narrow enough (`--precision`, see width.py) also spends alpha. Its first
+look spends `WIDTH_SHARE`, which is less, because such intervals contain the truth slightly less often than others.
 """
 
 from collections.abc import Iterable, Sequence

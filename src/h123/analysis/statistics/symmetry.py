@@ -23,8 +23,8 @@ LEVEL = 0.1
 
 
 def symmetry(differences: Sequence[float] | Floats) -> float | None:
-    """Return the two-sided p of the triples test against symmetric differences. None if there are too few differences,
-    or if one is infinite.
+    """Return the two-sided p of the triples test, whose null hypothesis is that the differences are symmetric. None if
+    there are too few differences, or if one is infinite.
 
     A triple leans right if its middle value is nearer to the lowest one. T is the number of triples that lean right
     minus the number that lean left. T divided by its standard error is about standard normal. References: Randles,

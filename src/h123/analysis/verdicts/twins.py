@@ -3,8 +3,8 @@ chance.
 
 The metrics of one trial are correlated, so chance tends to reject several of its comparisons at once or none, and the
 number of rejections is not binomial. The band for this number follows from the null hypothesis: in each block of each
-cell, the two runs are swapped or not at random, for all metrics together (Westfall and Young, Resampling-Based Multiple
-Testing, 1993).
+cell, chance decides whether the two runs are swapped, for all metrics together (Westfall and Young, Resampling-Based
+Multiple Testing, 1993).
 """
 
 from collections import defaultdict

@@ -2,8 +2,9 @@
 
 Without cross traffic, drop-tail queues, CoDel, PIE and RED send packets in the order of arrival. At a constant rate,
 the times then follow from the arrivals. FQ-CoDel, a token bucket and cross traffic change this order or these times;
-then the departures show them. Opportunities to send (aggregation) come after the rate. If departures show the times,
-the wait for an opportunity cannot be distinguished from other waits, so the longest possible one is subtracted.
+then the times follow from the departures. On a link with aggregation, a packet also waits for an opportunity to send
+after the bottleneck has sent it. Departures do not show how long this wait was, so the longest possible one is
+subtracted.
 """
 
 from dataclasses import dataclass

@@ -86,8 +86,8 @@ class Sending:
 
     @cached_property
     def crossed(self) -> Spans:
-        """The times during which packets of this sender waited and no recorded one was on the wire: cross traffic
-        was."""
+        """The times during which packets of this sender waited while no recorded packet was on the wire, because cross
+        traffic was using it."""
         return Spans.union([], []) if self.busy is None else self.occupied.without(self.busy)
 
     @cached_property

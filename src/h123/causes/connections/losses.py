@@ -57,7 +57,7 @@ def marked_packets(sending: Sending) -> Times:
 
 def cuts(sending: Sending) -> tuple[Times, NDArray[np.int8]]:
     """Return the indices of the packets whose loss or mark cut the sender's window, and the number of the cause of
-    each. A packet that is too large cuts none."""
+    each. The loss of a packet that was too large cuts no window."""
     lost, marked = lost_packets(sending), marked_packets(sending)
     lost = lost[sending.packets["fate"][lost] != capture.TOO_LARGE]
     places = np.concatenate([lost, marked])
@@ -67,13 +67,14 @@ def cuts(sending: Sending) -> tuple[Times, NDArray[np.int8]]:
 
 
 def repair_numbers(packets: Packets) -> NDArray[np.int8]:
-    """Return the number of the cause of the time until each packet, if it is lost, is sent again."""
+    """Return, for each packet, the number of the cause to which the time until its retransmission counts, if the packet
+    is lost."""
     numbers: NDArray[np.int8] = _REPAIRS[packets["fate"]]
     return numbers
 
 
 def repairs(sending: Sending, answers: Sending, round_trip_ns: int) -> Limits:
-    """Return the spans of `mending`, by what dropped the packets."""
+    """Return the spans of `mending`, separately for each cause of the losses."""
     places = lost_packets(sending)
     begins, ends = sending.at[places], resent(sending, answers, round_trip_ns)
     numbers = repair_numbers(sending.packets[places])

@@ -10,8 +10,8 @@ moment the link would have carried more, so there is a reason why the sender did
 - Its congestion window had room (room.py), so it did not wait for the window. If it continued without an answer from
   the other end, it had nothing to send until then. If it sent a small TCP segment as soon as the previous one was
   acknowledged, the cause is Nagle's algorithm. If it continued when an answer came, the other end's flow control
-  permitted it then. If answers are so frequent that one has always just arrived, and flow control cannot be read, the
-  cause stays open.
+  permitted it then. If answers are so frequent that one has always just arrived, and flow control cannot be read, h123
+  cannot tell these causes apart.
 - Otherwise its window is full. If it grows by a quarter per round trip or more and nothing was lost before, the cause
   is slow start. After a loss or a mark (ECN), it is a window cut by the latest of them. A window that does not grow at
   all without a loss is a limit (flow control, a send buffer); one that grows slowly is a congestion window.

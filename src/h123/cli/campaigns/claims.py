@@ -30,7 +30,7 @@ def command(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Campaign to decide the claims with; takes precedence over published ones.",
+            help="Campaign that decides the claims. It takes precedence over published campaigns.",
             show_default=False,
         ),
     ] = None,
@@ -51,9 +51,10 @@ def command(
     """List published claims with their verdicts: counts for each file, or all claims of a file, study or campaign.
 
     A claim is impossible if a printed figure contradicts arithmetic or physics; the calculation is shown. Any other
-    claim is open until a campaign of its study decides it: confirmed, direction only (right direction, different size),
-    refuted or undecided. The rule is in docs/contracts/claims.md. The project's published campaigns decide the claims
-    that they measured, and each verdict shows its campaign. A verdict from `--campaign DIR` takes precedence.
+    claim is open until a campaign of its study decides it. It is then confirmed, direction only (right direction,
+    different size), refuted or undecided. The rule is in docs/contracts/claims.md. The project's published campaigns
+    decide the claims that they measured, and each verdict shows its campaign. A verdict from `--campaign DIR` takes
+    precedence.
 
     Examples:
 

@@ -29,7 +29,7 @@ def command(
     ] = None,
     force: ForceOption = False,
 ) -> None:
-    """Export all samples and attempts for use in other tools, with the metrics of the attempts that count.
+    """Export all samples and attempts for use in other tools, with the metrics of each trial.
 
     `--format scorecard` writes JSON files like those of curl's `scorecard.py --json`, one for each combination of
     client, server and network.

@@ -70,8 +70,8 @@ def command(
             min=1,
             max=100_000,
             metavar="N",
-            help="Also show the time, machine hours and bytes on N machines (`run --shard`), and beyond "
-            "how many machines more would not help.",
+            help="Also show the time, machine hours and bytes on N machines (`h123 run --shard`), and "
+            "the number of machines beyond which the campaign gets no shorter.",
             show_default=False,
         ),
     ] = None,
@@ -80,7 +80,7 @@ def command(
         typer.Option(
             metavar="W",
             parser=share,
-            help="Also show how many blocks `run --precision W` would take.",
+            help="Also show the number of blocks that `h123 run --precision W` would take.",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),

@@ -73,7 +73,7 @@ def command(
         typer.Option(
             "--retry",
             help="With --out: run failed and disturbed trials again. Their earlier attempts no longer count towards "
-            "the limit.",
+            "the limit on attempts.",
             rich_help_panel=ADVANCED,
         ),
     ] = False,
@@ -91,8 +91,8 @@ def command(
             metavar="W",
             parser=share,
             help="Run until no interval in the study's first family is wider than ±W. ±5% is the range from middle / "
-            "1.05 to middle x 1.05. After 10 blocks, h123 estimates the necessary number, and stops if it is more than "
-            "200 (or --max-blocks).",
+            "1.05 to middle x 1.05. After 10 blocks, h123 estimates how many blocks this takes, and stops if the "
+            "number is above 200 (or --max-blocks).",
             show_default=False,
         ),
     ] = None,

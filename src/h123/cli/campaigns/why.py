@@ -30,7 +30,7 @@ def command(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what the requests or pages spent their time on, and which parts make the difference.
+    """Show what requests or page visits spent their time on, and which parts explain the differences.
 
     h123 derives the causes from the packets recorded at each trial's link (docs/why.md). A plain veth pair has no such
     record; use --limits there to see which processor was the limit.

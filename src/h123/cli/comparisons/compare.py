@@ -119,9 +119,9 @@ def command(
         str | None,
         typer.Option(
             metavar="USERS[xREQUESTS]",
-            help="Number of simultaneous users, and of requests per user. A user sends the next request (with --har: "
-            "starts the next visit) when the previous one is answered. [default: 4 users, or 1 with --har; enough "
-            "requests for a second or two]",
+            help="Number of simultaneous users, and of requests per user. A user sends the next request when the "
+            "previous one is answered (with --har: starts the next visit when the previous one has ended). [default: 4 "
+            "users, or 1 with --har; enough requests for a second or two]",
             show_default=False,
         ),
     ] = None,
@@ -150,8 +150,9 @@ def command(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="PEM file with the authorities against which to check the server's certificate; its name and expiry "
-            "are checked too. [default: no check if --server starts the server; otherwise the machine's authorities]",
+            help="PEM file with the authorities against which to check the server's certificate. The certificate's "
+            "name and expiry are checked too. [default: no check if --server starts the server; otherwise the "
+            "machine's authorities]",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),
@@ -177,7 +178,8 @@ def command(
         typer.Option(
             metavar="TEXT|tcp:PORT",
             help="Before measuring, also wait until the server's output contains TEXT, or until another port on its "
-            "host is open, such as the port of an application behind it. [default: wait only for the server's port]",
+            "host is open, such as that of an application behind the server. [default: wait only for the server's "
+            "port]",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),

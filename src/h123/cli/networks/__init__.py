@@ -1,1 +1,1 @@
-"""Commands about networks."""
+"""Contains the commands about networks."""

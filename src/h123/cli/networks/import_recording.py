@@ -25,28 +25,41 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="KIND=NAME:UNIT",
-            help="What a column contains: time, rate, up, down (rates), delay (one-way), rtt or loss. Repeatable.",
+            help="Name and unit of a column, if h123 does not recognise them. KIND is time, rate (or up and down), "
+            "delay (one-way; or up-delay and down-delay), rtt or loss. Can be repeated.",
             show_default=False,
         ),
     ] = None,
     load: Annotated[
-        Literal["light", "heavy"], typer.Option(help="Which of CellReplay's two rates the link has.")
+        Literal["light", "heavy"],
+        typer.Option(help="The rate to use from a CellReplay recording, which has one for each load."),
     ] = "heavy",
     delay: Annotated[
-        str | None, typer.Option(metavar="TIME", help="One-way delay, if none was recorded.", show_default=False)
+        str | None,
+        typer.Option(metavar="TIME", help="One-way delay, if the recording contains none.", show_default=False),
     ] = None,
-    step: Annotated[str, typer.Option(metavar="TIME", help="Average shorter rows over this time.")] = "100ms",
+    step: Annotated[
+        str, typer.Option(metavar="TIME", help="Average the rows over intervals of this length.")
+    ] = "100ms",
     source: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Where the recording is from.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="TEXT", help="Origin of the recording, to note in the network's file.", show_default=False
+        ),
     ] = None,
-    licence: Annotated[str | None, typer.Option(metavar="TEXT", help="Its licence.", show_default=False)] = None,
+    licence: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT", help="Licence of the recording, to note in the network's file.", show_default=False
+        ),
+    ] = None,
     force: ForceOption = False,
 ) -> None:
-    """Make a network from recordings of a link, and print what they lack.
+    """Make a network from recordings of a link, and print what the recordings lack.
 
     Recordings are Mahimahi and CellReplay traces, NDT7 results (JSON), and CSV with a column of times and columns such
-    as `rate_mbit_s`, `delay_ms`, `rtt_ms` and `loss_percent`. The names of several files say which are `up` and which
-    `down`. Each block of a campaign replays another part of the record.
+    as `rate_mbit_s`, `delay_ms`, `rtt_ms` and `loss_percent`. If each direction has its own file, the files' names
+    must contain `up` and `down`. Each block of a campaign starts at a different point of the recording.
 
     Examples:
 

@@ -36,7 +36,7 @@ def command(
     ] = None,
     force: ForceOption = False,
 ) -> None:
-    """Make a site from a page that a browser recorded (the network tool's *Save all as HAR*).
+    """Make a site from a page that a browser recorded (choose *Save all as HAR* in its network tool).
 
     The site keeps sizes, types, order, which resource requested which, and what a returning visitor has cached. It
     leaves out bodies, headers, query strings, and everything that a user or a timer requested after the page had

@@ -30,8 +30,8 @@ def cast_of(subject: Subject, role: VerifiedRole, subjects: Mapping[str, Subject
 
 
 def install_missing(subjects: Sequence[Subject], steps: Steps) -> dict[str, UserError]:
-    """Install missing subjects and return failures by name. Raises UserError if a helper fails, because no verification
-    can run without it."""
+    """Install missing subjects and return failures by name. Raises UserError if the installation of a helper
+    fails, because no verification can run without it."""
     missing = {subject.name: subject for subject in subjects if not installed(subject)}
     failed = install_each(list(missing.values()), steps)
     check_failures({name: error for name, error in failed.items() if name in _HELPERS})

@@ -37,7 +37,7 @@ def command(
         bool,
         typer.Option(
             "--missing",
-            help="Like --all, but run only the checks that are still missing. Use it to continue after Ctrl-C or a "
+            help="Like --all, but run only the checks that have no result yet. Use it to continue after Ctrl-C or a "
             "failure, or when subjects have changed.",
         ),
     ] = False,
