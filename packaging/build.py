@@ -37,6 +37,8 @@ DATA = [
 NO_DATA = (".html", ".md", ".svg", ".txt")
 """Below docs/results: pages for readers, which the program does not need."""
 GLIBC = {"x86_64": "2.28", "aarch64": "2.28"}
+LICENCE = Path("/usr/share/common-licenses/GPL-2")
+"""The kernel's licence, which every Debian has; the kernel is built from Debian's source."""
 GO_NAMES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
@@ -101,6 +103,9 @@ def _copy_kernel(folder: Path) -> None:
     folder.mkdir()
     for path in (kernel.path, kernel.path.with_name("kernel.json"), ROOT / "src/h123/virtual/kernel.config"):
         shutil.copy(path, folder)
+    if not LICENCE.is_file():
+        sys.exit(f"{LICENCE} is missing; build the kernel's wheel on Debian")
+    shutil.copy(LICENCE, folder / "COPYING")
 
 
 def _wheel(project: Path, content: Path, platform: str, out: Path) -> Path:

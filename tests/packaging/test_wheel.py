@@ -60,6 +60,8 @@ def test_the_wheel_is_small_for_old_systems_and_has_its_programs(wheels: list[Pa
     modes = {info.filename: info.external_attr >> 16 for info in zipfile.ZipFile(wheel).infolist()}
     for name in ("h123-lab", "subjects/go/h123-go"):
         assert modes[f"h123/data/prebuilt/{name}"] & 0o111 == 0o111
+    with zipfile.ZipFile(wheels[1]) as kernel:
+        assert b"GNU GENERAL PUBLIC LICENSE" in kernel.read("h123_virtual_kernel/COPYING")
 
 
 @dataclass(frozen=True)
