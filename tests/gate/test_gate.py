@@ -312,8 +312,12 @@ def failing(path: Path, trials: int, reason: tuple[str, str]) -> GateFigures:
 @pytest.mark.parametrize(
     ("code", "detail", "said"),
     [
-        ("client-timeout", "no end", "h3 failed in 2 of 8 attempts, and the figures are of the others"),
-        ("wrong-size", EMPTY, f"h3 failed in 2 of 8 attempts (at first: {EMPTY}), and the figures are of the others"),
+        ("client-timeout", "no end", "h3 failed in 2 of 8 attempts, and the figures come from the other attempts"),
+        (
+            "wrong-size",
+            EMPTY,
+            f"h3 failed in 2 of 8 attempts (at first: {EMPTY}), and the figures come from the other attempts",
+        ),
         ("wrong-protocol", "it was h2", "h3 failed in 2 of 8 attempts (at first: it was h2), and"),
     ],
 )

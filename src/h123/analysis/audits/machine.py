@@ -122,7 +122,8 @@ def udp_buffer_dropped(attempt: Attempt) -> Finding | None:
 
 
 def congestion_wrong(attempt: Attempt) -> Finding | None:
-    """Check that every host used the requested congestion control, and the client too if it reports its own."""
+    """Check that every host used the requested congestion control. If the client reports which one it used, check that
+    too."""
     parameters = attempt.parameters
     expected = kernel_controller(parameters["congestion"])
     recorded = {host.name: host.congestion for host in attempt.report.hosts}

@@ -81,10 +81,10 @@ def never_succeeds(row: FailedAttemptsRow) -> bool:
 
 def failed_words(row: FailedAttemptsRow, factor: str) -> str:
     """Describe the failures: `b failed in 9 of 19 attempts (at first: 2 of 6 answers had a body of 0 bytes instead of
-    20000), and the figures are of the others`."""
+    20000), and the figures come from the other attempts`."""
     details = "; ".join(row.get("wrong", {}).values())
     first = f" (at first: {details})" if details else ""
-    rest = ", so there are no figures of it" if never_succeeds(row) else ", and the figures are of the others"
+    rest = ", so it has no figures" if never_succeeds(row) else ", and the figures come from the other attempts"
     who = row["cell"].get(factor, "the server or its client")
     return f"{who} failed in {row['failed']} of {row['attempts']} attempts{first}{rest}"
 

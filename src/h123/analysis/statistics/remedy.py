@@ -9,7 +9,7 @@ from h123.study import Plan
 
 @dataclass(frozen=True)
 class Remedy:
-    """A campaign's progress through its plan, and the step that would help it to a verdict. The default values stand
+    """A campaign's progress through its plan, and the step that would lead to a verdict. The default values stand
     for a campaign without a plan."""
 
     blocks: int = 0

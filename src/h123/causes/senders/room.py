@@ -1,7 +1,8 @@
 """Determines when a sender's congestion window had room, because less was in flight than earlier.
 
-A window shrinks only after a loss, a mark (ECN) or a long silence, so it is at least the most that was ever in flight
-(RFC 9002, 7; RFC 5681, 3.1). TCP counts packets, whatever their size, and Linux begins with ten of them (RFC 6928).
+A window shrinks only after a loss, a mark (ECN) or a long silence, so it is at least as large as the most data that was
+ever in flight (RFC 9002, 7; RFC 5681, 3.1). TCP counts packets, whatever their size, and Linux begins with ten of them
+(RFC 6928).
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
 """Divides a sender's time into what the sender waited for.
 
-While a packet of the connection is on the wire, the time belongs to the link's rate. While its packets wait behind
-other packets, it belongs to the queue: behind other packets of the trial, or behind cross traffic. At every other
-moment the link would have carried more, so there is a reason why the sender did not send:
+While a packet of the connection is on the wire, the time counts as transmission at the link's rate. While its packets
+wait behind other packets of the trial or behind cross traffic, the time counts as queueing. At every other moment the
+link would have carried more, so there is a reason why the sender did not send:
 
 - Lost packets have not been sent again yet: the cause is what dropped them.
 - A known limit holds (limits.py): TCP's receive window, flow control of HTTP/2 and QUIC.
@@ -131,7 +131,7 @@ class Sender:
         return mending(self.sending, self.answers, self.round_trip_ns)
 
     def repairing(self, begin: int, end: int) -> Cause:
-        """Return what the repairs between two times are due to."""
+        """Return the cause of the repairs between two times: the last in `repairs` if there are several causes."""
         causes = (c for c, spans in reversed(self.repairs) if ((spans.begins < end) & (spans.ends > begin)).any())
         return next(causes, MENDING)
 

@@ -57,8 +57,8 @@ def command(
 
 @dataclass(frozen=True)
 class MachineCheck:
-    """The result of checking one capability. Nothing can be measured without a capability that is `needed`; the others
-    affect accuracy or choice."""
+    """The result of checking one capability. Nothing can be measured without a capability that is `needed`. The others
+    only make measurements more accurate, or more of them possible."""
 
     name: str
     ok: bool

@@ -115,8 +115,8 @@ def verify_subjects(
     """Verify subjects as `h123 verify` does. Raises UserError if a subject does not do what it declares.
 
     With `everything`, `subjects` is the whole catalogue, and the installed ones are verified even if their sources have
-    changed. With `missing`, checks with known results are skipped. With `only`, only this part runs, because the
-    results of the other parts are known.
+    changed. With `missing`, checks with known results are skipped. With `only`, only the named part runs, because
+    the results of the other parts are known.
     """
     from h123.base.terminal.steps import Steps
     from h123.catalogue import catalogue, check_failures, fingerprint, installed_once
