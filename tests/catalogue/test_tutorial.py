@@ -65,7 +65,7 @@ def _missing(expected: str, printed: str) -> list[str]:
             return any(said.startswith(line.removesuffix("...").strip()) for said in lines)
         return line in lines
 
-    return [line for line in expected.splitlines() if not stands(line)]
+    return [line for line in expected.splitlines() if not stands(" ".join(line.split()))]
 
 
 def _as_if_quick(printed: str) -> str:
