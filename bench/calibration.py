@@ -47,12 +47,13 @@ Draw = Callable[[np.random.Generator, tuple[int, ...]], Any]
 
 
 def clean(random: np.random.Generator, shape: tuple[int, ...]) -> Any:
-    """Draw normal differences of 5 %."""
+    """Draw normally distributed differences with a standard deviation of 5 %."""
     return random.normal(0, 0.05, shape)
 
 
 def outliers(random: np.random.Generator, shape: tuple[int, ...]) -> Any:
-    """Draw normal differences of 3 %. In a twentieth of the blocks they are 30 times as large."""
+    """Draw normally distributed differences with a standard deviation of 3 %. In a twentieth of the blocks they are 30
+    times as large."""
     return random.normal(0, 0.03, shape) * np.where(random.random(shape) < 0.05, 30, 1)
 
 
@@ -62,7 +63,7 @@ def unequal_tails(random: np.random.Generator, shape: tuple[int, ...]) -> Any:
 
 
 def failing(random: np.random.Generator, shape: tuple[int, ...]) -> Any:
-    """Draw normal differences, with a tenth of the blocks lost because one of the sides failed."""
+    """Draw normally distributed differences, with a tenth of the blocks lost because one of the sides failed."""
     lost = np.where(random.random(shape) < 0.5, math.inf, -math.inf)
     return np.where(random.random(shape) < 0.1, lost, random.normal(0, 0.05, shape))
 

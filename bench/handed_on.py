@@ -77,8 +77,8 @@ class Stream:
 
 
 class Count(NamedTuple):
-    """How much later answers ended than in the trial without the loss, in ns, without the answer that the loss delayed
-    most."""
+    """How much later answers ended than in the trial without the loss, in ns, not counting the answer that the loss
+    delayed most."""
 
     others: int
     held: int

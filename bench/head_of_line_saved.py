@@ -3,9 +3,9 @@
 
     PYTHONPATH=src .venv/bin/python bench/head_of_line_saved.py CAMPAIGN [PAGES]
 
-Over HTTP/2, the delay of other requests is also computed from packets (handed_on.py). These distinguish data that had
-arrived and was held back from data that was sent later. The exit status is 1 if the two results differ by more than 1
-%, or if trials without a loss differ from their twins.
+Over HTTP/2, the delay of other requests is also computed from packets (handed_on.py). The packets distinguish data that
+had arrived and was held back from data that was sent later. The exit status is 1 if the two results differ by more than
+1 %, or if trials without a loss differ from their twins.
 """
 
 import statistics

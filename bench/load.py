@@ -1,4 +1,4 @@
-"""Compares the cost of the client load with that of other clients, for the same requests to the same server.
+"""Compares the costs of the client `load` and of other clients, for the same requests to the same server.
 
     PYTHONPATH=src .venv/bin/python bench/load.py [--blocks 6] [--seed N] [--protocol h2]... [--server go] [LOAD...]
 

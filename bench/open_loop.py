@@ -1,4 +1,4 @@
-"""Measures how punctual the client load is in an open loop, and whether its times include a pause of the server.
+"""Measures how punctual the client `load` is in an open loop, and whether its times include a pause of the server.
 
     PYTHONPATH=src .venv/bin/python bench/open_loop.py [--rate 20000] [--seconds 5] [--stall 0.2] [--protocol h2]
                                                        [--server go] [--seed N]
@@ -9,9 +9,9 @@ first row shows how much later than intended the client started requests (bar: 0
 In the second row, over HTTP/1.1, SIGSTOP stops the server for a while. Requests that are due meanwhile wait in one
 queue for the next free connection. (HTTP/2 and HTTP/3 would leave the order to the server.) Afterwards the server
 answers them at a constant rate. So the k-th request takes the rest of the stall after it was due, plus k times the
-server's time for one request. This time per request is the only value taken from the run (when the last of them was
-answered). The bar: no decile of the latencies differs from this by more than a tenth of the stall, and no request took
-less than the rest of the stall.
+server's time for one request. This time per request is the only value taken from the run: it follows from when the last
+of them was answered. The bar: no decile of the latencies differs from this by more than a tenth of the stall, and no
+request took less than the rest of the stall.
 """
 
 import argparse

@@ -57,7 +57,8 @@ class Scenario:
 
     @property
     def unit(self) -> int:
-        """Sizes are multiples of this many bytes: with others Linux's CBS rounds."""
+        """The number of bytes of which packet sizes are multiples. With other sizes, Linux's CBS (credit-based shaper)
+        would round."""
         return 1 if self.burst else 8
 
     def setup(self, device: str) -> list[str]:

@@ -195,7 +195,7 @@ def test_times_in_which_flow_control_held_the_sender_are_marked(shown: list[Arm]
     (marks,) = stall_marks([quic], bins, DOWN)
     assert [round(second * 1e9 / bins.width) for second in marks.seconds] == [3, 4]
     assert not stall_marks([quic], bins, UP)
-    assert "its stream's limit held data for" in dict(rows([quic]))["the server's stack (qlog)"][0]
+    assert "its stream's limit held data back for" in dict(rows([quic]))["the server's stack (qlog)"][0]
 
 
 def test_the_page_tells_how_both_ends_worked(shown: list[Arm]) -> None:

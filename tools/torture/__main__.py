@@ -4,7 +4,7 @@ hour.
     PYTHONPATH=src .venv/bin/python tools/torture [--seed S] [--rounds N] [--first K]
     PYTHONPATH=src .venv/bin/python tools/torture --seed S --round K
 
-Each round runs a campaign of a few trials in a separate box (box.py), does it a mischief that the seed selects
+Each round runs a campaign of a few trials in a separate box (box.py), disturbs it with a mischief that the seed selects
 (mischiefs.py), and resumes the campaign. Then nothing may be left on the machine (traces.py), the campaign must be
 whole (wholeness.py), and every command must have ended as documented, without a traceback.
 

@@ -14,8 +14,8 @@ _SECOND = ("run", "run", "longer run", "analyse", "report", "export")
 
 
 def company(this: Round) -> None:
-    """Start a second command at a random moment. Only one of two runs may work on the folder; a command that reads may
-    always."""
+    """Start a second command at a random moment. Only one of two runs may work on the folder; a command that only reads
+    may always use it."""
     this.begin()
     moment, second = Moment.drawn(this.draws, this.reference.span_s), this.draws.choice(_SECOND)
     lanes = this.draws.choice(([], ["--jobs", "1"], ["--jobs", "2"]))

@@ -1,4 +1,4 @@
-"""Plays one round: it starts a campaign, does a mischief, resumes the campaign, and checks the result."""
+"""Plays one round: it starts a campaign, applies a mischief, resumes the campaign, and checks the result."""
 
 import random
 import re

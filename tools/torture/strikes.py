@@ -19,7 +19,7 @@ CLOSE_S = 0.3
 
 @dataclass(frozen=True)
 class Moment:
-    """A time in a command's life, counted from its start or from a sign."""
+    """A time in a command's life, counted from its start or from a sign, such as words that it prints."""
 
     sign: str | None
     after_s: float
@@ -46,7 +46,8 @@ class Moment:
 
 @dataclass(frozen=True)
 class Target:
-    """The processes to which a signal goes: all of a command's, or one of the first of these kinds that is running."""
+    """The processes to which a signal goes: all processes of a command, or one process. `order` lists kinds of
+    processes; the first kind that is running provides the process."""
 
     order: tuple[str, ...] | None
     which: float

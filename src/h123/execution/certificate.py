@@ -2,7 +2,7 @@
 study requests a size, an intermediate CA signs it, and both certificates together have that size.
 
 Everything, including the private keys, derives from the campaign's seed, so that campaigns with the same seed send the
-same bytes. The seed is public, so the keys are no secret and such a certificate protects nothing. It is for the lab's
+same bytes. The seed is public, so the keys are not secret, and such a certificate protects nothing. It is for the lab's
 own network namespaces; do not trust it anywhere else.
 
 The functions import the cryptography library only when they need it, because most commands make no certificate.
@@ -78,8 +78,8 @@ def campaign_certificate(
 ) -> Certificate:
     """Return the campaign's certificate in `folder`, valid for HOST_NAME and the servers' `addresses`.
 
-    With `size`, it is a chain of two certificates of that many bytes together, with a CA of its own. With `apart`, it
-    is also valid for a page's other hosts. The same `seed` always gives the same certificate.
+    With `size`, it is a chain of two certificates with that many bytes in total, and it has a separate CA. With
+    `apart`, it is also valid for a page's other hosts. The same `seed` always gives the same certificate.
 
     It is created on first use, and again if it has expired or a crash has left the file empty.
     """

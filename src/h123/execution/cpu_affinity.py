@@ -8,8 +8,8 @@ from h123.study import Parameters
 
 
 def seats(p: Parameters, host: str, usable: Sequence[int]) -> list[int]:
-    """Return the processors for a host's programs; empty means any. The client gets the upper half (the smaller one if
-    the number is odd), because it is alone on its host and has less work than all other programs together."""
+    """Return the processors for a host's programs; empty means any. The client gets the upper half of them, rounded
+    down, because it is alone on its host and has less work than all other programs together."""
     if p.affinity == "shared":
         return []
     half = (len(usable) + 1) // 2

@@ -39,7 +39,7 @@ class Engine(Protocol):
     """
 
     def start(self, folder: Path, roots: Mapping[str, Path]) -> None:
-        """Start to execute `folder/trial.json`. Everything that the trial needs is on the machine or in `roots`: `tls`,
+        """Start executing `folder/trial.json`. Everything that the trial needs is on the machine or in `roots`: `tls`,
         the certificate's folder, and folders that only some trials have."""
 
     def wait(self) -> Path:
@@ -138,7 +138,7 @@ class LocalEngine:
 
 
 def installed_roots() -> dict[str, Path]:
-    """Return the folders on this machine with what trials need, by the names that trial files use."""
+    """Return the folders on this machine that trials need, by the names that trial files use."""
     return {"subjects": installations(), "bodies": files_folder()}
 
 

@@ -88,7 +88,7 @@ class BlockOrder(Message):
         return cls.model_validate_json(text, context=RESOLVED)
 
     def portable(self) -> str:
-        """Return the order in a form for a different machine. Raises UserError if it cannot run there."""
+        """Return the order in a form that a different machine can execute. Raises UserError if it cannot run there."""
         for name, server in self.servers.items():
             what = f"runs at {server.address}" if server.address else f"is a program on this machine ({server.command})"
             raise UserError(
@@ -111,6 +111,6 @@ class BlockOrder(Message):
 
 
 def history(attempts: Iterable[LiveAttempt]) -> list[PastAttempt]:
-    """Return earlier attempts at a trial in the form of an order."""
+    """Return earlier attempts at a trial in the form that orders use."""
     fields = PastAttempt.__annotations__
     return [PastAttempt(**{name: value for name, value in event.items() if name in fields}) for event in attempts]  # type: ignore[typeddict-item]

@@ -1,9 +1,9 @@
 """Decides whether a trial runs again, and when. All limits are here.
 
-A fault (of a subject, the set-up or the link) would most likely recur. Such a trial is repeated at once, at most twice;
-if trials keep failing, the campaign ends. A disturbance by the machine is not a fault: h123 repeats such a trial later,
-when the machine is calmer, as long as the campaign's patience lasts. If the machine never becomes calm, the least
-disturbed attempt counts.
+A fault of a subject, the set-up or the link would most likely recur later too. So h123 repeats a trial with a fault at
+once, at most twice; if trials keep failing, the campaign ends. A disturbance by the machine is not a fault: h123
+repeats such a trial later, when the machine is calmer, as long as the campaign's patience lasts. If the machine never
+becomes calm, the least disturbed attempt counts.
 """
 
 from collections.abc import Sequence

@@ -306,8 +306,8 @@ def _visits(rows: Rows, parts: _PhaseMasks, work: WorkloadKind) -> _Fields:
 def quantiles(
     values: NDArray[np.int64] | NDArray[np.float64], infinite: int, shares: Sequence[float]
 ) -> list[float] | None:
-    """Return the quantiles `shares` of a set that consists of `values` and of as many infinite values as `infinite`
-    says. Uses the method of Hyndman and Fan 1996, type 7. None if the set is empty."""
+    """Return the quantiles `shares` of a set that consists of `values` and a number (`infinite`) of infinite values.
+    Uses the method of Hyndman and Fan 1996, type 7. None if the set is empty."""
     count = len(values) + infinite
     if not count:
         return None

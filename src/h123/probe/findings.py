@@ -1,4 +1,4 @@
-"""Defines the findings of the scout (docs/contracts/scout.md)."""
+"""Defines the findings of the scout, the program that examines an unknown server (docs/contracts/scout.md)."""
 
 import re
 from typing import Literal

@@ -38,7 +38,7 @@ def judge(result: InquiryResult, inquiry: Inquiry, protocols: Sequence[str] | No
     """Return the abilities of a server: the protocols over which it answers all requests. Only those in `protocols` are
     considered, if given.
 
-    Raises UserError, with what to do, if the server does not answer.
+    Raises UserError, which says what to do, if the server does not answer.
     """
     findings = result.findings
     if findings is None:

@@ -1,4 +1,4 @@
-"""Defines the columns of samples: their names, which contain text, and which may be empty."""
+"""Defines the columns of samples: what they are called, which of them contain text, and which may be empty."""
 
 from typing import NotRequired, TypedDict
 

@@ -98,8 +98,8 @@ class Numbers:
         return self.values[where & self.valid]
 
     def after(self, other: "Numbers") -> Mask:
-        """Return a mask of rows where both values are known and this one is smaller than `other`. If it should follow
-        `other`, these rows are out of order."""
+        """Return a mask of rows where both values are known and this one is smaller than `other`. If these values
+        should never be smaller than those of `other`, these rows are out of order."""
         return self.valid & other.valid & (self.values < other.values)
 
 

@@ -225,9 +225,9 @@ def _size_fault(rows: Rows, good: Mask, exchange: Exchange) -> str | None:
 
 
 def read_samples(file: Path, statuses: Sequence[int], *, measured: bool = False) -> list[Sample]:
-    """Read the samples of a trial whose resources require these statuses, sorted by their start, or by their sending if
-    they are due together. An answer with a different status gets the error `status 404`. Raises UserError if a sample
-    lacks a required value."""
+    """Read the samples of a trial whose resources require these statuses, sorted by their start, or by when they were
+    sent if they started together. An answer with a different status gets the error `status 404`. Raises UserError if a
+    sample lacks a required value."""
     rows = Rows.read(file, measured=measured)
     samples = rows.samples()
     for number in np.flatnonzero(rows.faultless & ~rows.ok(statuses)).tolist():

@@ -196,7 +196,7 @@ def _run(waiting: Sequence[Pairing], total: int, folder: MatrixFolder, trials: T
 def known_cells(
     pairings: Sequence[Pairing], subjects: Mapping[str, Subject], folder: MatrixFolder
 ) -> dict[Pairing, Cell | None]:
-    """Return the result of each pairing, or None if it was not tried yet."""
+    """Return the result of each pairing, or None if it has not been tried yet."""
     recorded, cells = folder.cells(), dict[Pairing, Cell | None]()
     for pairing in pairings:
         missing = {method: _missing(pairing, subjects, method) for method in METHODS}

@@ -54,7 +54,8 @@ class Record(Strict):
 
 
 def read_record(subject: Subject) -> Record | None:
-    """Return the record of the subject's present files, or None if the subject was not verified since they changed."""
+    """Return the record of the subject's present files, or None if the subject has not been verified since they
+    changed."""
     record = last_record(subject)
     return record if record and record.fingerprint == fingerprint(subject) else None
 

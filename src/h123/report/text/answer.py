@@ -29,8 +29,8 @@ _OTHER_SIDE = 0.01
 
 @dataclass(frozen=True)
 class Best:
-    """The best level by one metric in one cell. `levels` is empty if there is no clear winner; `between` then lists the
-    candidates, and is empty if all levels are candidates."""
+    """The best level for one metric in one cell. `levels` is empty if there is no clear winner; `between` then lists
+    the candidates, and is empty if all levels are candidates."""
 
     levels: Sequence[str]
     between: Sequence[str] = ()
@@ -89,7 +89,7 @@ class AnswerRow:
         )
 
     def standing(self, pair: tuple[str, str]) -> str:
-        """Return the standing of the pair's first level."""
+        """Return the standing of the pair's first level, such as `better`."""
         return standing(self.ratios[pair]) if pair in self.ratios else "inconclusive"
 
     def medians(self, pair: tuple[str, str]) -> float | None:
@@ -203,7 +203,7 @@ class AnswerTable:
 
 
 def answers(verdicts: Verdicts) -> list[AnswerTable]:
-    """Return the answer by each metric of the study's first family; empty if no trial has a value."""
+    """Return the answer for each metric in the study's first family of comparisons. Empty if no trial has a value."""
     metrics = list(dict.fromkeys(c["metric"] for c in headline(verdicts["comparisons"])))
     below = {cold for name in metrics if (cold := metric(name).cold)}
     tables = (_answer(verdicts, name) for name in metrics if name not in below)
@@ -251,13 +251,13 @@ def _cold(name: str) -> list[str]:
 
 
 def best(levels: Sequence[str], compared: Sequence[JudgedComparison], unanswered: Collection[str] = ()) -> Best:
-    """Return the best of `levels` by the verdicts of one metric in one cell, whatever their family.
+    """Return the best of `levels`, from the verdicts on one metric in one cell, whatever their families.
 
     The best level is better than every level that it was compared with. Levels equivalent to it are also best; all
     others must be worse than some level. If one of the necessary comparisons is missing or inconclusive, there is no
     clear winner. The candidates are then the levels that no level was better than, or, if there is only one such level,
-    that level and all that are not clearly worse. A level in `unanswered`, which failed in every block, is worse than
-    all others, although its times are unknown.
+    that level and all levels that are not clearly worse. A level in `unanswered`, which failed in every block, is worse
+    than all others, although its times are unknown.
     """
     comparisons = [c for c in compared if not c["twin"]]
     worse = {c["b"] if standing(c) == "better" else c["a"] for c in comparisons if decided(c)}

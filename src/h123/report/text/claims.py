@@ -50,7 +50,7 @@ _INDENT = "       "
 
 @dataclass(frozen=True)
 class OtherLedgers:
-    """A different campaign's decisions on the same ledgers."""
+    """A different campaign's verdicts on the claims in the same files (ledgers)."""
 
     name: str
     ledgers: "Sequence[LedgerDecided]"

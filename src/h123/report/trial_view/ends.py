@@ -45,12 +45,12 @@ def dropped(arm: Arm, role: str) -> str:
 
 
 def log(arm: Arm) -> str:
-    """Describe the server's qlog: `took 34 packets for lost; its stream's limit held data for 340 ms`."""
+    """Describe the server's qlog: `considered 34 packets lost; its stream's limit held data back for 340 ms`."""
     logs = [entry for entry in arm.logs if entry is not None]
     if not logs:
         return "–"
     losses = sum(len(entry.losses) for entry in logs)
-    sentences = [f"took {losses} packets for lost"]
+    sentences = [f"considered {losses} packets lost"]
     limits = [("its stream's", True, True), ("its connection's", False, True)]
     limits += [("the client's stream's", True, False), ("the client's connection's", False, False)]
     for whose, stream, own in limits:
@@ -60,8 +60,8 @@ def log(arm: Arm) -> str:
             for entry in each.stalls
             if (entry.stream, entry.own) == (stream, own)
         )
-        sentences += [f"{whose} limit held data for {format_seconds(duration / 1e9)}"] if duration else []
-    return "; ".join(sentences) if len(sentences) > 1 else f"{sentences[0]}; flow control held nothing"
+        sentences += [f"{whose} limit held data back for {format_seconds(duration / 1e9)}"] if duration else []
+    return "; ".join(sentences) if len(sentences) > 1 else f"{sentences[0]}; flow control held nothing back"
 
 
 def unread(arm: Arm) -> Iterator[str]:

@@ -16,8 +16,8 @@ _PHASES = {"cold": "cold requests, each on a new connection", "warm": "warm requ
 
 
 def latency_figure(arms: Sequence[Arm]) -> Figure | None:
-    """Draw a panel for cold and one for warm requests, with a curve for each arm. A phase with single requests has no
-    panel."""
+    """Draw a panel for cold and one for warm requests, with a curve for each arm. A phase has no panel if no arm has
+    more than one request in it."""
     panels = {words: _curves(arms, phase) for phase, words in _PHASES.items()}
     panels = {words: curves for words, curves in panels.items() if any(curve["of"] > 1 for curve in curves)}
     if not panels:

@@ -105,8 +105,8 @@ class RankBiserialCheck(Strict):
 
 
 class SmallestPCheck(Strict):
-    """A check that two groups are large enough for Mann-Whitney's exact two-sided test to reject: 2 / C(n + m, n) <=
-    alpha."""
+    """A check that two groups are large enough for Mann-Whitney's exact two-sided test to find any difference: 2 / C(n
+    + m, n) <= alpha."""
 
     check: Literal["smallest-p"]
     first: Sample

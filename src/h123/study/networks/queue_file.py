@@ -149,19 +149,19 @@ class _Proportional(Strict):
 
 
 class PieFile(_Proportional):
-    """`{discipline: pie, limit: 1000, target: 15ms}` (RFC 8033)."""
+    """A PIE queue (RFC 8033), such as `{discipline: pie, limit: 1000, target: 15ms}`."""
 
     discipline: Literal["pie"]
     limit: Packets = 1000
     """Packets that may wait."""
 
     def resolve(self) -> resolved.Queue:
-        """Convert it to the lab's form."""
+        """Return the queue in the form of trial.json."""
         return resolved.Queue(pie=disciplines.Pie(limit=self.limit, **self._law()))
 
 
 class FqPieFile(_Proportional):
-    """`{discipline: fq_pie, limit: 10240, flows: 1024, quantum: 1500}`: PIE for each flow."""
+    """A queue with PIE for each flow, such as `{discipline: fq_pie, limit: 10240, flows: 1024, quantum: 1500}`."""
 
     discipline: Literal["fq_pie"]
     limit: Packets = 10_240
@@ -174,7 +174,7 @@ class FqPieFile(_Proportional):
     """The probability up to which packets are marked, in percent."""
 
     def resolve(self) -> resolved.Queue:
-        """Convert it to the lab's form."""
+        """Return the queue in the form of trial.json."""
         fair = disciplines.FqPie(
             limit=self.limit, flows=self.flows, quantum=self.quantum, ecn_prob=self.ecn_prob, **self._law()
         )
@@ -182,7 +182,7 @@ class FqPieFile(_Proportional):
 
 
 class RedFile(Strict):
-    """`{discipline: red, limit: 400kB, avpkt: 1000}` (Floyd and Jacobson 1993)."""
+    """A RED queue (Floyd and Jacobson 1993), such as `{discipline: red, limit: 400kB, avpkt: 1000}`."""
 
     discipline: Literal["red"]
     limit: Annotated[Bytes, Field(ge=FULL_PACKET_BYTES)]
@@ -245,7 +245,7 @@ class RedFile(Strict):
         )
 
     def resolve(self) -> resolved.Queue:
-        """Convert it to the lab's form."""
+        """Return the queue in the form of trial.json."""
         return resolved.Queue(red=self._red())
 
 
@@ -255,7 +255,8 @@ _GAIN_UNIT = 256
 
 
 class DualPi2File(Strict):
-    """`{discipline: dualpi2, target: 15ms, step_thresh: 1ms}` (RFC 9332): a classic queue and one for L4S."""
+    """A DualPI2 queue (RFC 9332), such as `{discipline: dualpi2, target: 15ms, step_thresh: 1ms}`: a classic queue, and
+    one for L4S."""
 
     discipline: Literal["dualpi2"]
     limit: Packets = 10_000
@@ -278,7 +279,7 @@ class DualPi2File(Strict):
     """The weight of the classic queue in percent."""
 
     def resolve(self) -> resolved.Queue:
-        """Convert it to the lab's form."""
+        """Return the queue in the form of trial.json."""
         dual = disciplines.DualPi2(
             limit=self.limit,
             target_ns=self.target,
@@ -305,7 +306,8 @@ def _follows(red: disciplines.Red) -> bool:
 
 
 class CakeFile(Strict):
-    """`{discipline: cake}`: flows are isolated, and ECN-capable packets are marked instead of dropped."""
+    """A CAKE queue, such as `{discipline: cake}`: it isolates flows, and marks ECN-capable packets instead of dropping
+    them."""
 
     discipline: Literal["cake"]
     rtt: Time = 100_000_000
@@ -318,7 +320,7 @@ class CakeFile(Strict):
     pair of hosts."""
 
     def resolve(self) -> resolved.Queue:
-        """Convert it to the lab's form."""
+        """Return the queue in the form of trial.json."""
         cake = disciplines.Cake(rtt_ns=self.rtt, memlimit=self.memlimit, isolation=self.isolation)
         return resolved.Queue(cake=cake)
 

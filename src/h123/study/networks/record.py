@@ -40,13 +40,14 @@ class LinkRecord(LinkModel):
         return self
 
     def mean(self, column: Sequence[float]) -> float:
-        """Return the average of a column over the time of the record."""
+        """Return the average of a column over the record's duration."""
         ends = [*self.at_ns[1:], self.period_ns]
         spans = [end - begin for begin, end in zip(self.at_ns, ends, strict=True)]
         return sum(value * span for value, span in zip(column, spans, strict=True)) / self.period_ns
 
     def rows_from(self, offset_ns: int, until_ns: int) -> Iterator[tuple[int, int]]:
-        """Yield the time and the index of each row, if the record is replayed from `offset_ns` for `until_ns`."""
+        """Yield the time and the index of each row, if the record is replayed for `until_ns`, starting at
+        `offset_ns`."""
         index = bisect.bisect_right(self.at_ns, offset_ns) - 1
         begin, base = 0, -offset_ns
         while begin < until_ns:

@@ -10,8 +10,8 @@ _NS_PER_MS = 1_000_000
 
 
 def replayed(network: Network, moment: float, until_ns: int) -> Network:
-    """Return the network as a trial of at most `until_ns` meets it: with changes instead of records. Both directions
-    start at the share `moment` of the longer record."""
+    """Return the network with timed changes instead of records, for a trial that lasts at most `until_ns`. Both
+    directions start at the same time in their records: the share `moment` of the longer one."""
     if network.records is None or network.up is None or network.down is None:
         return network
     up, down = network.records.up, network.records.down

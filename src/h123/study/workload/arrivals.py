@@ -58,8 +58,8 @@ class RateStep(Strict):
         return float(self.burst or 0) + sum(self.ends) / 2 * self.lasts / 1e9
 
     def after(self, requests: float) -> float:
-        """Return the seconds from the step's start until `requests` requests have been due. `requests` must be smaller
-        than the number of requests in the step."""
+        """Return the seconds from the step's start to the time at which request number `requests` is due. `requests`
+        must be smaller than the number of requests in the step."""
         begin, end = self.ends
         if self.burst or requests <= 0:
             return 0.0
@@ -114,7 +114,8 @@ class Arrivals(Strict):
             yield last
 
     def at(self, place: float) -> int:
-        """Return the time in ns until this many requests have been due."""
+        """Return the time in ns at which the number of due requests reaches `place`, which need not be a whole
+        number."""
         rounds, rest = divmod(place, self._request_counts[-1])
         number = min(bisect.bisect_right(self._request_counts, rest), len(self.steps) - 1)
         before = self._request_counts[number - 1] if number else 0.0

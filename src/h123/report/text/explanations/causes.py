@@ -149,7 +149,7 @@ def _percent(share: float) -> str:
 
 
 def main_parts(row: CausesRow) -> list[CauseRow]:
-    """Return the parts that make the difference, largest first: those whose interval excludes zero and that are worth
+    """Return the main parts of the difference, largest first: those whose interval excludes zero and that are worth
     mentioning."""
     parts = [part for part in row["parts"] if part["difference"]["low"] * part["difference"]["high"] > 0]
     least = _WORTH * max((abs(part["difference"]["seconds"]) for part in parts), default=0.0)
@@ -228,7 +228,7 @@ def kind(row: CausesRow) -> str:
 
 
 def which(rows: Sequence[CausesRow]) -> str:
-    """Return sentences about which requests or visits of each trial the rows cover."""
+    """Return sentences that say which requests or visits of each trial the rows cover."""
     return " ".join(f"From each trial: {of.which}." for of in dict.fromkeys(map(observation, rows)))
 
 

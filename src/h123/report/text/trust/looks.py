@@ -1,4 +1,5 @@
-"""Sentences about when a campaign ended: its looks, and whether its intervals have the required width."""
+"""Sentences about when a campaign ended: its looks (interim analyses), and whether its intervals have the required
+width."""
 
 from h123.analysis.provenance.looks import early_look
 from h123.analysis.sections import Verdicts

@@ -11,7 +11,7 @@ _NAMED = 3
 
 
 def other_answers_lines(verdicts: Verdicts) -> list[str]:
-    """Return a sentence for each pair that differs, with the cells."""
+    """Return a sentence for each pair of servers whose answers differ, with the cells in which they do."""
     rows: Sequence[AnswersRow] = verdicts.get("answers", [])
     cells: dict[str, list[AnswersRow]] = {}
     for row in rows:

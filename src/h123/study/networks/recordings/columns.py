@@ -55,7 +55,7 @@ _PUBLISHED = [
 
 @dataclass(frozen=True)
 class Column:
-    """A column that is used: what it contains, and the factor to s, bit/s or shares."""
+    """A column that is used: what it contains, and the factor that converts its values to s, bit/s or shares."""
 
     index: int
     kind: str

@@ -57,7 +57,7 @@ class ImportOptions:
 
 
 def import_network(paths: Sequence[Path], name: str, options: ImportOptions) -> ImportedNetwork:
-    """Return the network in the recordings. Raises UserError."""
+    """Make a network from the recordings and return it. Raises UserError."""
     readings = [(path, read_recording(path, list(options.columns))) for path in paths]
     tracks = _directions(readings)
     notes = list(dict.fromkeys(note for _, reading in readings for note in reading.notes))
