@@ -5,7 +5,7 @@ power.
 
 Simulates campaigns with a known truth, and analyses them as real ones are analysed. The bars are:
 
-- errors occur in at most 5 % of campaigns, plus two standard errors;
+- wrong verdicts occur in at most 5 % of campaigns, plus two standard errors;
 - intervals contain the truth in at least 95 %, less two standard errors, where the differences are symmetric, as the
   interval assumes;
 - families find what `h123 plan` predicts, within three standard errors of both.

@@ -115,8 +115,8 @@ def completions(campaign: Path) -> dict[tuple[str, str], list[float]]:
 
 
 def limited(campaign: Path) -> float:
-    """Return the share of its sending time in which the server waited for the client's receive window, on the
-    connection that carried most: the median over the trials with CUBIC and HTTP/2."""
+    """Return the share of the server's sending time in which it waited for the client's receive window, on the
+    connection that carried most bytes: the median over the trials with CUBIC and HTTP/2."""
     told = []
     for trial in sorted(campaign.glob("trials/*-cubic-h2*")):
         looks = duckdb.read_parquet(str(trial / "tcp.parquet")).filter("host = 'server'")

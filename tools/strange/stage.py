@@ -68,7 +68,7 @@ class Stage:
         return Path(shutil.copytree(self._campaign, self.folder / "campaign"))
 
     def run(self, *words: str) -> Said:
-        """Run h123 with these words."""
+        """Run h123 with these arguments."""
         output = self.folder.parent / "said"
         child = os.fork()
         if child == 0:

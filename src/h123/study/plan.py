@@ -7,7 +7,7 @@ library version:
 * a treatment's place in its block is the rank of hash(seed, block, treatment);
 * the link's seed is hash(seed, block, network), so packets have the same fates in all compared trials of a block, under
   both clocks;
-* the place of a deliberately lost packet, and the moment of cross traffic and of recorded links that a block meets,
+* the place of a deliberately lost packet, and the times at which a block enters cross traffic and recorded links,
   come from an evenly spread sequence, indexed by the block's number.
 
 None of these depends on the number of blocks or on the other trials in a block. So a longer campaign extends a shorter

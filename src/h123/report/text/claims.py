@@ -235,7 +235,7 @@ def _percentage(ratio: float | None) -> str:
 
 
 def arithmetic_lines(claim: "ClaimRow") -> list[str]:
-    """Return the arithmetic of the printed figures."""
+    """Return lines with the arithmetic of the printed figures."""
     return [f"{'can be' if check['possible'] else 'cannot be'}: {check['shown']}" for check in claim["arithmetic"]]
 
 

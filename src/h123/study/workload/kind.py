@@ -150,7 +150,7 @@ class WorkloadKind(ABC):
         return self.connection_count()
 
     def connections_again(self) -> int:
-        """Return the largest number of HTTP/1.1 connections that may be opened again after abandoned or repeated
+        """Return the largest number of HTTP/1.1 connections that may have to be reopened after abandoned or repeated
         requests closed them."""
         rows = self.rows()
         if self.load.protocol != "h1" or rows is None:

@@ -48,7 +48,7 @@ def judge_answer(answer: bytes) -> tuple[bool, str]:
 
 
 def ask(address: str, port: int) -> tuple[bool, str]:
-    """Send the request, again if there is no answer, and judge the answer."""
+    """Send the request, repeat it if there is no answer, and judge the answer."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
         udp.connect((address, port))
         udp.settimeout(_WAIT_S)
