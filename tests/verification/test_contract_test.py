@@ -16,7 +16,8 @@ from h123.execution import LocalPool, Pool
 from h123.verification import contract_test
 from h123.verification.constants.findings import Constants
 from h123.verification.contract_test import Part, lacking, measure_each, verify_each
-from h123.verification.record import keep_constants, keep_moves, keep_results, read_record, trials_folder
+from h123.verification.paths import PathBehaviour
+from h123.verification.record import keep_constants, keep_moves, keep_paths, keep_results, read_record, trials_folder
 from h123.verification.result import DISTURBED, Result, VerifiedRole
 
 WELL = Result(role="server", protocol="h3", check="GET 1", verdict="passed")
@@ -135,11 +136,11 @@ NEVER = WELL.model_copy(update={"verdict": "unsupported", "detail": "the client 
 @pytest.mark.parametrize(
     ("results", "parts"),
     [
-        ([], {"checks", "constants", "moves"}),
-        ([WELL], {"constants", "moves"}),
-        ([WELL, FAILED], {"checks", "constants", "moves"}),
-        ([WELL, LATE], {"checks", "constants", "moves"}),
-        ([WELL, NEVER], {"constants", "moves"}),
+        ([], {"checks", "constants", "moves", "paths"}),
+        ([WELL], {"constants", "moves", "paths"}),
+        ([WELL, FAILED], {"checks", "constants", "moves", "paths"}),
+        ([WELL, LATE], {"checks", "constants", "moves", "paths"}),
+        ([WELL, NEVER], {"constants", "moves", "paths"}),
     ],
 )
 def test_what_is_missing_is_what_is_not_known_well(
@@ -149,12 +150,13 @@ def test_what_is_missing_is_what_is_not_known_well(
     monkeypatch.setattr("h123.verification.constants.measure.installed_kernel", lambda: "there")
     manifest = MANIFEST.replace("[features]", '[features]\nclocks = ["wall", "virtual"]')
     subject = read_subject(write_small(tmp_path, manifest))
-    assert lacking((subject, "server")) == {"checks", "constants", "moves"}
+    assert lacking((subject, "server")) == {"checks", "constants", "moves", "paths"}
     keep_results(subject, "server", results)
     assert lacking((subject, "server")) == parts
-    assert lacking((subject, "client")) == {"checks", "constants"}  # no server, so nobody moves
+    assert lacking((subject, "client")) == {"checks", "constants", "paths"}  # no server, so nobody moves
     keep_constants(subject, "server", [Constants(role="server", protocol="h3", congestion="cubic")])
     keep_moves(subject, [])
+    keep_paths(subject, "server", [PathBehaviour(role="server", clock="wall")])
     assert lacking((subject, "server")) == parts & {"checks"}
     (subject.folder / "serve").write_text("something else")
-    assert lacking((subject, "server")) == {"checks", "constants", "moves"}
+    assert lacking((subject, "server")) == {"checks", "constants", "moves", "paths"}

@@ -11,12 +11,14 @@ from h123.verification.contract_test import (
     lacking,
     measure_each,
     move_each,
+    path_each,
     profile_each,
     roles_of,
     tally,
     verify_each,
 )
 from h123.verification.migration import MoveResult, moved_words
+from h123.verification.paths import PathBehaviour, path_cells, path_words
 from h123.verification.proof import best_proof, proof
 from h123.verification.public_record import PublicRecord, has_news, public_record, public_records, publish
 from h123.verification.record import Record, read_record
@@ -31,6 +33,7 @@ __all__ = [
     "WINDOWS",
     "MoveResult",
     "Part",
+    "PathBehaviour",
     "PublicRecord",
     "Record",
     "Result",
@@ -48,6 +51,9 @@ __all__ = [
     "measure_each",
     "move_each",
     "moved_words",
+    "path_cells",
+    "path_each",
+    "path_words",
     "profile",
     "profile_each",
     "proof",

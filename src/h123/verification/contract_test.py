@@ -13,10 +13,12 @@ from h123.execution import Pool
 from h123.verification.clients.client import verify_client
 from h123.verification.constants.measure import measurable, measure
 from h123.verification.migration import moved_words, moves
+from h123.verification.paths import checks, follows_paths, measure_paths, path_words
 from h123.verification.profile import SituationResult, profile
 from h123.verification.record import (
     keep_constants,
     keep_moves,
+    keep_paths,
     keep_profile,
     keep_results,
     read_record,
@@ -27,7 +29,7 @@ from h123.verification.server import verify_server
 
 Task = tuple[Subject, VerifiedRole]
 """A subject to verify, and the role to verify it in."""
-Part = Literal["checks", "constants", "moves"]
+Part = Literal["checks", "constants", "moves", "paths"]
 """A part of a verification."""
 _NOT_KEPT = "  not stored: there is no current record; `h123 verify {}` makes one"
 _VERIFY: dict[VerifiedRole, Callable[[Subject, Pool], Iterator[Result]]] = {
@@ -44,11 +46,11 @@ def roles_of(subject: Subject, asked: VerifiedRole | None = None) -> list[Verifi
 
 def lacking(task: Task) -> set[Part]:
     """Return the parts that the cache lacks for a subject's present files in a role: checks that failed or that the
-    machine prevented, and constants and moves that this machine can measure but has not."""
+    machine prevented, and measurements that this machine can make but has not."""
     subject, role = task
     record = read_record(subject)
     if record is None:
-        return {"checks", "constants", "moves"}
+        return set(get_args(Part))
     parts = set[Part]()
     results = record.of_role(role)
     if not results or any(result.verdict == "failed" or result.open for result in results):
@@ -57,6 +59,8 @@ def lacking(task: Task) -> set[Part]:
         parts.add("constants")
     if _meets_moves(task) and record.moves is None:
         parts.add("moves")
+    if follows_paths(*task) and not any(behaviour.role == role for behaviour in record.paths or []):
+        parts.add("paths")
     return parts
 
 
@@ -104,7 +108,7 @@ def measure_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> None:
     def measure_one(subject: Subject, role: VerifiedRole) -> bool:
         return keep_constants(subject, role, measure(subject, role, pool, steps.move))
 
-    _each("constants", tasks, measure_one, steps)
+    _each("constants", _measurable(tasks, "constants", steps), measure_one, steps)
 
 
 def profile_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> dict[str, list[SituationResult]]:
@@ -117,8 +121,23 @@ def profile_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> dict[str, l
         results_of.setdefault(subject.name, []).extend(results)
         return keep_profile(subject, role, results)
 
-    _each("profile", tasks, profile_one, steps)
+    _each("profile", _measurable(tasks, "profile", steps), profile_one, steps)
     return results_of
+
+
+def path_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> None:
+    """Measure how stacks use ECN and find their path's MTU, report it, and store it in the subjects' records."""
+
+    def measure_one(subject: Subject, role: VerifiedRole) -> bool:
+        behaviours = measure_paths(subject, role, pool, steps.move)
+        for behaviour in behaviours:
+            for name, words in path_words(behaviour):
+                steps.begin(f"  {behaviour.protocol} {name}: {words}")
+            for _, result in checks(behaviour):
+                steps.begin(f"  {describe(result)}")
+        return keep_paths(subject, role, behaviours)
+
+    _each("paths", [task for task in tasks if follows_paths(*task)], measure_one, steps)
 
 
 def move_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> None:
@@ -140,18 +159,23 @@ def move_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> None:
             steps.begin(_NOT_KEPT.format(subject.name))
 
 
-def _each(what: str, tasks: Sequence[Task], profile_one: Callable[[Subject, VerifiedRole], bool], steps: Steps) -> None:
-    """Call `profile_one` for each task and report failures. It measures, and returns whether there was a record to
+def _measurable(tasks: Sequence[Task], what: str, steps: Steps) -> list[Task]:
+    """Return the tasks that the virtual clock allows, and report the others."""
+    reasons = [(task, measurable(task[0])) for task in tasks]
+    for (subject, role), why in reasons:
+        if why:
+            steps.begin(f"{what} of {subject.name} as a {role}: not measured, {why}")
+    return [task for task, why in reasons if not why]
+
+
+def _each(what: str, tasks: Sequence[Task], measure_one: Callable[[Subject, VerifiedRole], bool], steps: Steps) -> None:
+    """Call `measure_one` for each task and report failures. It measures, and returns whether there was a record to
     store the results in."""
     for number, (subject, role) in enumerate(tasks, 1):
-        of = f"{what} of {subject.name} as a {role}"
-        if why := measurable(subject):
-            steps.begin(f"{of}: not measured, {why}")
-            continue
-        steps.begin(f"[{number}/{len(tasks)}] {of}")
+        steps.begin(f"[{number}/{len(tasks)}] {what} of {subject.name} as a {role}")
         with alone(trials_folder(subject), steps.begin, "verifying"):
             try:
-                recorded = profile_one(subject, role)
+                recorded = measure_one(subject, role)
             except UserError as error:
                 if error.status == 3:
                     raise

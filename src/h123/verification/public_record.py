@@ -89,7 +89,7 @@ def _completed(record: Record, public: PublicRecord | None) -> Record:
     """Return the record, completed by measurements of the same files that were only made on other machines."""
     if public is None or public.record.fingerprint != record.fingerprint:
         return record
-    measured = ("constants", "profile", "moves")
+    measured = ("constants", "profile", "moves", "paths")
     elsewhere: dict[str, Any] = {
         name: getattr(public.record, name) for name in measured if getattr(record, name) is None
     }
@@ -131,7 +131,9 @@ def _general(record: Record) -> Record:
         finding.model_copy(update={"untold": _general_words(finding.untold)}) for finding in record.profile or []
     ]
     moves = [finding.model_copy(update={"untold": _general_words(finding.untold)}) for finding in record.moves or []]
+    paths = [finding.model_copy(update={"untold": _general_reasons(finding.untold)}) for finding in record.paths or []]
     public = {
+        "paths": paths if record.paths is not None else None,
         "moves": moves if record.moves is not None else None,
         "constants": constants if record.constants is not None else None,
         "profile": profile if record.profile is not None else None,
@@ -159,6 +161,7 @@ def _record_text(public: PublicRecord) -> str:
         "constants": record.constants or [],
         "profile": record.profile or [],
         "moves": record.moves or [],
+        "paths": record.paths or [],
     }
     content["record"] |= {name: [] for name, items in lists.items() if items}
     whole = json.dumps(content, indent=1, ensure_ascii=False)

@@ -18,6 +18,7 @@ from h123.documents.campaign_file import VerifiedRole
 from h123.execution import machine_facts
 from h123.verification.constants.findings import Constants
 from h123.verification.migration import MoveResult
+from h123.verification.paths import PathBehaviour
 from h123.verification.profile.findings import SituationResult
 from h123.verification.result import Result
 
@@ -42,6 +43,8 @@ class Record(Strict):
     """The profile, or None if not measured yet."""
     moves: list[MoveResult] | None = None
     """The moves, or None if not measured yet. Empty for a subject that is not an HTTP/3 server."""
+    paths: list[PathBehaviour] | None = None
+    """The behaviour on paths that spoil ECN or limit sizes, or None if not measured yet."""
 
     @property
     def passed(self) -> bool:
@@ -85,6 +88,7 @@ def keep_results(subject: Subject, role: VerifiedRole, results: Sequence[Result]
         constants=existing.constants if existing else None,
         profile=existing.profile if existing else None,
         moves=existing.moves if existing else None,
+        paths=existing.paths if existing else None,
     )
     _write(subject, record)
     for outdated in sorted(trials_folder(subject).glob(f"{role}*"))[:-1]:
@@ -94,21 +98,30 @@ def keep_results(subject: Subject, role: VerifiedRole, results: Sequence[Result]
 
 def keep_constants(subject: Subject, role: VerifiedRole, constants: Sequence[Constants]) -> bool:
     """Replace the constants of a role. Returns False if there is no record of the subject's files."""
-    record = read_record(subject)
-    if record is None:
-        return False
-    others = [measured for measured in record.constants or [] if measured.role != role]
-    _write(subject, record.model_copy(update={"constants": [*others, *constants]}))
-    return True
+    return _keep(subject, role, "constants", constants)
 
 
 def keep_profile(subject: Subject, role: VerifiedRole, profile: Sequence[SituationResult]) -> bool:
     """Replace the profile of a role. Returns False if there is no record of the subject's files."""
+    return _keep(subject, role, "profile", profile)
+
+
+def keep_paths(subject: Subject, role: VerifiedRole, paths: Sequence[PathBehaviour]) -> bool:
+    """Replace the behaviour of a role on paths. Returns False if there is no record of the subject's files."""
+    return _keep(subject, role, "paths", paths)
+
+
+def _keep(
+    subject: Subject,
+    role: VerifiedRole,
+    field: Literal["constants", "profile", "paths"],
+    measured: Sequence[Constants | SituationResult | PathBehaviour],
+) -> bool:
     record = read_record(subject)
     if record is None:
         return False
-    others = [result for result in record.profile or [] if result.role != role]
-    _write(subject, record.model_copy(update={"profile": [*others, *profile]}))
+    others = [one for one in getattr(record, field) or [] if one.role != role]
+    _write(subject, record.model_copy(update={field: [*others, *measured]}))
     return True
 
 

@@ -30,6 +30,7 @@ from h123.verification import (
     best_proof,
     describe,
     moved_words,
+    path_words,
     public_record,
     public_records,
     receive_windows,
@@ -296,6 +297,10 @@ def _verification_facts(subject: Subject) -> Iterator[tuple[str, str]]:
     yield from _constants_facts(record.constants)
     for move in record.moves or []:
         yield "a client moves", f"over {move.protocol}, {moved_words(move)}"
+    for behaviour in record.paths or []:
+        yield "paths", f"as a {behaviour.role} over {behaviour.protocol}"
+        for name, words in path_words(behaviour):
+            yield f"  {name}", words
     for holding in record.profile or []:
         yield "held", f"as a {holding.role} over {holding.protocol}, {holding.situation}: {summary(holding)}"
 

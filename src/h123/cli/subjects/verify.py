@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
@@ -59,14 +59,21 @@ def command(
             "that change their port or address.",
         ),
     ] = False,
+    paths: Annotated[
+        bool,
+        typer.Option(
+            "--paths", help="Only measure how subjects that are already verified use ECN and adapt to the path's MTU."
+        ),
+    ] = False,
 ) -> None:
     """Check that subjects do what their manifests declare, or that trials under the virtual clock repeat exactly.
 
     Subjects (docs/contracts/verifications.md) are checked over each protocol: bodies of all sizes, many requests at
     once and one after another, errors, a clean stop, and every declared feature. Anything declared but not delivered is
     a failure. Subjects that you name are installed first if necessary. If the virtual kernel is installed, h123 also
-    measures constants of their stacks, such as first flight, window growth and retransmission times, and what happens
-    to HTTP/3 downloads when the client's port or address changes. `h123 list subjects NAME` shows the results.
+    measures constants of their stacks, such as first flight, window growth and retransmission times, what happens to
+    HTTP/3 downloads when the client's port or address changes, and how a stack uses ECN and adapts to the path's MTU.
+    `h123 list subjects NAME` shows the results.
 
     h123 runs each named trial twice. Both runs must agree with each other and with the campaign in what the link did
     (packets, bytes, which packets were dropped) and in the times of every sample.
@@ -81,22 +88,23 @@ def command(
     """
     from h123.catalogue import subject_names
 
+    given: dict[Part, bool] = {"constants": constants, "moves": moves, "paths": paths}
+    options = [f"--{part}" for part, asked in given.items() if asked]
     if everything or missing or not what or what[0] in subject_names():
-        if constants and moves:
-            raise UserError("give either --constants or --moves; without them everything is verified")
+        if len(options) > 1:
+            raise UserError(f"give either {' or '.join(options)}; without them everything is verified")
         if everything and missing:
             raise UserError("give either --all or --missing, not both")
-        only: Literal["constants", "moves"] | None = "constants" if constants else "moves" if moves else None
         verify_subjects(
             named_subjects(what, everything or missing)[1],
             everything or missing,
             role.value if role else None,
             missing=missing,
-            only=only,
+            only=next((part for part, asked in given.items() if asked), None),
         )
     elif Path(what[0]).exists():
-        if role or constants or moves:
-            option = "--role" if role else "--constants" if constants else "--moves"
+        if role or options:
+            option = "--role" if role else options[0]
             raise UserError(f"{option} applies to subjects only: a campaign's trial is always verified completely")
         _verify_trials(Path(what[0]), what[1:])
     else:
@@ -123,7 +131,7 @@ def verify_subjects(
     from h123.cli.subjects.cast import cast_of, install_missing, tasks_of
     from h123.cli.subjects.subject_listing import print_verification
     from h123.execution import LocalPool
-    from h123.verification import Part, Task, measure_each, move_each, public_record, verify_each
+    from h123.verification import Part, Task, measure_each, move_each, path_each, public_record, verify_each
 
     subjects_known, task_list = catalogue(), tasks_of(subjects, everything, role)
     absent = list(dict.fromkeys(subject.name for subject, _ in task_list if everything and not installed_once(subject)))
@@ -144,6 +152,7 @@ def verify_subjects(
         results_by_subject = verify_each(tasks("checks"), asked_as, pool, steps)
         measure_each(tasks("constants"), pool, steps)
         move_each(tasks("moves"), pool, steps)
+        path_each(tasks("paths"), pool, steps)
     if results_by_subject:
         print_verification(results_by_subject, out_console)
     stranded = [name for name, r in casts.keys() - complete if name not in failed]

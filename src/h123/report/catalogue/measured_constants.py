@@ -17,6 +17,7 @@ from h123.verification import (
     MoveResult,
     PublicRecord,
     VerifiedRole,
+    path_cells,
     receive_windows,
 )
 from h123.verification.constants import (
@@ -79,10 +80,26 @@ that has given it another one. [results/migration.md](results/migration.md) has 
 virtual clock, so the machine does not affect them. Subjects do not declare what they do after a move, so no
 verification fails because of it. `h123 verify NAME --moves` measures it."""
 
+_PATHS = """\
+Each subject transfers 4 MB over 40 ms and 10 Mbit/s, over paths that treat its packets in a special way; where it is a
+client, it uploads. Subjects with the same values share a row.
+
+* *Sends*: the ECT codepoint, and the share of packets that have it on a path that leaves ECN alone.
+* *Reports ECN*: whether the peer goes on using ECN while the subject receives.
+* *ECN bleached*, *ECT swapped*, *all marked*, *ECT dropped*: how long the subject goes on using ECN over such a path.
+* *A mark*: the share of the bytes in flight that remains a round trip after CoDel's first mark.
+* *Payloads*: the first, the most common and the largest, in bytes, over an MTU of 1500.
+* *MTU of 1280*: without ICMP, from the start or after one second; then with ICMP. The time is until the next full
+  packet that passes. Where all packets are smaller, there is nothing to see (–).
+
+*Fails* marks senders that use ECN although the receiver's counts contradict it (RFC 9000, section 13.4.2), or cannot
+use a path with the MTU that QUIC assumes (section 14). Subjects declare nothing about paths, so no verification fails
+because of it. `h123 verify NAME --paths` measures it. For TCP, the kernel's ECN is on (`tcp_ecn`)."""
+
 
 def measured_constants(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[list[str]]:
     """Return the sections of the page, each as lines. A section with nothing to report is left out."""
-    sections = (_constants, _reception, _client_constants, _moves, _kernel)
+    sections = (_constants, _reception, _client_constants, _moves, _paths, _kernel)
     return [section(subjects, records) for section in sections]
 
 
@@ -169,6 +186,21 @@ def _of_a_move(move: MoveResult) -> str:
     if move.survived and move.answered is not None and move.flowed is not None:
         return f"survived: {format_seconds(move.answered)}, {format_seconds(move.flowed)}"
     return "not survived" if move.answered is not None else "not survived, nothing is sent there"
+
+
+def _paths(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
+    """Return the table of the use of ECN and of paths' MTUs, with a line for subjects with the same values."""
+    names = dict[tuple[tuple[str, str], ...], list[str]]()
+    for name, subject in subjects.items():
+        record = records.get(name)
+        for behaviour in (record.record.paths if record and record.holds_for(subject) else None) or []:
+            tcp = behaviour.protocol == KERNEL_PROTOCOL
+            row = {"role": behaviour.role, "stack": "Linux's TCP" if tcp else subject.stack, **path_cells(behaviour)}
+            names.setdefault(tuple(row.items()), []).append(name)
+    rows = [
+        {"subject": ", ".join(alike), **{name: cell or NOTHING for name, cell in row}} for row, alike in names.items()
+    ]
+    return ["## ECN and the MTU of paths", "", _PATHS, "", *table(rows)] if rows else []
 
 
 def _kernel(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:

@@ -1,0 +1,7 @@
+"""Measures how a stack uses ECN and finds its path's MTU, from packets alone."""
+
+from h123.verification.paths.findings import PathBehaviour, checks
+from h123.verification.paths.measure import follows_paths, measure_paths
+from h123.verification.paths.words import path_cells, path_words
+
+__all__ = ["PathBehaviour", "checks", "follows_paths", "measure_paths", "path_cells", "path_words"]

@@ -1,0 +1,114 @@
+"""Defines what packets show about a sender on paths that change ECN or limit the size of packets."""
+
+from collections.abc import Iterator
+from typing import Final, Literal
+
+from pydantic import Field
+
+from h123.base.strict import Strict
+from h123.catalogue import QUIC
+from h123.documents.campaign_file import VerifiedRole
+from h123.verification.result import Result, Verdict
+from h123.verification.trial import Clock
+
+Codepoint = Literal["none", "ect0", "ect1"]
+SMALL: Final = 1280
+"""The MTU that QUIC assumes on every path (RFC 9000, section 14)."""
+
+
+class Payloads(Strict):
+    """Payload sizes in bytes: the first packet's, the most common one, and the largest."""
+
+    first: int
+    common: int
+    largest: int
+
+
+class Spoilt(Strict):
+    """A transfer over a path that spoils ECN."""
+
+    ect: int
+    """The number of packets that were sent with ECT."""
+    stopped: float | None = None
+    """The seconds from the first packet until the last one with ECT. None if the sender goes on using ECN."""
+    complete: bool
+    """Whether the body arrived."""
+
+
+class Reaction(Strict):
+    """The reaction to the first mark of a queue."""
+
+    marks: int
+    keeps: float
+    """The share of the bytes in flight that remained a round trip later."""
+
+
+class Limited(Strict):
+    """A transfer over a path that large packets do not pass."""
+
+    too_large: int
+    """The number of packets that exceeded the path's MTU."""
+    until: float | None = None
+    """The seconds from the start of the limit until the last such packet."""
+    resumed: float | None = None
+    """The seconds until a full packet passed after the first that was too large. None if the body did not arrive."""
+    complete: bool
+
+
+class PathBehaviour(Strict):
+    """The behaviour of a subject in one role over one protocol. It sends the body, except for `reports`."""
+
+    role: VerifiedRole
+    protocol: str = QUIC
+    clock: Clock
+    ect: Codepoint | None = None
+    """The codepoint that it sends on a path that leaves ECN alone."""
+    share: float | None = None
+    """The share of its packets that have it."""
+    reports: bool | None = None
+    """Whether it reports the ECN field of received packets, so that its peer goes on using ECN."""
+    datagrams: Payloads | None = None
+    """Its sizes on a path with an MTU of 1500."""
+    bleach: Spoilt | None = None
+    swap: Spoilt | None = None
+    mark: Spoilt | None = None
+    drop: Spoilt | None = None
+    reaction: Reaction | None = None
+    small: Limited | None = None
+    """A path whose MTU is 1280, without ICMP."""
+    black_hole: Limited | None = None
+    """The MTU falls to 1280 in the middle of the body, without ICMP."""
+    icmp: Limited | None = None
+    """The same with ICMP."""
+    untold: dict[str, str] = Field(default_factory=dict)
+    """The reasons why fields are None."""
+
+    def why(self, field: str) -> str:
+        """Return why a field is None."""
+        if self.ect == "none" and field in ("bleach", "swap", "mark", "drop", "reaction"):
+            return "it sends no ECT"
+        if self.datagrams and field in ("black_hole", "icmp"):
+            return self.untold.get(field, "its packets are small enough")
+        return self.untold.get(field, "not measured")
+
+
+def checks(behaviour: PathBehaviour) -> Iterator[tuple[str, Result]]:
+    """Yield a field and its result for each rule of QUIC: `unsupported` if the sender had no opportunity to break it.
+
+    The receiver's counts contradict a sender whose packets were bleached or swapped, so that it must stop using ECN
+    (RFC 9000, section 13.4.2). Marks on all packets do not contradict it, and drops leave no counts.
+    """
+    rules = {
+        "bleach": ("ECN bleached", "stopped"),
+        "swap": ("ECT swapped", "stopped"),
+        "small": (f"MTU of {SMALL}", "complete"),
+        "black_hole": (f"MTU falls to {SMALL}", "complete"),
+    }
+    for field, (check, proof) in rules.items() if behaviour.protocol == QUIC else ():
+        found = getattr(behaviour, field)
+        verdict: Verdict = "unsupported"
+        if found:
+            verdict = "failed" if getattr(found, proof) in (None, False) else "passed"
+        detail = "" if found else f"nothing to check: {behaviour.why(field)}"
+        kind = {"role": behaviour.role, "protocol": behaviour.protocol, "clock": behaviour.clock}
+        yield field, Result.model_validate({**kind, "check": check, "verdict": verdict, "detail": detail})

@@ -1,0 +1,60 @@
+"""Describes the behaviour on paths in words."""
+
+from collections.abc import Iterator
+
+from h123.base.units import format_seconds
+from h123.verification.paths.findings import Limited, PathBehaviour, Payloads, Reaction, Spoilt, checks
+
+REACTS = 0.9
+"""A sender that keeps at most this share of its bytes in flight reacts to a mark."""
+COLUMNS = {
+    "ect": "sends",
+    "reports": "reports ECN",
+    "bleach": "ECN bleached",
+    "swap": "ECT swapped",
+    "mark": "all marked",
+    "drop": "ECT dropped",
+    "reaction": "a mark",
+    "datagrams": "payloads",
+    "small": "MTU of 1280",
+    "black_hole": "MTU falls to 1280",
+    "icmp": "falls, with ICMP",
+}
+
+
+def path_words(behaviour: PathBehaviour) -> Iterator[tuple[str, str]]:
+    """Yield the name and description of each property, including those that are not known."""
+    for (field, name), words in zip(COLUMNS.items(), path_cells(behaviour).values(), strict=True):
+        yield name, words or f"nothing to see: {behaviour.why(field)}"
+
+
+def path_cells(behaviour: PathBehaviour) -> dict[str, str]:
+    """Return the cells of a table row by column. A cell is empty if its property is not known, and `fails` if it breaks
+    a rule."""
+    failed = {field for field, result in checks(behaviour) if result.verdict == "failed"}
+    return {
+        name: "fails: " * (field in failed) + _words(behaviour, getattr(behaviour, field))
+        for field, name in COLUMNS.items()
+    }
+
+
+def _words(behaviour: PathBehaviour, value: object) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case "none":
+            return "no ECT"
+        case str():
+            return f"ECT({value[-1]}), {(behaviour.share or 0) * 100:.3g} %"
+        case Payloads():
+            return f"{value.first}, {value.common}, {value.largest}"
+        case Spoilt():
+            use = "goes on" if value.stopped is None else f"stops after {format_seconds(value.stopped)}"
+            return use + ", body incomplete" * (not value.complete)
+        case Reaction():
+            return f"keeps {value.keeps:g}" if value.keeps <= REACTS else "no reaction"
+        case Limited():
+            if not value.complete:
+                return "body incomplete"
+            return f"goes on after {format_seconds(value.resumed)}" if value.too_large and value.resumed else "passes"
+    return ""
