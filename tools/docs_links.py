@@ -22,7 +22,7 @@ _RENDERED = _DOCS.parent / "target/results"
 _REFERENCE = _DOCS.parent / "target/reference"
 _GENERATED = re.compile(r"<!-- generated: (?P<name>[a-z-]+) -->")
 _DATA, _DATA_SUFFIX = "results/data", ".json.xz"
-_PACKED = (".html.xz", ".txt.xz")
+_PACKED = (".csv.xz", ".html.xz", ".txt.xz")
 _PAGES = {"report": ".html", "summary": ".txt", "claims": ".claims.txt"}
 
 

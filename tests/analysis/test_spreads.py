@@ -1,6 +1,7 @@
 """Spreads: what published campaigns varied by, told of trials like theirs only; and the file that holds them."""
 
 import csv
+import lzma
 from dataclasses import replace
 from io import StringIO
 
@@ -23,7 +24,7 @@ def test_published_results_and_the_earlier_file_are_known() -> None:
     campaigns = {one.campaign for one in known_spreads()}
     assert {"processing", "quick"} <= campaigns
     assert all(one.spread >= 0 and one.blocks >= 6 for one in known_spreads())
-    with EARLIER.open(newline="") as file:
+    with lzma.open(EARLIER, "rt", newline="") as file:
         earlier = {line["campaign"] for line in csv.DictReader(file)}
     assert not earlier & {result.name for result in results()}, "what is published with its data needs no lines there"
 

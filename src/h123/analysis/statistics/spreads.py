@@ -2,10 +2,11 @@
 
 A ratio's spread depends on the network and on how much data a trial moves, because more packets share more of the same
 losses. So a campaign predicts the spread only for trials like its own. Published results contain their spreads;
-docs/results/spread.csv lists the spreads of campaigns that were published before results existed.
+docs/results/spread.csv.xz lists the spreads of campaigns that were published before results existed.
 """
 
 import csv
+import lzma
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from h123.base.paths import project_root
 from h123.documents.result_file import results
 from h123.study import Parameters
 
-EARLIER = project_root() / "docs/results/spread.csv"
+EARLIER = project_root() / "docs/results/spread.csv.xz"
 ALIKE = 4.0
 """Trials are alike if the sizes of their bodies, and their total bytes, differ by no more than this factor."""
 
@@ -69,7 +70,7 @@ class Varied:
 def known_spreads() -> Sequence[Varied]:
     """Return the spreads of all published campaigns. Raises UserError if a result is damaged."""
     published = [_read(row, result.name) for result in results() for row in result.head["spreads"]]
-    with EARLIER.open(encoding="utf-8", newline="") as file:
+    with lzma.open(EARLIER, "rt", encoding="utf-8", newline="") as file:
         return [*published, *(_read(line, line["campaign"]) for line in csv.DictReader(file))]
 
 
