@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from h123.analysis.comparisons.comparison import compare
+from h123.analysis.comparisons.comparison import compare, declared
 from h123.analysis.statistics.families import adjust, blocks_needed, membership, smallest_adjusted
 from h123.analysis.statistics.looks import Looks
 from h123.analysis.statistics.signedrank import attainable
@@ -71,3 +71,14 @@ def test_a_shipped_study_can_find_one_difference_among_equals(name: str) -> None
     sizes = Counter(one.family.name for one in compare(TrialSet([]), plan) if not one.twin)
     short = {family: size for family, size in sizes.items() if size * attainable(len(plan.blocks)) > level}
     assert not short
+
+
+def test_a_metric_is_compared_only_where_the_workload_gives_it() -> None:
+    plan = make_plan(load_study(find_study("queues")), blocks=1)
+    every = list(declared(plan))
+    compared = {(comparison.metric, comparison.cell["load"]) for comparison in every}
+    loads = {metric: {load for name, load in compared if name == metric} for metric, _ in compared}
+    assert loads["page_complete"] == {"page"}
+    assert every[0].family.name.startswith("page/")
+    assert loads["responsiveness"] == loads["cold_latency"] == {"small"}
+    assert loads["queue_delay"] == loads["marks"] == {"small", "page", "download"}

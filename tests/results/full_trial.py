@@ -41,6 +41,7 @@ WAYS = {
         packets_in=900,
         queue_dropped=9,
         marked=18,
+        too_large=27,
         bytes_in=size,
         bytes_delivered=size,
         queue_ns=QueueWaits(mean=2 * MS, max=9 * MS),
@@ -202,6 +203,6 @@ def full_trial() -> Trial:
         rows,
         NO_REPORT.model_copy(update={"roles": roles, "links": [LINK], "phases_ns": {"main": 10_000 * MS}}),
         FACTS,
-        [Opening(2, 2700, 2800, 4, 5, losses=False, retried=False, limited=False)],
+        [Opening(2, 2700, 2800, 4, 5, losses=False, retried=False, limited=False, ns=80 * MS)],
         [Move(at_ns=3_000 * MS, new="port")],
     )

@@ -64,9 +64,9 @@ def opened(folder: Path, tables: Sequence[Any], rows: Sequence[dict[str, Any]]) 
 @pytest.mark.parametrize(
     ("sent", "protocol", "first_byte", "wanted"),
     [
-        (TCP_FULL, TCP, 60.1, Opening(3, 7 * 52 + 404, 5 * 52 + 1959, 7, 5, False, False, False)),
-        (QUIC_FULL, UDP, 40.1, Opening(2, 3 * 28 + 2626, 3 * 28 + 1648, 3, 3, False, False, False)),
-        (EARLY, UDP, 20.1, Opening(1, 3 * 28 + 2645, 2 * 28 + 2362, 3, 2, False, False, False)),
+        (TCP_FULL, TCP, 60.1, Opening(3, 7 * 52 + 404, 5 * 52 + 1959, 7, 5, False, False, False, ns=60_100_000)),
+        (QUIC_FULL, UDP, 40.1, Opening(2, 3 * 28 + 2626, 3 * 28 + 1648, 3, 3, False, False, False, ns=40_100_000)),
+        (EARLY, UDP, 20.1, Opening(1, 3 * 28 + 2645, 2 * 28 + 2362, 3, 2, False, False, False, ns=20_100_000)),
     ],
     ids=["TCP and TLS 1.3", "QUIC", "early data"],
 )

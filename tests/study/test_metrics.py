@@ -53,13 +53,13 @@ def test_each_has_all_that_others_ask(one: Metric) -> None:
     assert one.words.better != one.words.worse
     assert {one.cold, one.repeats} - {None} <= METRICS.keys()
     assert set(one.needs.client) <= Client.model_fields.keys()
-    assert one.format(1.5).endswith(("s", "B", "B/s", "/s", "%"))
+    assert one.format(1.5).endswith(("s", "B", "B/s", "/s", "/min", "%"))
     assert one.format(None) == "–"
 
 
 @pytest.mark.parametrize("one", METRICS.values(), ids=METRICS)
 def test_a_verdict_on_an_amount_is_lower_or_higher(one: Metric) -> None:
-    timed = one.unit in ("s", "bit/s", "/s") and not isinstance(one.of, ProcessorTime)
+    timed = one.unit in ("s", "bit/s", "/s", "/min") and not isinstance(one.of, ProcessorTime)
     assert one.verdicts == (("faster", "slower") if timed else ("lower", "higher"))
     assert [one.standing(verdict) for verdict in (*one.verdicts, "equivalent")] == ["better", "worse", "equivalent"]
 

@@ -221,15 +221,46 @@ def test_unknown_name_offers_the_nearest() -> None:
 
 
 PROFILES = {"5g-driving", "5g-static", "cable-bloated", "cable-pie", "dsl", "fq-codel-home", "hotel", "lte", "policed"}
-PROFILES |= {"l4s", "starlink", "wifi-contended"}
+PROFILES |= {"cake-home", "l4s", "starlink", "wifi-contended"}
 """Networks whose queues are those of the access that they stand for."""
+SOURCED = {"5g-static", "cable-pie", "cake-home", "fq-codel-home", "l4s"}
+"""Profiles without assumptions."""
+QUEUES = {"bloated", "cake", "codel", "dualpi2", "fifo", "fq_codel", "fq_pie", "pie", "red"}
+"""Networks of the study of queues."""
 
 
 def test_profiles_say_where_their_figures_are_from() -> None:
     for name in PROFILES:
         text = (project_root() / "networks" / f"{name}.yaml").read_text()
         assert re.search(r"RFC \d+|20[012]\d|home\.yaml|5g-driving\.yaml", text), name
-        assert "assumed" in text.lower() or name in ("5g-static", "cable-pie", "fq-codel-home", "l4s"), name
+        assert "assumed" in text.lower() or name in SOURCED, name
+
+
+def test_the_study_of_queues_varies_only_the_queue_to_the_client() -> None:
+    fifo = load_network("queue-fifo")
+    assert fifo.down
+    assert {name for name in list_networks() if name.startswith("queue-")} == {f"queue-{name}" for name in QUEUES}
+    for name in QUEUES:
+        network = load_network(f"queue-{name}")
+        assert network.down
+        assert network.down.queue
+        assert (network.up, network.cross) == (fifo.up, fifo.cross)
+        assert network.down.model_copy(update={"queue": fifo.down.queue}) == fifo.down
+        managed = [kind for kind, managed in network.down.queue.disciplines().items() if managed]
+        assert [kind.lower().replace("-", "_") for kind in managed] == [name] * (name not in ("bloated", "fifo"))
+        assert network.down.queue.marks == (name not in ("bloated", "fifo"))
+
+
+def test_the_study_of_mtus_varies_only_the_mtu() -> None:
+    names = [name for name in list_networks() if name.startswith("mtu-")]
+    assert len(names) == 8
+    whole = load_network("mtu-1500").down
+    for name in names:
+        network = load_network(name)
+        assert network.up == network.down
+        assert network.down
+        assert whole
+        assert network.down.model_copy(update={"mtu": whole.mtu, "changes": None}) == whole
 
 
 def test_starlink_is_as_published() -> None:
@@ -251,7 +282,7 @@ def test_networks_that_come_along(name: str) -> None:
     for direction in limited:
         assert direction.rate
         assert direction.queue
-        if name in PROFILES:
+        if name in PROFILES or name.startswith("queue-"):
             continue
         assert direction.queue.bytes
         product = direction.rate.mean_bps / 8 * network.round_trip_ns / 1e9

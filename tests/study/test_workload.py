@@ -386,6 +386,13 @@ def test_a_study_of_a_page_names_its_site(tmp_path: Path) -> None:
     assert parameters.workload.label() == "page small, 22 requests, 1.57 MB"
 
 
+def test_a_study_may_visit_pages_in_some_of_its_trials(tmp_path: Path) -> None:
+    written = STUDY.replace("    light:", "    page: {kind: page, site: small}\n    light:").replace(
+        "[latency]", "[page_complete]"
+    )
+    assert load_study(write(tmp_path, written)).compare.families[0].metrics == ["page_complete"]
+
+
 def test_only_pages_have_visits(tmp_path: Path) -> None:
     path = write(tmp_path, STUDY.replace("metrics: [latency, ttfb]", "metrics: [latency, page_complete]"))
     with pytest.raises(UserError, match="page_complete measures page visits"):

@@ -134,7 +134,7 @@ def _part(text: object, kind: str) -> float:
         raise ValueError(f"{excerpt(text)} is not {kind}") from None
 
 
-Unit = Literal["s", "bit/s", "B", "B/s", "/s", "round trips", "packets", "connections", "%", ""]
+Unit = Literal["s", "bit/s", "B", "B/s", "/s", "/min", "round trips", "packets", "connections", "%", ""]
 """The units in which measured values are stored."""
 _FAR_APART = 100.0
 """Values whose ratio is this or more do not read well in one unit."""
@@ -145,6 +145,7 @@ _STEPS: dict[Unit, Sequence[tuple[float, str]]] = {
     "B": _BYTES,
     "B/s": tuple((factor, f"{name}/s") for factor, name in _BYTES),
     "/s": ((1e3, "k/s"), (1, "/s")),
+    "/min": ((1, "/min"),),
     "round trips": ((1, "round trips"),),
     "packets": ((1, "packets"),),
     "connections": ((1, "connections"),),

@@ -27,17 +27,18 @@ from h123.study.metrics.quantity import (
     LossCost,
     OpenedConnections,
     OpeningCost,
+    PacketShare,
     PageTime,
     ProcessorTime,
     ProcessOverhead,
     QueueDelay,
-    QueueShare,
     RecoveryTime,
     RequestRate,
     RequestTime,
     ResidentMemory,
     RetriedShare,
     Role,
+    RoundTripRate,
     StageTime,
     TimeFromSend,
     VisitTime,
@@ -132,8 +133,8 @@ def metric_value(
             return _memory(report, role)
         case ProcessOverhead(part):
             return _seconds(_around(summary, facts, part))
-        case QueueShare(way, share):
-            return _queue_share(report, way, share)
+        case PacketShare(way, share):
+            return _packet_share(report, way, share)
         case LinkTraffic(way, what):
             return _link_amount(summary, report, way, what)
         case QueueDelay(way):
@@ -142,6 +143,8 @@ def metric_value(
             return _crossed(report, way)
         case OpeningCost(what):
             return _median([getattr(opening, what) for opening in openings])
+        case RoundTripRate():
+            return _round_trip_rate(openings)
         case RecoveryTime():
             return _seconds(_median(recoveries))
         case LossCost(what):
@@ -162,6 +165,12 @@ def metric_value(
 
 def _median(values: Sequence[float]) -> float | None:
     return statistics.median(values) if values else None
+
+
+def _round_trip_rate(openings: Sequence[Opening]) -> float | None:
+    """Return the round trips per minute of openings, or None if there are none."""
+    ns = sum(opening.ns for opening in openings)
+    return 60 * sum(opening.round_trips for opening in openings) / (ns * _NS) if ns else None
 
 
 def _until(until: VisitTime, summary: Summary, facts: ClientFile | None) -> float | None:
@@ -269,13 +278,13 @@ def _link_amount(summary: Summary, report: Report, way: Way, what: Literal["byte
     return amount / summary.rows if amount and summary.rows else None
 
 
-def _queue_share(report: Report, way: Way, what: Literal["marked", "queue_dropped"]) -> float | None:
-    """Return the share of packets in per cent. None over a veth, and if the queue treated no packet in this way."""
+def _packet_share(report: Report, way: Way, what: Literal["marked", "queue_dropped", "too_large"]) -> float | None:
+    """Return the share of packets in per cent. None over a veth, and if the link treated no packet in this way."""
     link = report.links[0] if report.links else None
     direction = link.directions.get(way) if link and link.directions else None
     if direction is None or not direction.packets_in:
         return None
-    treated = direction.marked if what == "marked" else direction.queue_dropped
+    treated: int | None = getattr(direction, what)
     return 100 * treated / direction.packets_in if treated else None
 
 

@@ -46,6 +46,8 @@ class Opening(NamedTuple):
     times what it received."""
     request_round_trips: int | None = None
     """Round trips until the request was sent, including its own; None if that time is unknown."""
+    ns: int = 0
+    """The time from the connection's first packet to the first byte, ns."""
     early_part: bool = False
     """Whether the server had sent a part of the answer a round trip before the first byte that the client could read,
     because a TLS record did not fit into what the server may send at once."""
@@ -144,6 +146,7 @@ class _Connection:
             retried=quic and bool(((down["flags"] & RETRY) == RETRY).any()),
             limited=quic and self._limited(receipts),
             request_round_trips=len(own) if request_at != _UNKNOWN else None,
+            ns=answer_at - self.begin,
             early_part=bool(own) and self._answers_early(own[-1].until, receipts[-1]),
         )
 

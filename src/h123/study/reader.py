@@ -119,7 +119,7 @@ class StudyReader:
     def check_workloads(self, study: Study, parameter_names: Collection[str]) -> None:
         """Check that each kind of workload has the parameters it needs, and that every parameter is used by one of the
         kinds."""
-        kinds = set[str]()
+        kinds, visits = set[str](), False
         deciding = [name for name, levels in study.factors.items() if _shapes_the_load(levels)]
         for levels in itertools.islice(itertools.product(*(study.factors[name] for name in deciding)), MOST_LOADS):
             cell = dict(zip(deciding, levels, strict=True))
@@ -128,7 +128,9 @@ class StudyReader:
             kinds.add(parameters.kind)
             if fault := parameters.workload.fault():
                 raise self.document.error(self.place(study, "kind", cell), fault)
-            self.check_metrics(study, parameters)
+            visits |= parameters.workload.visit() is not None
+        if not visits:
+            self.check_metrics(study, kinds)
         for kind in KINDS.keys() - kinds:
             available = {name for other in kinds for name in own_parameters(other)}
             if stray := sorted((own_parameters(kind) - available) & {*parameter_names}):
@@ -136,15 +138,13 @@ class StudyReader:
                 message = f"{stray[0]!r} belongs to workloads of the kind {kind}, and this study has none"
                 raise self.document.error(self.place(study, stray[0], first), message)
 
-    def check_metrics(self, study: Study, parameters: Parameters) -> None:
-        """Check that metrics of page visits are named only if the workload visits pages."""
-        if parameters.workload.visit():
-            return
+    def check_metrics(self, study: Study, kinds: Collection[str]) -> None:
+        """Check that a study without page visits names no metric of them."""
         for number, family in enumerate(study.compare.families):
             for index, name in enumerate(family.metrics):
                 if METRICS[name].of_visits:
                     at: list[str | int] = ["compare", "families", number, "metrics", index]
-                    message = f"{name} measures page visits, and a workload of the kind {parameters.kind} has none"
+                    message = f"{name} measures page visits, and a workload of the kind {min(kinds)} has none"
                     raise self.document.error(at, message)
 
     def place(self, study: Study, name: str, cell: dict[str, str]) -> Location:

@@ -13,7 +13,8 @@ from h123.analysis.comparisons.repeats import repeated
 from h123.analysis.statistics.families import Membership, membership
 from h123.analysis.trials import Treated, TrialSet, treated
 from h123.measures import Attempt
-from h123.study import METRICS, Plan, Study
+from h123.study import METRICS, Metric, Plan, Study
+from h123.study.workload import WorkloadKind
 
 TWINS = Membership("twins", "none")
 """The family of A/A comparisons. They test no hypothesis, but show how often a test rejects although nothing
@@ -129,11 +130,13 @@ def compared(case: Case) -> list[PairedComparison]:
 
 
 def declared(plan: Plan, unknown: Collection[str] = ()) -> Iterator[PairedComparison]:
-    """Yield the comparisons that the plan contains, without values. The A/A comparisons come last."""
-    study, cells = plan.study, other_cells(plan)
-    compare = study.compare
+    """Yield the comparisons that the plan contains, without values: first those of the cells that give the metrics of
+    the first family, which answers the question. The A/A comparisons come last."""
+    study, compare = plan.study, plan.study.compare
     metrics = list(dict.fromkeys(metric for family in compare.families for metric in family.metrics))
     pairs = [tuple(part.strip() for part in pair.split("/")) for pair in plan.pairs]
+    asked = list(itertools.product(compare.families[0].metrics, pairs))
+    cells = sorted(other_cells(plan), key=lambda cell: not any(measured(study, m, cell, a, b) for m, (a, b) in asked))
     for cell, metric, (a, b) in itertools.product(cells, metrics, pairs):
         family = membership(compare.families, metric, (a, b), cell)
         if family and measured(study, metric, cell, a, b):
@@ -162,7 +165,16 @@ def measured(study: Study, metric: str, cell: Cell, *levels: str) -> bool:
     sides = [study.parameters({**cell, study.compare.factor: level}) for level in levels]
     if METRICS[metric].needs.counterpart and any(side.losses != "one" for side in sides):
         return False
+    if not all(_gives(side.workload, METRICS[metric]) for side in sides):
+        return False
     return {side.clock for side in sides} <= {*METRICS[metric].clocks}
+
+
+def _gives(work: WorkloadKind, metric: Metric) -> bool:
+    """Return whether the requests of a workload are of the sort that the metric measures."""
+    rows = work.rows()
+    visits = work.visit() is not None or not metric.of_visits
+    return visits and (rows is None or rows["cold"] > 0 or "cold" not in metric.needs.client)
 
 
 def other_cells(plan: Plan) -> list[Cell]:

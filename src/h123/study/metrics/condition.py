@@ -33,6 +33,7 @@ _EXAMPLES: dict[Unit, str] = {
     "B": "20MB",
     "B/s": "5MB/s",
     "/s": "500/s",
+    "/min": "1000/min",
     "%": "1%",
     "round trips": "2",
     "packets": "10",

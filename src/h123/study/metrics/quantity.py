@@ -216,13 +216,13 @@ class QueueDelay:
 
 
 @dataclass(frozen=True)
-class QueueShare:
-    """The packets in this direction that the queue of the client's link marked or dropped, as a percentage of those
-    that reached the link. No value if there are none."""
+class PacketShare:
+    """The packets in this direction that the client's link marked, or dropped for one reason, as a percentage of those
+    that reached it. No value if there are none."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     way: Way
-    what: Literal["marked", "queue_dropped"]
+    what: Literal["marked", "queue_dropped", "too_large"]
 
     @property
     def needs(self) -> Needs:
@@ -247,6 +247,15 @@ class OpeningCost:
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs(("start_ns", "first_byte_ns"), ("ttfb", "cold"), packets=True)
     what: Literal["round_trips", "bytes_up", "bytes_down", "packets_up", "packets_down"]
+
+
+@dataclass(frozen=True)
+class RoundTripRate:
+    """The round trips per minute until connections with a cold request had the first byte of the answer. The round
+    trips are counted on the link, and all of them are divided by the time that they took together."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    needs: ClassVar[Needs] = OpeningCost.needs
 
 
 @dataclass(frozen=True)
@@ -314,10 +323,11 @@ Quantity = (
     | ResidentMemory
     | ProcessOverhead
     | LinkTraffic
-    | QueueShare
+    | PacketShare
     | QueueDelay
     | CrossTrafficRate
     | OpeningCost
+    | RoundTripRate
     | RecoveryTime
     | FallbackShare
     | AbandonedShare
