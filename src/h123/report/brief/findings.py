@@ -7,6 +7,7 @@ from h123.analysis import CONFIDENCE, headline
 from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.explanations.causes import CausesRow
 from h123.analysis.sections import Verdicts
+from h123.base.units import format_seconds
 from h123.report.text.answer import cold
 from h123.report.text.difference import sentence, sentence_of_several, timeless, unfit
 from h123.report.text.explanations import causes
@@ -99,7 +100,7 @@ def cause_title(verdicts: Verdicts) -> str:
 
 def cause_lines(verdicts: Verdicts, width: int) -> list[str]:
     """Return a line for each difference and its main causes. It names as many causes as fit in `width` columns, but at
-    least one: `On medium, HTTP/3 takes 135 ms less than HTTP/2. Main cause: slow start (120 ms less).`"""
+    least one: `On medium, HTTP/2 takes 135 ms longer than HTTP/3, mainly because of slow start (120 ms).`"""
     return [line for row in _main_rows(verdicts) if (line := _cause_line(row, width))]
 
 
@@ -110,14 +111,19 @@ def _main_rows(verdicts: Verdicts) -> list[CausesRow]:
 
 
 def _cause_line(row: CausesRow, width: int) -> str:
+    """Return the sentence about the slower side and what slows it down; empty if nothing does noticeably."""
+    longer = row["difference"]["seconds"]
     parts = causes.main_parts(row) if row.get("told", True) else []
+    parts = [part for part in parts if part["difference"]["seconds"] * longer > 0]
     if not parts or row["difference"]["confidence"] < CONFIDENCE:
         return ""
+    slower, faster = (row["a"], row["b"]) if longer > 0 else (row["b"], row["a"])
     named = [
-        f"{cause(part['cause'], part['words'])} ({causes.amount(part['difference']['seconds'])})" for part in parts
+        f"{cause(part['cause'], part['words'])} ({format_seconds(abs(part['difference']['seconds']))})"
+        for part in parts
     ]
-    took = f"{level(row['a'])} takes {causes.amount(row['difference']['seconds'])} than {level(row['b'])}."
+    took = f"{level(slower)} takes {format_seconds(abs(longer))} longer than {level(faster)}, mainly because of "
     whole, shown = opened(place(row["cell"]), took), 1
-    while shown < len(named) and len(f"{whole} Main causes: {'; '.join(named[: shown + 1])}.") <= width:
+    while shown < len(named) and len(f"{whole}{listed(named[: shown + 1], 'and')}.") <= width:
         shown += 1
-    return f"{whole} Main cause{'s' if shown > 1 else ''}: {'; '.join(named[:shown])}."
+    return f"{whole}{listed(named[:shown], 'and')}."
