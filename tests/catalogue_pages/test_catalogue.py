@@ -25,6 +25,7 @@ from h123.verification.constants.findings import (
     Tail,
 )
 from h123.verification.migration import MoveResult
+from h123.verification.paths import PathBehaviour
 from h123.verification.public_record import PublicRecord, public_records
 from h123.verification.record import Record, fingerprint
 from h123.verification.result import Result, Verdict
@@ -112,6 +113,17 @@ def test_what_a_server_makes_of_clients_that_move(subject: Subject) -> None:
     page = catalogue_page({"small": subject}, {"small": moved}, [])
     survived = "survived: 200 µs, 61.2 ms"
     assert f"| small | tinyquic | {survived} | not survived, nothing is sent there | virtual |" in page
+
+
+def test_what_stacks_do_on_paths(subject: Subject) -> None:
+    told = _told(subject, *GOOD)
+    assert "ECN and the MTU of paths" not in catalogue_page({"small": subject}, told, [])
+    paths = [PathBehaviour(role="server", clock="virtual", ect="none", reports=True)]
+    told = {
+        "small": told["small"].model_copy(update={"record": told["small"].record.model_copy(update={"paths": paths})})
+    }
+    page = catalogue_page({"small": subject, "other": subject}, {**told, "other": told["small"]}, [])
+    assert "| small, other | server | tinyquic | no ECT | yes | – | – |" in page
 
 
 def test_a_limit_stands_beside_its_protocol(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def test_nothing_to_check_is_not_passed() -> None:
         role="server", clock="wall", ect="none", datagrams=Payloads(first=1, common=2, largest=3), small=small
     )
     assert [result.verdict for _, result in checks(plain)] == ["unsupported", "unsupported", "passed", "unsupported"]
-    assert path_cells(plain)["MTU of 1280"] == "goes on after 200 ms"
+    assert path_cells(plain)["MTU of 1280"] == "goes on after 200 ms, 3 too large"
     keeps = Spoilt(ect=900, complete=True)
     bad = plain.model_copy(
         update={"ect": "ect0", "bleach": keeps, "mark": keeps, "small": Limited(too_large=9, complete=False)}

@@ -56,5 +56,10 @@ def _words(behaviour: PathBehaviour, value: object) -> str:
         case Limited():
             if not value.complete:
                 return "body incomplete"
-            return f"goes on after {format_seconds(value.resumed)}" if value.too_large and value.resumed else "passes"
+            lost = f", {value.too_large} too large"
+            return (
+                f"goes on after {format_seconds(value.resumed)}{lost}"
+                if value.too_large and value.resumed
+                else "passes"
+            )
     return ""
