@@ -97,7 +97,7 @@ def _journal(folder: CampaignFolder, looks: Looks) -> None:
 
 def measure_width(folder: CampaignFolder) -> WidthProgress:
     """Measure how narrow the answer's intervals are, for a campaign that must reach a given width. This does not reveal
-    where the intervals lie, so it does not count as a look. Raises UserError."""
+    where the intervals lie, so it does not count as an early look at the answer. Raises UserError."""
     case = gather(folder)
     return campaign_width_progress(case, judge_case(case))
 

@@ -1,4 +1,4 @@
-"""Compares an interval with a bound for its ratio. Finds whether the interval is reliable, and how many blocks would
+"""Compares the interval of a ratio with a bound. Finds whether the interval is reliable, and how many blocks would
 decide the comparison."""
 
 import math
@@ -11,8 +11,8 @@ from h123.analysis.statistics.looks import WIDTH, Looks
 
 
 def reliable(had: float | None, verdicts: Verdicts) -> bool:
-    """Return whether an interval has the confidence that the current look requires. With too few blocks, no interval
-    has it."""
+    """Return whether an interval has the confidence that is required at the current look at the data. With too few
+    blocks, no interval has it."""
     return had is not None and 1 - had <= verdicts["looks"]["level"] * (1 + 1e-9)
 
 

@@ -14,8 +14,8 @@ _VERDICTS = ("verdict", "small", "all")
 
 
 def respelled_verdicts(content: dict[str, Any]) -> dict[str, Any]:
-    """Return the content of a verdicts.json with the keys and words of this version. A part with an unexpected shape
-    stays as it is, and its model then refuses it."""
+    """Return the content of a verdicts.json with the keys and words of this version. A part with an unexpected shape is
+    left as it is. The model of verdicts.json then refuses it."""
     for row in _rows(content, "causes"):
         if isinstance(sums := row.get("sums"), dict):
             row["sums"] = {_SUMS.get(name, name): share for name, share in sums.items()}

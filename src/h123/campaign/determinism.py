@@ -23,7 +23,7 @@ EXECUTIONS = 2
 
 @dataclass(frozen=True)
 class Verifiable:
-    """A planned trial under the virtual clock, in the campaign whose networks and certificate it uses."""
+    """A planned trial under the virtual clock. Its campaign provides the networks and the certificate."""
 
     folder: CampaignFolder
     study: Study

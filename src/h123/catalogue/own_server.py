@@ -1,4 +1,4 @@
-"""Handles the user's own server, which the study describes. h123 starts it without changes, or it already runs
+"""Handles the user's own server, which the study describes. h123 starts it without changes, or it is already running
 somewhere. It is not in the catalogue."""
 
 import ipaddress

@@ -75,8 +75,8 @@ def _subject_folders() -> dict[str, Path]:
 
 
 def unknown_subject(name: str, more_names: Iterable[str] = ()) -> UserError:
-    """Return the error that no subject has this name, which lists the existing names. `more_names` are other names that
-    are allowed."""
+    """Return the error for a name that no subject has. The message suggests existing names. `more_names` are other
+    names that are allowed."""
     folder, own = subjects_folder(), project_root() / "subjects" / name
     if real(folder) != real(own.parent) and (own / "subject.toml").is_file():
         return UserError(

@@ -108,7 +108,7 @@ class Explainer:
 
     def since(self, number: int, time: int) -> Nanoseconds:
         """Return the parts of one request's time since `time`. If `time` is earlier than the request, the time before
-        the request counts as whatever delayed the server's data for other requests."""
+        the request is attributed to whatever delayed the server's data for other requests."""
         request, shared = self._requests[number], share_connection(self._requests)[number]
         if request.start >= time:
             return self._server.course.between(time, request.start) + self._durations(request, shared)

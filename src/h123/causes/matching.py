@@ -20,9 +20,13 @@ _Group = TypeVar("_Group")
 def match(
     requests: Sequence[Sequence[Request]], connections: Sequence[Connection], moves: Sequence[int] = ()
 ) -> list[Connection | None]:
-    """Return, for each group of requests, the connection on the link whose beginning and answers match theirs in time.
+    """Return, for each group of requests, the connection on the link that fits the group best, or None. A connection
+    fits if it began when the group's first request needed a connection, and if its packets arrived just before the
+    requests ended.
+
     A group contains the requests of one connection in the order of their starts. `moves`: the times at which the client
-    gets a new address; the returned connection includes the parts after moves."""
+    gets a new address; the returned connection includes the parts after moves.
+    """
     assigned = _assigned(requests, [connection for connection in connections if not connection.continues], _mismatch_ns)
     for begin, end in pairwise([*moves, NEVER]):
         parts = [

@@ -1,4 +1,4 @@
-"""Describes the period of a trial behind a metric, such as a visit to a page, and what its time was spent on."""
+"""Describes a period of a trial that a metric measures, such as a visit to a page, and what its time was spent on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Defines the forms in which a command prints its answer: on one screen, in full, as a table only, or as JSON."""
+"""Defines the forms in which a command prints its answer: a single screen, all details, only the table, or JSON."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -39,8 +39,8 @@ def answer_form(*, details: bool = False, quiet: bool = False, as_json: bool = F
 
 
 def print_in_form(verdicts: "Verdicts", folder: Path, form: AnswerForm, *, most: int, taken: int = 0) -> None:
-    """Print verdicts.json in the given form. On one screen, print at most `most` lines, of which `taken` are already
-    used."""
+    """Print verdicts.json in the given form. If the form is a single screen, print at most `most` lines, of which
+    `taken` are already used."""
     from h123.base.terminal.console import print_json
     from h123.report import print_answer, print_summary, print_table
 
@@ -58,8 +58,8 @@ def print_in_form(verdicts: "Verdicts", folder: Path, form: AnswerForm, *, most:
 
 
 def note_early_look(verdicts: "Verdicts") -> None:
-    """Print on stderr what the look at an unfinished campaign has cost, if it has cost anything. The answers on one
-    screen and in full already contain this note."""
+    """Print a note on stderr if looking at the results before the campaign was finished has made later verdicts harder
+    to reach. A single screen and the details (`--details`) already contain this note; the table and JSON do not."""
     from h123.report import early_look_lines
 
     for line in early_look_lines(verdicts):

@@ -29,7 +29,7 @@ Values = dict[str, Any]
 
 @with_config(STRICT)
 class DisturbanceFacts(TypedDict, total=False):
-    """The machine's disturbance of an attempt. Absent from journals of earlier versions and of imported samples."""
+    """How much the machine disturbed an attempt. Absent from journals of earlier versions and of imported samples."""
 
     disturbed: bool
     """Whether `disturbance` is more than half the margin; for an invalid attempt, whether the machine may have caused

@@ -46,7 +46,7 @@ class RoleReport(Shape):
 
 
 class Counters(Shape):
-    """The kernel's counters of a host that are not zero."""
+    """A host's kernel counters, without those that are zero."""
 
     before: dict[str, Whole]
     """The counters before the main role ran, including the link check's packets."""

@@ -32,7 +32,7 @@ def parsed(path: Path, model: type[Model]) -> Model | None:
 
 
 def validated(content: object, model: type[Model], path: Path) -> Model:
-    """Return the content of `path` as its model. Raises UserError if it does not fit."""
+    """Return the content of `path` as an instance of its model. Raises UserError if the content does not fit."""
     try:
         return model.model_validate(content, strict=True)
     except ValidationError as invalid:

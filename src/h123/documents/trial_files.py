@@ -205,8 +205,8 @@ class OwnDelay(Shape):
 
 
 class VisitEvents(Shape):
-    """The times at which a browser reported that a page had loaded, on the clock of the samples, or None if it never
-    did."""
+    """The times at which a browser reported that a page had loaded, on the clock of the samples. A time is None if the
+    browser never reported it."""
 
     user: Count
     group: Count

@@ -1,7 +1,7 @@
 """Implements the statistics of the REST-API study, which apply tests to single requests pooled over runs.
 
 Source: Az Zahra and Ardiansyah, "HTTP/3 vs HTTP/2: A Comparative Analysis of Latency and Throughput in RESTful API
-Transactions" (2026), sections II.D to II.F and Table V. This project does not recommend them: the tests assume
+Transactions" (2026), sections II.D to II.F and Table V. This project does not recommend these tests: they assume
 independent requests, but requests of one run depend on one another.
 
 SciPy is imported only when needed. It takes as long to load as the analysis of a small campaign, and most studies do
@@ -110,7 +110,7 @@ def kruskal_wallis(groups: Sequence[Floats]) -> tuple[float, float] | None:
 
 def intra_run_correlation(runs: Sequence[Floats]) -> float | None:
     """Return the share, at least 0, of the variance of log values that lies between runs, by analysis of variance
-    (Donner and Koval 1980, Biometrics 36). The paper does not use it; it shows the cost of pooling."""
+    (Donner and Koval 1980, Biometrics 36). The paper does not compute this share, which shows the cost of pooling."""
     logs = [np.log(run) for run in runs if len(run)]
     sizes = np.array([len(run) for run in logs])
     total, groups = int(sizes.sum()), len(logs)

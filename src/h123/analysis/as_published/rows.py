@@ -170,8 +170,8 @@ class Range(TypedDict):
 
 
 class Used(Range):
-    """The range of a link's bounds over the levels of factors that a cell does not set, and the printed figure relative
-    to these bounds."""
+    """The bound that a link sets in one cell, and the printed figure relative to this bound. The bound is a range if
+    the cell does not set every factor."""
 
     used: float
     """The printed figure as a multiple of the loosest bound. Above 1, the figure is impossible."""

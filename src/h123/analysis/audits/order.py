@@ -164,8 +164,8 @@ class _Pairs:
 
 
 def pairs_of(a: Iterable[Attempt], b: Iterable[Attempt]) -> dict[int, tuple[Attempt, Attempt]]:
-    """Return the trials of both sides by block. Blocks in which imported samples have several runs of a side are left
-    out."""
+    """Return the trials of two levels in pairs, by block. A block is left out if imported samples have several runs of
+    either level in it."""
     first, second = _by_block(a), _by_block(b)
     return {
         block: (first[block][0], second[block][0])

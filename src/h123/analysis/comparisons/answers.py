@@ -2,9 +2,9 @@
 faster.
 
 Only requests for which the study states no size are compared; otherwise a request with a different size fails. If the
-sizes of both sides are constant, they must be equal. If they vary, they count as different if every trial of one side
-has a larger mean than every trial of the other, by more than `TOLERATED`, or if one side sends nothing and the other
-sends something.
+sizes are constant at both levels, they must be equal. If they vary, they count as different in two cases. In the first
+case, every trial of one level has a larger mean than every trial of the other, by more than `TOLERATED`. In the second
+case, only one of the levels has empty answers.
 """
 
 from collections import defaultdict
@@ -51,7 +51,7 @@ class Sent:
     """The mean size in each trial."""
 
     def unlike(self, other: "Sent") -> bool:
-        """Return whether the two sides did different work."""
+        """Return whether the servers of the two levels did different work."""
         if self.least == self.most and other.least == other.most:
             return self.least != other.least
         if (self.least == 0) != (other.least == 0):
@@ -62,7 +62,7 @@ class Sent:
 
 
 class Unlike(NamedTuple):
-    """Two sides whose answers differ, with the request that differs most."""
+    """Two levels whose answers differ, and the sizes of the answers to the request that differs most."""
 
     requests: int
     """The number of requests that differ."""

@@ -104,7 +104,8 @@ class Values:
         return {block: _log(value) for block, value in by_block.items() if value is not None}
 
     def share(self, place: Treated, metric: str) -> float:
-        """Return the largest share of the trial's value that the machine may have caused, or 0 if it is unknown."""
+        """Return how large a share of the trial's value may be due to disturbances by the machine, or 0 if it is
+        unknown. For several runs, return the largest share."""
         return max((run.shares.get(metric, 0.0) for run in self._attempts.get(place, [])), default=0.0)
 
 

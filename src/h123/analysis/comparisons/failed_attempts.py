@@ -18,7 +18,8 @@ from h123.documents.events import Event, superseded
 
 
 class FailedAttemptsRow(TypedDict):
-    """The failed attempts of a treatment that are due to its server or client, by the first reason of each."""
+    """The failed attempts of a treatment that are due to its server or client, counted by the first reason why each one
+    failed."""
 
     cell: Cell
     attempts: int

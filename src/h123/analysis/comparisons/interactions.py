@@ -89,9 +89,9 @@ class _Term:
 
 
 def interactions(attempts: Iterable[Attempt], plan: Plan, alpha: float) -> list[InteractionRow]:
-    """Return the `interactions` part of verdicts.json: every term for every metric of the study (metrics that repeat an
-    observation are left out), with Benjamini-Hochberg's correction over all rows. Empty if no other factor varies, or
-    with fewer than 3 complete blocks."""
+    """Return the `interactions` part of verdicts.json: every term for every metric of the study, with
+    Benjamini-Hochberg's correction over all rows. Metrics that only repeat another metric are left out. Empty if no
+    other factor varies, or with fewer than 3 complete blocks."""
     compared = plan.study.compare
     levels = _levels(plan)
     index: _Index = defaultdict(list)

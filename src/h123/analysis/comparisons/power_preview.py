@@ -76,8 +76,9 @@ def headline(families: Sequence[FamilyPower]) -> list[Expected]:
 
 
 def blocks_to_be(precision: float, comparisons: Iterable[Expected], plan: Plan) -> dict[str, int | None]:
-    """Return, for the networks (`where`) of each comparison with a known spread, the number of blocks that will
-    probably make all intervals there as narrow as `precision`. None if this is more than is practical."""
+    """Return, for each network (`where`), the number of blocks that will probably make all intervals of its comparisons
+    as narrow as `precision`. None if this is more than is practical. Comparisons without a known spread are left
+    out."""
     needed: dict[str, list[int | None]] = {}
     level = Looks([len(plan.blocks)], by_width=True).level(plan.study.compare.alpha)
     for comparison in comparisons:

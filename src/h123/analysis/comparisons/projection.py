@@ -1,10 +1,10 @@
 """Projects how many blocks would probably decide an undecided comparison.
 
 The projection assumes that the mean and standard deviation of the paired log ratios stay as they are. It is the
-smallest number of blocks with which Student's t test finds a difference, or the two one-sided tests find an
-equivalence, with a power of `POWER`, at the level that the family's correction leaves and the signed-rank test attains.
-The projection is no more certain than the mean on which it is based. Reference: Julious, Sample Sizes for Clinical
-Trials (2010), chapters 3 and 5.
+smallest number of blocks with a power of at least `POWER`, either to find a difference with Student's t test, or to
+find an equivalence with two one-sided tests. The tests use the level that the family's correction leaves. If the
+signed-rank test attains only a lower level, they use that one. The projection is no more certain than the mean on which
+it is based. Reference: Julious, Sample Sizes for Clinical Trials (2010), chapters 3 and 5.
 """
 
 import math
@@ -65,7 +65,7 @@ class Levels:
 def project(comparisons: Sequence[JudgedComparison], rule: Rule) -> list[JudgedComparison]:
     """Return the comparisons of verdicts.json, each with its `projection` (docs/contracts/verdicts.md).
 
-    More blocks are judged at a further look, so the projection uses the level that remains for that look.
+    A campaign with more blocks is judged at a later look, so the projection uses the level that remains for that look.
     """
     level = rule.looks.next_level(rule.alpha)
     families: dict[str, list[JudgedComparison]] = defaultdict(list)
@@ -121,7 +121,7 @@ def of_question(projected: Sequence[JudgedComparison]) -> list[Projection]:
 
 
 def pairs_needed(log_ratios: Sequence[float], margin: float, levels: Levels) -> int | None:
-    """Return the number of blocks with values on both sides that a verdict needs, including the ones that exist
+    """Return the number of blocks with values at both levels that a verdict needs, including the ones that exist
     already. None if `LIMIT` is not enough.
 
     `log_ratios` must have at least `FEWEST_PAIRS` values.

@@ -146,6 +146,6 @@ class JudgedComparison(ComparedLevels, TestResult):
 
 def headline(comparisons: Sequence[JudgedComparison]) -> list[JudgedComparison]:
     """Return the comparisons of verdicts.json that answer the study's question: its first family, without metrics that
-    repeat an observation (repeats.py)."""
+    only repeat another metric (repeats.py)."""
     distinct = [comparison for comparison in comparisons if not comparison["twin"] and not comparison.get("repeats")]
     return [c for c in distinct if c["family"].partition("/")[0] == distinct[0]["family"].partition("/")[0]]

@@ -23,7 +23,8 @@ from h123.study.metrics.quantity import RequestTime
 
 
 class TailRow(TypedDict):
-    """A high quantile of a typical trial, with the interval that one trial allows."""
+    """A high quantile of latency in a typical trial, with its interval. Both are medians over the treatment's
+    trials."""
 
     metric: str
     cell: Cell
@@ -48,8 +49,8 @@ TAILS = {
 
 
 def tails(evidence: Evidence, attempts: Sequence[Attempt], plan: Plan) -> list[TailRow]:
-    """Return the `tails` part of verdicts.json: one row for each quantile in the study, cell and level. The row
-    describes a typical trial, by the medians over trials of the value and of both ends of its interval."""
+    """Return the `tails` part of verdicts.json: one row for each quantile in the study, cell and level. The quantile
+    and both ends of its interval are medians over the trials, so the row describes a typical trial."""
     metrics = {metric for family in plan.study.compare.families for metric in family.metrics}
     return [
         row

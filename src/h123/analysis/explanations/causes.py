@@ -154,7 +154,7 @@ def explained_phase(metric: str) -> str | None:
 
 
 class TrialExplanations:
-    """The explanations of trials, each of which is read only once."""
+    """The explanations of a campaign's trials. Each trial's explanation is read only once."""
 
     def __init__(self, case: Case) -> None:
         self._evidence, facts = case.evidence, case.facts
@@ -241,7 +241,8 @@ def _row(c: JudgedComparison, factor: str, explanations: TrialExplanations) -> C
 
 
 def between(mine: Sequence[Means], others: Sequence[Means]) -> TimeSpent:
-    """Return the time that both sides spent on each cause over the blocks, and how they differ."""
+    """Return the mean time that each level spent on each cause over the blocks, and the differences between the
+    levels."""
     a, b = (np.array([mean.seconds for mean in side]) for side in (mine, others))
     sums = _sums(mine, others, a, b)
     return {

@@ -1,8 +1,8 @@
 """Caches the explanations of attempts, because explaining packets takes far longer than the rest of an analysis.
 
-Each campaign has one file with its explained attempts, keyed by the digest of their seals. The file is valid only for
-the code that wrote it; if it is damaged or from different code, it is ignored and replaced. It is in h123's cache, not
-in the campaign's folder, because a campaign may come from a stranger.
+Each campaign has one file, which contains the explanation of each attempt under the digest of the attempt's seal. A
+file that is damaged, or was written by different code, is ignored and replaced. The files are in h123's cache, not in
+the campaigns' folders, because a campaign may come from a stranger.
 """
 
 import hashlib

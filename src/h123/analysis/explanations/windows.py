@@ -46,8 +46,8 @@ NOTABLE = 0.01
 
 
 def windows(case: Case, comparisons: Sequence[JudgedComparison]) -> list[WindowsRow]:
-    """Return the `windows` part of verdicts.json: a row for each cold comparison whose sides have different, known
-    initial windows."""
+    """Return the `windows` part of verdicts.json: a row for each comparison of cold requests between two levels whose
+    initial windows are known and differ."""
     rows = (_row(case, c) for c in comparisons if c["metric"] == METRIC and not c["twin"])
     return [row for row in rows if row]
 

@@ -1,4 +1,4 @@
-"""Reports the looks already taken at a campaign, and when the next one is due."""
+"""Reports how many blocks a campaign had at each look at its results, and at how many blocks the next look is due."""
 
 from typing import NamedTuple
 
@@ -35,7 +35,7 @@ def next_look(verdicts: LooksAndVerdicts, *, undecided: bool | None = None) -> i
 
 
 class EarlyLook(NamedTuple):
-    """An unplanned look before the campaign was finished, which has a cost."""
+    """An unplanned look at the results before the campaign was finished. It has a cost."""
 
     blocks: int
     level: float

@@ -22,8 +22,8 @@ class PlaceRow(TypedDict):
 
 
 def places(attempts: Sequence[Attempt], events: Iterable[Event]) -> list[PlaceRow]:
-    """Return the machines of the attempts that count, with their latest facts. Empty if all attempts ran on one
-    machine."""
+    """Return the machines of the attempts that count, with the most recent facts about each. Empty if all attempts ran
+    on one machine."""
     facts = machines(events)
     names = sorted({attempt.place for attempt in attempts if attempt.place})
     return [_row(name, attempts, facts) for name in names] if len(names) > 1 else []

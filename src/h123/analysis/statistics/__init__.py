@@ -1,3 +1,4 @@
-"""Provides the tests, intervals, corrections and looks behind every verdict, as pure functions of numbers."""
+"""Provides the statistics behind every verdict, as pure functions of numbers: tests, intervals, corrections, and rules
+for looking at data repeatedly."""
 
 __all__ = ["precision"]

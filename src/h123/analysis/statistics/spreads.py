@@ -1,8 +1,8 @@
 """Reads how much the ratios of the project's own campaigns vary from block to block.
 
-A ratio's spread depends on the network and on how much data a trial moves, because more packets share more of the same
-losses. So a campaign predicts the spread only for trials like its own. Published results contain their spreads;
-docs/results/spread.csv.xz lists the spreads of campaigns that were published before results existed.
+A ratio's spread depends on the network and on how much data a trial moves, so a campaign predicts the spread only for
+trials like its own. Published results contain their spreads; docs/results/spread.csv.xz lists the spreads of campaigns
+that were published before results existed.
 """
 
 import csv

@@ -20,7 +20,7 @@ _PLAIN = {
 
 
 def parse_json(text: bytes | str) -> Any:
-    """Parse `text`. Raises ValueError with a message for people that says what is wrong, and where.
+    """Parse `text`. Raises ValueError with a readable message about what is wrong, and where.
 
     Lone surrogates in strings are refused, and so is NaN, which does not exist in JSON.
     """

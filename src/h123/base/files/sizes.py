@@ -1,5 +1,5 @@
-"""Defines the largest size of each kind of file in bytes. h123 writes no larger files, and refuses to read them,
-because that would take too long."""
+"""Defines the largest size of each kind of file in bytes. h123 neither writes nor reads larger files, because that
+would take too long."""
 
 WRITTEN = 100_000
 """A study, network, manifest, site or schema; many times as large as people write by hand."""

@@ -56,8 +56,8 @@ def marked_packets(sending: Sending) -> Times:
 
 
 def cuts(sending: Sending) -> tuple[Times, NDArray[np.int8]]:
-    """Return the indices of the packets whose loss or mark cut the sender's window, and the number of the cause of
-    each. The loss of a packet that was too large cuts no window."""
+    """Return the indices of the packets whose loss or mark cut the sender's window, and for each of them the number of
+    the cause. The loss of a packet that was too large cuts no window."""
     lost, marked = lost_packets(sending), marked_packets(sending)
     lost = lost[sending.packets["fate"][lost] != capture.TOO_LARGE]
     places = np.concatenate([lost, marked])
@@ -67,8 +67,8 @@ def cuts(sending: Sending) -> tuple[Times, NDArray[np.int8]]:
 
 
 def repair_numbers(packets: Packets) -> NDArray[np.int8]:
-    """Return, for each packet, the number of the cause to which the time until its retransmission counts, if the packet
-    is lost."""
+    """Return, for each packet, the number of a cause. If the packet is lost, the time until its retransmission is
+    attributed to this cause."""
     numbers: NDArray[np.int8] = _REPAIRS[packets["fate"]]
     return numbers
 
@@ -149,12 +149,12 @@ def receive_drops(report: Report) -> int:
 
 
 def attribute_drops(seconds: NDArray[np.float64], drops: int, connection: Connection) -> NDArray[np.float64]:
-    """For the requests of a connection, move time from congestion windows to the cause `drops`. Return the new seconds,
-    an array of the shape (requests, causes).
+    """Move time that was attributed to congestion windows to the cause `drops`, for the requests of a connection.
+    Return the new seconds, an array of the shape (requests, causes).
 
-    The link cannot explain such a window, because it saw the dropped packets arrive. If packets were also lost on the
-    link, the time of a window reduced by losses is moved only in proportion to the drops' share of all losses. TCP has
-    no drops, because it never sends more than its receiver has room for.
+    The link's record does not show these drops, because the link delivered the packets before a full buffer dropped
+    them. If packets were also lost on the link, the time of a window reduced by losses is moved only in proportion to
+    the drops' share of all losses. TCP has no drops, because it never sends more than its receiver has room for.
     """
     if not drops or not connection.quic:
         return seconds

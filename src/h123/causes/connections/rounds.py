@@ -1,7 +1,7 @@
 """Computes a sender's round trips from packets alone, and whether its window grew from one round trip to the next.
 
-A round trip ends when the sender receives the first packet that the other end sent after receiving the round trip's
-first packet, because no earlier packet can answer that one.
+A round trip begins when the sender sends a packet. It ends when the sender receives the first packet that the other end
+sent after receiving that packet.
 """
 
 from dataclasses import dataclass

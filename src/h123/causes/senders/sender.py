@@ -7,14 +7,15 @@ link would have carried more, so there is a reason why the sender did not send:
 - Lost packets have not been sent again yet: the cause is what dropped them.
 - A known limit holds (limits.py): TCP's receive window, flow control of HTTP/2 and QUIC.
 - The sender has no body to send: every request on the connection still waits for its answer, or already has it.
-- Its congestion window had room (room.py), so it did not wait for the window. If it continued without an answer from
-  the other end, it had nothing to send until then. If it sent a small TCP segment as soon as the previous one was
-  acknowledged, the cause is Nagle's algorithm. If it continued when an answer came, the other end's flow control
-  permitted it then. If answers are so frequent that one has always just arrived, and flow control cannot be read, h123
-  cannot tell these causes apart.
-- Otherwise its window is full. If it grows by a quarter per round trip or more and nothing was lost before, the cause
-  is slow start. After a loss or a mark (ECN), it is a window cut by the latest of them. A window that does not grow at
-  all without a loss is a limit (flow control, a send buffer); one that grows slowly is a congestion window.
+- Its congestion window had room (room.py), so it did not wait for the window. If it sent again without receiving a
+  packet from the other end, it had nothing to send until then. If it sent a small TCP segment as soon as the previous
+  one was acknowledged, the cause is Nagle's algorithm. If it sent again when a packet from the other end arrived, that
+  end's flow control permitted it then. If the other end's packets are so frequent that one has always just arrived, and
+  flow control cannot be read, h123 cannot tell these causes apart.
+- Otherwise its window is full. If the window grows by a quarter per round trip or more and nothing was lost before, the
+  cause is slow start. After a loss or a mark (ECN), the cause is that the latest loss or mark cut the window. A window
+  that does not grow at all without a loss is a limit (flow control, a send buffer); one that grows slowly is a
+  congestion window.
 """
 
 from dataclasses import dataclass

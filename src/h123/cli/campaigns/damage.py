@@ -27,7 +27,7 @@ def note_unsaved(folder: "CampaignFolder") -> None:
 
 
 def require_writable(folder: "CampaignFolder", out: Path | None, option: str) -> None:
-    """Raise UserError if a command would write into a folder that is not writable. The message names `option`, which
-    sets a different folder (`out`)."""
+    """Raise UserError if a command would have to write into the campaign's folder, and the folder is not writable. The
+    error recommends `option`, which sets a different place (`out`)."""
     if out is None and not is_writable(folder.path):
         raise UserError(f"{folder.path} cannot be written to", remedy=f"name another place with {option}", status=1)

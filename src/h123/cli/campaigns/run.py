@@ -1,7 +1,7 @@
 """`h123 run`: starts or resumes a campaign, runs it until it is complete, and analyses it.
 
-A campaign is complete when all planned blocks have run, when a look decides the question (`--until-decided`), or when
-the intervals are narrow enough (`--precision`).
+A campaign is complete when all planned blocks have run, when a look at the results decides the question
+(`--until-decided`), or when the intervals are narrow enough (`--precision`).
 """
 
 import datetime as dt

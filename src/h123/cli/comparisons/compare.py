@@ -280,8 +280,8 @@ def command(
     In the lab the server cannot reach anything outside, not even a database. Give --server a script that starts what it
     needs, or start everything yourself and leave out --server.
 
-    Without --server, h123 measures the server that already runs at the address in --url. The clients are in the lab,
-    behind the emulated networks, and a gateway forwards their requests. This changes nothing on the machine.
+    Without --server, h123 measures the server that is already running at the address in --url. The clients are in the
+    lab, behind the emulated networks, and a gateway forwards their requests. This changes nothing on the machine.
 
     Examples:
 

@@ -57,8 +57,8 @@ def command(
 
 @dataclass(frozen=True)
 class MachineCheck:
-    """The result of checking one capability. Nothing can be measured without a capability that is `needed`. The others
-    only make measurements more accurate, or more of them possible."""
+    """The result of checking one capability of the machine. Without a `needed` capability, nothing can be measured.
+    Without one of the others, measurements are less accurate, or some of them are impossible."""
 
     name: str
     ok: bool
