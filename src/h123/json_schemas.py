@@ -1,6 +1,6 @@
 """Generates JSON Schemas for the files that h123 writes: `python -m h123.json_schemas docs/schemas`.
 
-The schemas describe what a reader may rely on, also in files from earlier versions. A file may contain keys that its
+The schemas describe what a reader may rely on, even in files from earlier versions. A file may contain keys that its
 schema does not list. The docstring below a field is its description.
 """
 

@@ -68,7 +68,7 @@ class Certificate:
         return sum(map(_size, x509.load_pem_x509_certificates(self.cert.read_bytes())))
 
     def holds_unix_ns(self) -> int:
-        """Return a time at which the certificate is valid, ns since 1970, in whole seconds. It never changes."""
+        """Return a time at which the certificate is valid, in ns since 1970. It depends only on the certificate."""
         since = _read(self.cert).not_valid_before_utc
         return round((since + _MARGIN).timestamp()) * 10**9
 

@@ -8,8 +8,8 @@ from h123.study import Parameters
 
 
 def seats(p: Parameters, host: str, usable: Sequence[int]) -> list[int]:
-    """Return the processors for a host's programs; empty means any. The client gets the upper half of them, rounded
-    down, because it is alone on its host and has less work than all other programs together."""
+    """Return the processors that a host's programs may use. An empty list means all. With `affinity: apart`, the client
+    gets half of the processors, rounded down, because it has less work than all other programs together."""
     if p.affinity == "shared":
         return []
     half = (len(usable) + 1) // 2

@@ -270,8 +270,8 @@ def _server(p: Parameters, subject: Subject, certificate: Certificate, announced
 
 
 def own_role(own: OwnServer, port: int, protocol: str | None = None) -> Role:
-    """Return the role of a user's own server. It speaks all its protocols in every trial. If it runs elsewhere, return
-    the role of the gateway to the port where it speaks `protocol`."""
+    """Return the role of a user's own server. The server offers all its protocols in every trial. If it runs elsewhere,
+    return the role of a gateway to the port where the server speaks `protocol`."""
     if own.address is not None:
         return _gateway(own.address, own.port_of(protocol, port))
     role = _service(

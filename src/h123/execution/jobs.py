@@ -8,8 +8,8 @@ Without `--jobs`, h123 chooses the number. The rates of the trials' links may ad
 processor, and the trials may use `BUSY_TARGET` of the processors' time. h123 measures this share for each network, and
 assumes `UNKNOWN_SHARE` until the first trial over the network has ended.
 
-The number of lanes falls by one after a trial that waited too long for processors that other trials used (`crowded` in
-the journal). It rises again after `CALM_TRIALS` trials without such waiting.
+If a trial waited too long for processors that other trials used (`crowded` in the journal), one trial fewer may run at
+the same time. After `CALM_TRIALS` trials without such waiting, one more may.
 
 Nothing can disturb trials under the virtual clock, so as many run at the same time as processors and memory allow. They
 never run at the same time as trials under the wall clock, which they would disturb.
@@ -118,9 +118,8 @@ class Jobs:
         return cls.of(plan, requested_jobs, machine.cpus, machine.memory_bytes)
 
     def learn(self, event: AttemptFacts, report: Report) -> None:
-        """Learn from the report of a finished trial. If the trial ran long enough, its processor time counts for its
-        network. If it shared the machine, or could have shared it but found no lane, it shows whether there is room for
-        more."""
+        """Learn from the report of a finished trial: how much processor time trials over its network need, and whether
+        more trials could run at the same time."""
         machine, alone = report.machine, event.get("alone", True)
         if event["parameters"]["clock"] == "virtual":
             return
@@ -145,11 +144,11 @@ class Jobs:
 
     def order(self, blocks: Iterable[Sequence[PlannedTrial]]) -> list[PlannedTrial]:
         """Return the order in which trials start. With one trial at a time, this is the plan's order. With more, the
-        trials that must run alone come first, then block after block, the longest trials first, so that lanes are
-        rarely empty. Compared levels keep the plan's order.
+        trials that must run alone come first, then block after block, the longest trials first, so that the machine is
+        rarely idle. Compared levels keep the plan's order.
 
-        If trials over a plain veth were mixed in, each would have to wait until all lanes are empty. So would each
-        change of clock, which is why trials under the virtual clock come last in their block.
+        If trials over a plain veth were mixed in, each would have to wait until all other trials have ended. So would
+        each change of clock, which is why trials under the virtual clock come last in their block.
         """
         planned = [trial for block in blocks for trial in block]
         if self.most == self.virtual == 1:
@@ -193,8 +192,8 @@ class Jobs:
         self.headroom.widest = max(self.headroom.widest, at_once if at_once > 1 else 0)
 
     def span(self, trials: Iterable[PlannedTrial], seconds: Callable[[PlannedTrial], float]) -> float:
-        """Return how long `trials` take if they start in this order as lanes become free. `seconds` gives the duration
-        of each."""
+        """Return how long `trials` take if they start in this order, each as soon as there is room for it. `seconds`
+        gives the duration of each."""
         now, running = 0.0, list[tuple[float, str, PlannedTrial]]()
         for trial in trials:
             while running and not self._fit([trial, *(other for _, _, other in running)]):

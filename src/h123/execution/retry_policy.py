@@ -76,7 +76,7 @@ def tolerated(margin: float) -> float:
     undisturbed.
 
     It is half the margin of the study. If two trials are off by no more than that, their ratio is off by no more than
-    the margin, so no verdict at the margin rests on what the machine did.
+    the margin.
     """
     return margin / 2
 

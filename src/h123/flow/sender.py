@@ -1,5 +1,5 @@
-"""What a connection's sender could know, by the same rules for TCP and QUIC: its bytes in flight (sent, and neither
-known to have arrived nor sent again), and its round trips."""
+"""Computes what the sender on a connection could know: the bytes in flight (sent, and neither known to have arrived nor
+sent again), and round trips. The rules are the same for TCP and QUIC."""
 
 from collections.abc import Sequence
 
@@ -14,8 +14,8 @@ def bytes_in_flight(connections: Sequence[Connection], way: int, bins: Bins) -> 
     """Return the largest number of bytes in flight in each bin, over all connections. Only the TCP or UDP payload that
     one end sent counts.
 
-    A packet counts from when it reached the link. A packet that arrived counts until the sender received the first
-    packet that the other end sent after its arrival; a lost one counts until its replacement was sent.
+    A packet counts from when it reached the link. If it arrived, it counts until the sender received a packet that the
+    other end sent after that. If it was lost, it counts until its content was sent again.
     """
     changes = [_changes(connection, way) for connection in connections]
     if not changes:
@@ -36,8 +36,8 @@ def _changes(connection: Connection, way: int) -> tuple[Times, Times]:
 
 
 def round_trips(connections: Sequence[Connection], way: int) -> Series:
-    """Return the round trip of each delivered packet with content in one direction: from when it reached the link until
-    its sender received the first packet that the other end sent after its arrival. This includes delayed
+    """Return the round trip of each delivered packet with content in one direction. It lasts from when the packet
+    reached the link until the sender received a packet that the other end sent after the arrival. This includes delayed
     acknowledgements."""
     series_of_each = [_of(connection, way) for connection in connections]
     times = np.concatenate([np.empty(0, np.int64), *(series.times for series in series_of_each)])

@@ -69,7 +69,7 @@ def worst(words: Sequence[Word]) -> Word:
 
 
 def judge(condition: Condition, figures: Sequence[GateFigure], *, unfinished: str | None = None) -> ConditionOutcome:
-    """Judge a condition in the cells that the clock can measure. Without such a cell, the condition is undecided.
+    """Judge a condition in all cells in which requests take time. If there are none, the condition is undecided.
     `unfinished`: why no figure of the campaign can pass yet. Raises UserError if no trial has the figure."""
     if not figures:
         raise UserError(

@@ -105,8 +105,8 @@ def machine_noise(report: Report) -> float:
 
 
 def is_machines_fault(report: Report) -> bool:
-    """Return whether the machine may have made an attempt invalid: stalls can cause every reason for which it is
-    invalid, and the machine did stall."""
+    """Return whether the machine may have made an attempt invalid: it stalled, and all faults of the attempt can result
+    from stalls."""
     codes = {reason["code"] for reason in report.reasons}
     if not codes or not codes <= RUINABLE:
         return False

@@ -114,7 +114,7 @@ class DraftedRequests:
 
     @property
     def families(self) -> Sequence[Family]:
-        """Return a study's usual families, with the cold version of each metric that has one."""
+        """Return the usual families of metrics, with the cold version of each metric that has one."""
         answer, details = OF_REQUESTS
         cold = [of for name in (*answer.metrics, *details.metrics) if (of := METRICS[name].cold)]
         metrics = [of for name in details.metrics for of in ((name, *cold) if name in cold else (name,))]

@@ -18,7 +18,7 @@ _TAIL_BYTES = 2000
 @contextmanager
 def impatience(folder: Path, started: Role, scout: Role, say: Callable[[str], None]) -> Iterator[None]:
     """Report from time to time what the lab waits for, until the role `started` is ready and the lab starts the role
-    `scout`. Their logs are below `folder`."""
+    `scout`. The logs of both roles are below `folder`."""
     finished = threading.Event()
     teller = threading.Thread(target=_report_waiting, args=(finished, folder, started, scout, say), daemon=True)
     teller.start()

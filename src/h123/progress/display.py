@@ -148,7 +148,7 @@ class LineDisplay:
     """A display that prints one line every ten trials or thirty seconds, for logs and pipes.
 
     It prints the first failed attempt with each reason, and counts the others. It also counts disturbed attempts and
-    repeats, which come at the end of a campaign, when no trial is left.
+    repeats.
     """
 
     def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:

@@ -98,8 +98,8 @@ class Numbers:
         return self.values[where & self.valid]
 
     def after(self, other: "Numbers") -> Mask:
-        """Return a mask of rows where both values are known and this one is smaller than `other`. If these values
-        should never be smaller than those of `other`, these rows are out of order."""
+        """Return a mask of the rows in which the value of `other` is larger than this column's value, and both are
+        known."""
         return self.valid & other.valid & (self.values < other.values)
 
 
@@ -221,8 +221,8 @@ class Rows:
         return self._is("error", lambda value: value == ABANDONED)
 
     def ok(self, statuses: Sequence[int]) -> Mask:
-        """Return a mask of the rows without an error and with the required status of their resource. OK means any
-        success."""
+        """Return a mask of the rows without an error and with the required status of their resource. If that status is
+        200, any status from 200 to 299 passes."""
         status = self["status"]
         alike = set(statuses) == {OK}
         statuses_by_row = np.int64(OK) if alike else np.array(statuses)[self._resources(len(statuses) - 1)]

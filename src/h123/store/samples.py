@@ -225,9 +225,9 @@ def _size_fault(rows: Rows, good: Mask, exchange: Exchange) -> str | None:
 
 
 def read_samples(file: Path, statuses: Sequence[int], *, measured: bool = False) -> list[Sample]:
-    """Read the samples of a trial whose resources require these statuses, sorted by their start, or by when they were
-    sent if they started together. An answer with a different status gets the error `status 404`. Raises UserError if a
-    sample lacks a required value."""
+    """Read the samples of a trial in the order of their starts and, if these are equal, of the times at which they were
+    sent. `statuses` are the required statuses of the resources; a different one becomes an error such as `status 404`.
+    Raises UserError if a sample lacks a required value."""
     rows = Rows.read(file, measured=measured)
     samples = rows.samples()
     for number in np.flatnonzero(rows.faultless & ~rows.ok(statuses)).tolist():
@@ -236,8 +236,8 @@ def read_samples(file: Path, statuses: Sequence[int], *, measured: bool = False)
 
 
 def succeeded_sql(statuses: Sequence[int]) -> str:
-    """Return SQL that tests whether a request has no error and has the required status of its resource. OK means any
-    success."""
+    """Return SQL that tests whether a request has no error and has the required status of its resource. If that status
+    is 200, any status from 200 to 299 passes."""
     if set(statuses) == {OK}:
         return f"error = '' AND {SUCCESS_SQL.format(status='status')}"
     required = f"{list(statuses)}[coalesce(resource, 0) + 1]"
@@ -255,7 +255,8 @@ def _reason(code: str, detail: str) -> Reason:
 
 
 def unreadable(file: Path) -> str | None:
-    """Return the reason why a Parquet file cannot contain samples, in words, reading only its end, or None."""
+    """Return in words why a Parquet file cannot contain samples, or None if it can. This reads only the end of the
+    file."""
     try:
         types = read_types(file)
     except (OSError, *DAMAGED):

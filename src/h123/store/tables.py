@@ -50,12 +50,13 @@ def connect(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDB
     """Return a connection with these views:
 
     * `attempts`: one row per attempt (trial, attempt, block, position, place, cell, twin, parameters, link_seed, valid,
-    reasons, disturbed, disturbance, shares, seconds, damage, file, statuses, and `cell_<factor>` for each factor;
-    `cell`, `parameters`, `reasons`, `shares` are JSON; `damage` describes what is wrong with its files, or is null;
-    `file` is the attempt's Parquet file, null if there is none or if there is damage; `statuses` are the required
-    statuses of its workload's resources); * `analysed`: the attempt of each trial that counts (`counting`); *
-    `samples`: all rows of all attempts, with `trial`, `attempt`, and `succeeded` (whether the request had no error, and
-    the status that the workload requires). `tries` is null if requests are not repeated.
+      reasons, disturbed, disturbance, shares, seconds, damage, file, statuses, and `cell_<factor>` for each factor).
+      `cell`, `parameters`, `reasons` and `shares` are JSON. `damage` describes what is wrong with the attempt's files,
+      or is null. `file` is its Parquet file, or null if there is none or if it is damaged. `statuses` are the required
+      statuses of the workload's resources.
+    * `analysed`: the attempt of each trial that counts (`counting`).
+    * `samples`: all rows of all attempts, with `trial`, `attempt`, and `succeeded` (whether the request got the status
+      that the workload requires, without an error). `tries` is null if requests are not repeated.
 
     The folder may come from a stranger. Whatever it contains, the connection can only read its trials, and only write
     into the folder `writes`.

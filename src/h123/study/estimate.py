@@ -6,8 +6,8 @@ The estimate is for planning an afternoon, not for predicting results. It adds t
 * the rate of the link, and of the link between the server and its storage or origin;
 * the throughput of the subjects' processors;
 * the loss-limited rate of the connections in use (Mathis, Semke, Mahdavi, Ott, The macroscopic behavior of the TCP
-  congestion avoidance algorithm, CCR 27(3), 1997), from a connection's first loss on; on average, 1/p packets come
-  before that loss;
+  congestion avoidance algorithm, CCR 27(3), 1997), after a connection's first loss, which comes after 1/p packets on
+  average;
 * one round trip and one serialisation for each request of a user, who sends them one after the other (closed loop);
 * the requested rate (open loop).
 

@@ -87,7 +87,7 @@ class Likeness:
 
 
 def likenesses(plan: Plan, choosing: TransportRoles) -> list[Likeness]:
-    """Return one likeness for each `transport` in the plan's trials."""
+    """Return one result for each value of `transport` in the plan's trials."""
     pairs = list(compared(plan))
     transports = dict.fromkeys(p.transport for pair in pairs for p in pair)
     return [

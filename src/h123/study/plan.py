@@ -7,8 +7,8 @@ library version:
 * a treatment's place in its block is the rank of hash(seed, block, treatment);
 * the link's seed is hash(seed, block, network), so packets have the same fates in all compared trials of a block, under
   both clocks;
-* the place of a deliberately lost packet, and the times at which a block enters cross traffic and recorded links,
-  come from an evenly spread sequence, indexed by the block's number.
+* the place of a deliberately lost packet, and the points of cross traffic and of recorded links at which a block
+  starts, come from an evenly spread sequence, indexed by the block's number.
 
 None of these depends on the number of blocks or on the other trials in a block. So a longer campaign extends a shorter
 one, and a filtered campaign is a part of the whole one, with the same names, seeds and relative order.
@@ -272,9 +272,8 @@ def timeless(parameters: Parameters, networks: Mapping[str, Network]) -> bool:
     """Return whether requests take no time in a trial with these parameters. Networks that are not in `networks` count
     as taking time.
 
-    Under the virtual clock, processing takes no time. If the link takes none either, the measured times are only the
-    few microseconds by which each reading of the clock advances it, so their ratio only shows how often a program reads
-    the clock.
+    Under the virtual clock, processing takes no time. If the link takes none either, each reading of the clock still
+    adds a few microseconds. The ratio of two measured times then only shows how often programs read the clock.
     """
     profiles = [networks.get(name) for name in parameters.networks()]
     return parameters.clock == "virtual" and all(network and not network.takes_time for network in profiles)

@@ -199,8 +199,8 @@ class StudyReader:
         return network.name
 
     def levels(self, factor: str, content: Any) -> dict[str, Level]:
-        """Return the levels of one factor, given as values of the parameter that it is named after, or as named sets of
-        parameters."""
+        """Return the levels of one factor. `content` lists values of the parameter with the factor's name, or gives
+        named sets of parameters."""
         at: list[str | int] = ["factors", factor]
         self.name(factor, "factor", at)
         if isinstance(content, list | dict) and len(content) > MOST_LEVELS:

@@ -45,8 +45,8 @@ def roles_of(subject: Subject, asked: VerifiedRole | None = None) -> list[Verifi
 
 
 def lacking(task: Task) -> set[Part]:
-    """Return the parts that the cache lacks for a subject's present files in a role: checks that failed or that the
-    machine prevented, and measurements that this machine can make but has not."""
+    """Return the parts of a verification that still have to run for a subject's present files in a role: checks that
+    failed or that the machine prevented, and measurements that this machine can make but has not made."""
     subject, role = task
     record = read_record(subject)
     if record is None:
@@ -99,8 +99,8 @@ def verify_each(
 
 
 def measure_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> None:
-    """Measure the constants of each subject and store them in its record. Report if there is no record, or why they
-    cannot be measured.
+    """Measure the constants of each subject and store them in its record. Report subjects that have no record, or whose
+    constants cannot be measured.
 
     Raises UserError if this machine cannot execute trials.
     """
@@ -126,7 +126,8 @@ def profile_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> dict[str, l
 
 
 def path_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> None:
-    """Measure how stacks use ECN and find their path's MTU, report it, and store it in the subjects' records."""
+    """Measure how stacks use ECN and how they adapt to the MTU of a path. Report the results and store them in the
+    subjects' records."""
 
     def measure_one(subject: Subject, role: VerifiedRole) -> bool:
         behaviours = measure_paths(subject, role, pool, steps.move)

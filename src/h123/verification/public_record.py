@@ -69,7 +69,7 @@ def publish(subject: Subject) -> bool:
     """Write the public record from the cache's results for the subject's present files. Returns False if there are
     none.
 
-    If only another machine has made some measurement of the same files, the record keeps it.
+    The record keeps measurements of the same files that were only made on other machines.
     """
     record = read_record(subject)
     if record is None:

@@ -107,7 +107,8 @@ def keep_profile(subject: Subject, role: VerifiedRole, profile: Sequence[Situati
 
 
 def keep_paths(subject: Subject, role: VerifiedRole, paths: Sequence[PathBehaviour]) -> bool:
-    """Replace the behaviour of a role on paths. Returns False if there is no record of the subject's files."""
+    """Replace a role's results on paths that interfere with ECN or drop large packets. Returns False if there is no
+    record of the subject's files."""
     return _keep(subject, role, "paths", paths)
 
 

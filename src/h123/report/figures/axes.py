@@ -84,7 +84,7 @@ def log_ticks(domain: Sequence[float], most: int) -> list[float]:
 
 @dataclass(frozen=True)
 class RowNames:
-    """The names to the left of a picture's rows, all on one axis."""
+    """The axis to the left of a picture, with a name for each row."""
 
     axis: alt.Axis
     width: int

@@ -22,7 +22,7 @@ _GUTTER = 62
 
 
 def completion_figure(visits: Sequence[Mark], factor: str) -> Figure:
-    """Draw a panel for each cell, with two curves for each arm. `visits` come from `median_visits`."""
+    """Draw a panel for each cell, with two curves for each treatment. `visits` come from `median_visits`."""
     cells = by_cell(visits, factor)
     names = [level(name) for name in sorted({visit["cell"][factor] for arms in cells.values() for visit in arms})]
 

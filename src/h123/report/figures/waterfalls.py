@@ -1,4 +1,4 @@
-"""Waterfalls of pages: the median visit of each arm side by side, and the packets that the link lost meanwhile."""
+"""Waterfalls of pages: a panel for the median visit of each treatment, with the packets that the link lost."""
 
 import math
 from collections import Counter
@@ -36,7 +36,8 @@ _BESIDE = (-0.02, -0.008)
 
 
 def waterfalls_figure(visits: Sequence[Mark], factor: str) -> Figure:
-    """Draw a row of panels for each cell; each row shares one axis. `visits` come from `median_visits`."""
+    """Draw a row of panels for each cell. The panels of a row have the same axis. `visits` come from
+    `median_visits`."""
     cells = by_cell(visits, factor)
     carriers = _carriers([visit for arms in cells.values() for visit in arms])
 

@@ -69,9 +69,9 @@ def _written(name: str, kind: str, also: Sequence[str] = (), **fields: str) -> T
 
 
 def find_terms(text: str) -> list[Term]:
-    """Return the terms that a text names: the terms with exactly this name, otherwise those whose names contain the
-    text, otherwise those whose names appear in the text (such as a line of an answer). Case, hyphens and articles make
-    no difference. Raises UserError with suggestions if nothing matches."""
+    """Return the terms with exactly this name. If there are none, return the terms whose names contain the text or,
+    failing that, the terms whose names appear in it (the text may be a line of an answer). Case, hyphens and articles
+    make no difference. Raises UserError with suggestions if nothing matches."""
     wanted = _plain(text)
     names = [(term, _plain(name)) for term in terms() for name in term.names]
     found = [term for term, name in names if name == wanted]

@@ -1,4 +1,4 @@
-"""Describes a comparison in everyday words: as a percentage, or beyond a factor of two as `2.8 times as long`.
+"""Describes a comparison in everyday words: as a percentage or, beyond a factor of two, as `2.8 times as long`.
 
 No-break spaces join numbers that belong together, so that no line ends within an interval.
 """

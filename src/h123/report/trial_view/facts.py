@@ -20,7 +20,7 @@ _LONG_S = 10
 
 
 def rows(arms: Sequence[Arm]) -> list[Row]:
-    """Return the rows of a table with a column for each arm."""
+    """Return the rows of a table with a column for each attempt."""
     lines: list[tuple[str, Callable[[Arm], str]]] = [
         ("trial", _identity),
         ("is", lambda arm: ", ".join(map(level, arm.attempt.cell.values())) + (", twin" if arm.attempt.twin else "")),

@@ -60,7 +60,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Ticks:
-    """Events of an arm that are marked above the lines."""
+    """Events of an attempt that are marked above the lines."""
 
     arm: int
     kind: int

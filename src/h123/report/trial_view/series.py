@@ -1,4 +1,4 @@
-"""The figures over time, each of which shows one quantity for all arms."""
+"""The figures over time, each of which shows one quantity for all attempts."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -46,12 +46,13 @@ _FAR = 4
 
 
 def bins_of(arms: Sequence[Arm]) -> Bins:
-    """Return bins from when the clients began, which is time 0 of every arm, to the end of the longest arm."""
+    """Return bins from time 0, at which each attempt's client began, to the end of the longest attempt."""
     return Bins.covering(0, max(arm.end_ns - arm.begin_ns for arm in arms), MOST)
 
 
 def loss_marks(arms: Sequence[Arm], bins: Bins, ways: Sequence[int] = (DOWN, UP)) -> list[Ticks]:
-    """Return the losses of all arms, grouped by the packets' fate, with a mark for each bin that contains any."""
+    """Return the losses of all attempts, grouped by attempt and by the packets' fate, with a mark for each bin that
+    contains any."""
     marks = []
     for number, arm in enumerate(arms):
         for fate in FATES:
@@ -216,7 +217,7 @@ def main_way(arms: Sequence[Arm]) -> int:
 
 
 def shifted_bins(bins: Bins, arm: Arm) -> Bins:
-    """Return the bins on the arm's own clock."""
+    """Return the bins on the attempt's own clock."""
     return replace(bins, begin=bins.begin + arm.begin_ns)
 
 
@@ -265,7 +266,7 @@ def _same(series: Series, other: Series) -> bool:
 
 
 def shifted(arm: Arm, way: int) -> Packets:
-    """Return the arm's packets in a direction, with times counted from its client's start."""
+    """Return the attempt's packets in a direction, with times counted from the client's start."""
     packets = arm.of_way(way).copy()
     packets["at_ns"] -= arm.begin_ns
     packets["left_ns"][packets["left_ns"] > 0] -= arm.begin_ns
@@ -273,8 +274,8 @@ def shifted(arm: Arm, way: int) -> Packets:
 
 
 def line(arm: Arm, number: int, bins: Bins, values: Numbers) -> Line:
-    """Return a line with a value for each bin, which holds until the next bin. Bins that the arm's record of packets
-    does not cover have no value."""
+    """Return a line with one value for each bin. Bins that the attempt's record of packets does not cover have no
+    value."""
     covered = not arm.left_out or bins.begins + bins.width <= arm.recorded_to - arm.begin_ns
     return Line(arm.name, number, bins.begins / 1e9, np.where(covered, values, np.nan), steps=True)
 

@@ -48,7 +48,7 @@ Parts = dict[str, int]
 
 
 def waterfall_figure(arms: Sequence[Arm]) -> Figure | None:
-    """Draw a panel for each arm, with a common axis. None if no request is known."""
+    """Draw a panel for each attempt, with a common axis. None if no request is known."""
     bars_by_arm = {arm.name: list(_bars(arm)) for arm in arms if arm.requests}
     if not bars_by_arm:
         return None

@@ -1,4 +1,4 @@
-"""Turns rows of other tools' files into samples, according to a schema: the facts of each row's request and trial."""
+"""Turns rows of other tools' files into samples and the labels of their trials, according to a schema."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

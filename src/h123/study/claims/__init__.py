@@ -1,3 +1,3 @@
-"""Reads published claims and printed values, and connects them with the cells of the studies that they are about."""
+"""Reads published claims and printed values, and connects each with the cells of a study."""
 
 __all__ = ["checks"]

@@ -119,7 +119,7 @@ class _LedgerReader:
 
 
 def ledgers_of(study: str | None = None) -> list[Ledger]:
-    """Return the ledgers that come with h123, or only those that campaigns of `study` can decide. Raises UserError."""
+    """Return the ledgers that come with h123, or only those about `study`. Raises UserError."""
     return [load_ledger(path) for path in list_claims() if study is None or _about(path) == study]
 
 

@@ -31,7 +31,8 @@ Figures = dict[str, Figure | Annotated[list[Figure], Field(min_length=2, max_len
 
 
 class LevelFacts(Strict):
-    """The facts about a level that the published work states. A fact is None if it is not stated or has no limit."""
+    """The facts about a level that the published work states. A fact is None if the work does not state it, or states
+    that there is no limit."""
 
     size: Annotated[Size, Field(gt=0)] | None = None
     users: Annotated[StrictInt, Field(ge=1)] | None = None

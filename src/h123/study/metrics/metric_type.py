@@ -118,7 +118,8 @@ class Metric:
 
     @property
     def observation(self) -> str:
-        """The name of the metric whose observation this metric shares in a closed loop, or its own name."""
+        """The name of the metric that is based on the same observation in a closed loop. If there is none, this
+        metric's own name."""
         return self.repeats or self.name
 
     def format(self, value: float | None) -> str:

@@ -207,8 +207,8 @@ class LinkTraffic:
 
 @dataclass(frozen=True)
 class QueueDelay:
-    """The mean time that packets in this direction waited for the rate of the client's link: behind others in its
-    queue, and for their own transmission. A link without a rate has no queue delay."""
+    """The mean time that packets in this direction spent in the queue of the client's link and in transmission. A link
+    without a rate has no queue delay."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs(report=("queue_ns",))
@@ -218,7 +218,7 @@ class QueueDelay:
 @dataclass(frozen=True)
 class PacketShare:
     """The packets in this direction that the client's link marked, or dropped for one reason, as a percentage of those
-    that reached it. No value if there are none."""
+    that reached the link. No value if there was no such packet."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     way: Way

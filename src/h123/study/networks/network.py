@@ -279,7 +279,7 @@ class Network(LinkModel):
         return link
 
     def at_moment(self, moment: float) -> "Network":
-        """Return the network with one start of its cross traffic: the latest for `moment` 0, the earliest for 1."""
+        """Return the network with a fixed start of its cross traffic: the latest for `moment` 0, the earliest for 1."""
         if not self.cross:
             return self
         ahead_ns = self.cross.ahead_ns + round(moment * self.cross.spread_ns)

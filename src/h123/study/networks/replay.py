@@ -11,7 +11,7 @@ _NS_PER_MS = 1_000_000
 
 def replayed(network: Network, moment: float, until_ns: int) -> Network:
     """Return the network with timed changes instead of records, for a trial that lasts at most `until_ns`. Both
-    directions start at the same time in their records: the share `moment` of the longer one."""
+    directions start at the same time in their records. `moment` gives this time as a share of the longer record."""
     if network.records is None or network.up is None or network.down is None:
         return network
     up, down = network.records.up, network.records.down
@@ -24,7 +24,7 @@ def replayed(network: Network, moment: float, until_ns: int) -> Network:
 
 
 def unrolled(network: Network) -> Network:
-    """Return the network with its whole records as changes, for limits that hold wherever a replay starts."""
+    """Return the network with all rows of its records as changes, from the records' beginning."""
     records = network.records
     periods = [record.period_ns for record in (records.up, records.down) if record] if records else []
     return replayed(network, 0.0, max(periods, default=0))

@@ -170,9 +170,9 @@ class Site(Strict):
         """Return the requests of a returning visitor: the document, which every navigation requests again, and
         everything that is not cacheable.
 
-        A cached resource makes no requests. The nearest requested resource above it makes them instead, and the `run`
-        of that resource grows by the runs of the cached resources in between. If there are several such sums, the
-        largest is used.
+        If a cached resource requests others, the nearest resource above it that is not cached requests them instead.
+        The `run` of that resource grows by the runs of the cached resources in between. If there are several such sums,
+        the largest is used.
         """
         by_name = {resource.name: resource for resource in self.resources}
         requested = {

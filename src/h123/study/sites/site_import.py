@@ -129,8 +129,8 @@ class Graph:
         return resources_of_page
 
     def runs(self) -> list[int]:
-        """Return, for each entry, the time in ns from its end to the first request that it is known to have caused, or
-        0 if that request came before the end."""
+        """Return, for each entry, the time in ns from its end to the first request that it is known to have caused. The
+        time is 0 if that request came before the end."""
         least = dict[int, float]()
         for entry, asker, certain in zip(self.entries, self.asker, self.certain, strict=True):
             if asker < 0 or not certain or self.entries[asker].redirect:

@@ -1,8 +1,7 @@
 """Abandons requests, as users do when they close a page or go to a different one.
 
-The requests are drawn from the seed before anything runs. They are counted separately from the others even if they are
-answered in time. If those that were answered counted, only quick answers would be added, and the latency of any
-protocol would look better.
+The requests to abandon are drawn from the seed before anything runs. They are counted separately, even those that are
+answered in time: these are all quick, and would make the latency of any protocol look better.
 """
 
 import random

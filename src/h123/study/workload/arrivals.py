@@ -2,8 +2,8 @@
 
 A schedule depends only on the arrivals, a seed and a number of requests, and a longer schedule begins with the shorter
 one. It is made by rescaling time (Cox and Lewis, The Statistical Analysis of Series of Events, 1966): the i-th request
-is due when the integral of the rate reaches i (constant), or the time of the i-th arrival of a Poisson process with
-rate 1.
+is due when the integral of the rate reaches i (constant arrivals) or the time of the i-th arrival of a Poisson process
+with rate 1 (random arrivals).
 """
 
 import bisect

@@ -211,7 +211,7 @@ class WorkloadKind(ABC):
         return self.load.requests + self.load.warmup
 
     def round_trips(self) -> float:
-        """Return the smallest number of round trips of one user in a closed loop, who sends one request after
+        """Return the smallest number of round trips that all requests of one user take in a closed loop, one after
         another."""
         return self.each()
 

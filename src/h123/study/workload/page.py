@@ -1,5 +1,5 @@
-"""Defines the kind `page`: users who visit a page. A visit loads a document and everything that it requests, each
-resource as soon as it is requested.
+"""Defines the kind `page`: users who visit a page. A visit loads a document, the resources that the document requests,
+the resources that these request, and so on.
 
 docs/contracts/workload.md defines the rules by which a client loads the page. This module computes their consequences
 for plans and checks.

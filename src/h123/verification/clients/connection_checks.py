@@ -1,5 +1,5 @@
-"""Checks which connections a client reports for its requests: the requested number, counted from 0, with users dealt
-round robin."""
+"""Checks the connections that a client reports for its requests: their number, their numbering from 0, and the
+assignment of users to connections in turn."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Measures how a stack uses ECN and finds its path's MTU, from packets alone."""
+"""Measures, from packets alone, how a stack uses ECN and how it adapts to the MTU of a path."""
 
 from h123.verification.paths.findings import PathBehaviour, checks
 from h123.verification.paths.measure import follows_paths, measure_paths

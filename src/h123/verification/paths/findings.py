@@ -1,4 +1,4 @@
-"""Defines what packets show about a sender on paths that change ECN or limit the size of packets."""
+"""Defines what packets show about a sender on paths that interfere with ECN or limit the size of packets."""
 
 from collections.abc import Iterator
 from typing import Final, Literal
@@ -25,7 +25,7 @@ class Payloads(Strict):
 
 
 class Spoilt(Strict):
-    """A transfer over a path that spoils ECN."""
+    """A transfer over a path that interferes with ECN."""
 
     ect: int
     """The number of packets that were sent with ECT."""
@@ -44,7 +44,7 @@ class Reaction(Strict):
 
 
 class Limited(Strict):
-    """A transfer over a path that large packets do not pass."""
+    """A transfer over a path that drops large packets."""
 
     too_large: int
     """The number of packets that exceeded the path's MTU."""
@@ -56,7 +56,7 @@ class Limited(Strict):
 
 
 class PathBehaviour(Strict):
-    """The behaviour of a subject in one role over one protocol. It sends the body, except for `reports`."""
+    """The behaviour of a subject in one role over one protocol. The subject sends the body, except for `reports`."""
 
     role: VerifiedRole
     protocol: str = QUIC
@@ -93,10 +93,11 @@ class PathBehaviour(Strict):
 
 
 def checks(behaviour: PathBehaviour) -> Iterator[tuple[str, Result]]:
-    """Yield a field and its result for each rule of QUIC: `unsupported` if the sender had no opportunity to break it.
+    """Yield a field and a result for each rule of QUIC. The result is `unsupported` if the sender could not break the
+    rule.
 
-    The receiver's counts contradict a sender whose packets were bleached or swapped, so that it must stop using ECN
-    (RFC 9000, section 13.4.2). Marks on all packets do not contradict it, and drops leave no counts.
+    If a path bleaches or swaps the codepoints, the receiver's counts differ from what was sent, so the sender must stop
+    using ECN (RFC 9000, section 13.4.2). There is no such rule for paths that mark or drop all packets.
     """
     rules = {
         "bleach": ("ECN bleached", "stopped"),

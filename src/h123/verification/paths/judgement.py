@@ -1,7 +1,7 @@
 """Reads from a sender's packets how it uses ECN, and what it does when its packets are too large.
 
-`sent` are its packets with payload, in the order of sending. The functions raise NotMeasurable if these do not show
-the value.
+`sent` contains the sender's packets with payload, in the order of sending. The functions raise NotMeasurable if the
+packets do not show the value.
 """
 
 import numpy as np
@@ -51,7 +51,7 @@ def datagrams(sent: Packets) -> Payloads:
 
 
 def spoilt(sent: Packets, complete: bool = True) -> Spoilt:
-    """Return whether a sender goes on using ECN."""
+    """Return how many packets the sender sent with ECT, and when it stopped, if it did."""
     field = sent["ecn"] & CE
     ect = (field == ECT0) | (field == ECT1)
     if not ect.any():
@@ -64,8 +64,8 @@ def spoilt(sent: Packets, complete: bool = True) -> Spoilt:
 
 
 def reaction(sent: Packets, back_ns: int) -> Reaction:
-    """Return how far the bytes in flight fall in the round trip after the first mark. Acknowledgements take
-    `back_ns`."""
+    """Return how far the bytes in flight fall in the round trip after the first mark. `back_ns` is the delay of
+    acknowledgements."""
     marked = sent[(sent["ecn"] & MARKED) > 0]
     if not len(marked):
         raise NotMeasurable("no packet was marked")

@@ -1,4 +1,4 @@
-"""Measures a subject on paths that spoil ECN or that large packets do not pass."""
+"""Measures a subject on paths that interfere with ECN or drop large packets."""
 
 import shutil
 import tempfile
@@ -57,7 +57,7 @@ _ALWAYS, _OF_ECN, _OF_SIZE = ("plain", "reports", "small"), ("bleach", "swap", "
 
 
 def follows_paths(subject: Subject, role: VerifiedRole) -> bool:
-    """Return whether the subject uses QUIC in this role. TCP belongs to the kernel."""
+    """Return whether the subject uses QUIC in this role. Over TCP, only the kernel's behaviour matters."""
     part = subject.server if role == "server" else subject.client
     return part is not None and QUIC in part.protocols
 

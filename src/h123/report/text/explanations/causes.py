@@ -1,4 +1,4 @@
-"""Explains a difference: what both sides spent the time of a request, visit or recovery on, and which parts differ."""
+"""Explains a difference: what both levels spent the time of a request, visit or recovery on, and which parts differ."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from h123.study.metrics.quantity import PageTime, RecoveryTime, RequestTime
 
 
 class PartRow(TypedDict):
-    """A part of both sides' time, or the whole time."""
+    """The time that both levels spent on one cause, or the whole time."""
 
     words: str
     a_seconds: float
@@ -118,7 +118,7 @@ def sums(row: CausesRow) -> str:
 
 
 def blocking_words(row: CausesRow) -> str:
-    """Say how much of the cost of losses is head-of-line blocking. Empty if losses cost neither side much."""
+    """Say how much of the cost of losses is head-of-line blocking. Empty if losses cost neither level much."""
     of = row.get("losses")
     longer = max(row["a_seconds"], row["b_seconds"])
     if not of or max(of["a_seconds"], of["b_seconds"]) < DRAWN * longer:
@@ -149,8 +149,8 @@ def _percent(share: float) -> str:
 
 
 def main_parts(row: CausesRow) -> list[CauseRow]:
-    """Return the main parts of the difference, largest first: those whose interval excludes zero and that are worth
-    mentioning."""
+    """Return the main parts of the difference, largest first, at most three. Each is worth mentioning, and its interval
+    excludes zero."""
     parts = [part for part in row["parts"] if part["difference"]["low"] * part["difference"]["high"] > 0]
     least = _WORTH * max((abs(part["difference"]["seconds"]) for part in parts), default=0.0)
     worth = [part for part in parts if abs(part["difference"]["seconds"]) >= least]

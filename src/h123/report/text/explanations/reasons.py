@@ -17,8 +17,8 @@ _OTHERWISE = "The answer compares medians, which differ the other way."
 
 
 def reason_lines(verdicts: Verdicts) -> list[str]:
-    """Return sentences about the causes of the answer's differences. If there are many, return short sentences about
-    the decided ones only."""
+    """Return sentences about the causes of the answer's differences. If there are many, the sentences are short and
+    leave out undecided differences."""
     comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
     rows = list(reason_rows(causes.cause_rows(verdicts), headline(comparisons), comparisons))
     late = later_lines(comparisons)
@@ -30,7 +30,7 @@ def reason_lines(verdicts: Verdicts) -> list[str]:
 
 
 def later_lines(comparisons: Sequence[JudgedComparison]) -> list[str]:
-    """Say why the first answers of one side begin later: `On far, base takes one more round trip than new until ...`"""
+    """Say why first answers begin later at one level: `On far, base takes one more round trip than new until ...`"""
     return [_later(c, later) for c in comparisons if (later := c.get("later")) and decided(c) and not c["twin"]]
 
 

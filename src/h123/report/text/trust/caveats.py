@@ -1,5 +1,5 @@
-"""Caveats next to the answer: repeated observations, confounded factors, handshakes in processor time, uncertain
-tails."""
+"""Caveats next to the answer: metrics based on the same observation, confounded factors, handshakes in processor time,
+uncertain tails."""
 
 from collections.abc import Sequence
 
@@ -12,8 +12,8 @@ from h123.study import metric
 
 
 def repeated_lines(verdicts: RepeatsPart) -> list[str]:
-    """Return sentences about metrics that repeat an observation. Like the functions below, it returns nothing for a
-    campaign that an earlier version analysed."""
+    """Return sentences about metrics based on the same observation as another metric. Like the functions below, it
+    returns nothing for a campaign that an earlier version analysed."""
     return [_repeated(row) for row in verdicts.get("repeats", [])]
 
 

@@ -1,4 +1,5 @@
-"""Sentences about servers that answer the same request differently, shown before any answer."""
+"""Sentences about servers that answer the same request differently. They are shown first, because such servers do
+different work."""
 
 from collections.abc import Sequence
 
