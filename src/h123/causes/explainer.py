@@ -1,9 +1,9 @@
 """Divides a request's time into causes.
 
 A request passes through these stages: opening a connection (if it needs one), sending, travelling to the server,
-waiting for the answer, receiving the answer, the travel of the answer's last packet, and processing by the client. A
-page's request may first wait for a place on a connection. While a body is sent, the sender's course (sender.py) shows
-what the time was spent on.
+waiting for the answer, receiving the answer, waiting for the answer's last packet to arrive, and processing by the
+client. A page's request may first wait for a place on a connection. While a body is sent, the sender's course
+(sender.py) shows what the time was spent on.
 """
 
 from collections.abc import Sequence

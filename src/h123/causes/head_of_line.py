@@ -1,5 +1,5 @@
-"""Estimates head-of-line blocking: how long data of other requests on a connection had arrived but had to wait behind a
-gap.
+"""Estimates head-of-line blocking: how long data of other requests on a connection had to wait behind a gap, although
+it had arrived.
 
 TCP delivers no byte behind a missing one. While a lost packet has not been resent and later data arrives, all requests
 on the connection wait, whichever of them the lost bytes belong to. Encryption hides which request the lost bytes belong

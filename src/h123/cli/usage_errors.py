@@ -27,8 +27,8 @@ RENAMED_VALUES = {("--congestion", "own"): "default"}
 
 
 class PlainWords(TyperGroup):
-    """A group of commands with h123's own error messages. Typer would show those of pydantic, such as `Value error, 'x'
-    is not one of`."""
+    """A group of commands with h123's own error messages. Without it, Typer would show pydantic's messages, such as
+    `Value error, 'x' is not one of`."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the requested command, and its arguments in this version's spelling."""

@@ -11,7 +11,8 @@ NAME = "gateway.json"
 
 
 class AddedDelay(Shape):
-    """The median round trip to an echo server next to the gateway, through the gateway and without it, in ns."""
+    """The median round trips to an echo server next to the gateway, in ns: once through the gateway, and once without
+    it."""
 
     through_ns: Count
     without_ns: Count

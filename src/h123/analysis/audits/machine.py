@@ -17,8 +17,8 @@ _RECEIVE_BUFFER = "Udp.RcvbufErrors"
 
 
 def client_saturated(attempt: Attempt) -> Finding | None:
-    """Check that the client used less than 0.9 of one processor during its run, or a browser less than 0.9 of all its
-    processors. Applies to the wall clock only."""
+    """Check that the client used less than 0.9 of one processor during its run. For a browser, the limit is 0.9 of all
+    its processors. Applies to the wall clock only."""
     if attempt.virtual:
         return None
     used = [role.cpu.main_ns for role in attempt.report.roles if role.name == "client"]

@@ -33,9 +33,9 @@ def round_trip_floor_ns(link: Ways) -> int:
 def capacity_bits(one_way: Direction, seconds: float) -> float | None:
     """Return the most bits that the direction can deliver in any span of `seconds`, or None if there is no limit.
 
-    For a constant rate, the limit is rate x time, plus the burst of a token bucket. For a trace, it is the fullest
-    window of that length. If the rate changes over time, the largest of these limits counts. A policer allows at most
-    its rate x time plus its burst.
+    For a constant rate, the limit is rate x time, plus the burst of a token bucket. For a trace, it is what the fullest
+    window of that length carries. If the rate changes over time, the largest of these limits counts. A policer allows
+    at most its rate x time plus its burst.
     """
     limits = []
     if one_way.rate is not None:

@@ -26,8 +26,8 @@ _BOUNDLESS = 1e9
 
 
 def times_thousandfold(attempts: Sequence[Attempt], plan: Plan) -> Found:
-    """Check that an imported trial's median time is plausible: below 500 times the shortest under the same conditions,
-    and below 500 times what its link needs for a round trip and the bodies of all users.
+    """Check that an imported trial's median time is plausible. It must be below 500 times the shortest median under the
+    same conditions, and below 500 times what the trial's link needs for a round trip and the bodies of all users.
 
     For h123's own trials, another audit compares the times with the duration of the client's run, which is exact.
     """

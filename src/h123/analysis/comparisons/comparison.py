@@ -131,8 +131,8 @@ def compared(case: Case) -> list[PairedComparison]:
 
 
 def declared(plan: Plan, unknown: Collection[str] = ()) -> Iterator[PairedComparison]:
-    """Yield the comparisons that the plan contains, without values: first those of the cells that give the metrics of
-    the first family, which answers the question. The A/A comparisons come last."""
+    """Yield the comparisons that the plan contains, without values. Cells that provide the metrics of the first family
+    come first, because this family answers the question. The A/A comparisons come last."""
     study, compare = plan.study, plan.study.compare
     metrics = list(dict.fromkeys(metric for family in compare.families for metric in family.metrics))
     pairs = [tuple(part.strip() for part in pair.split("/")) for pair in plan.pairs]

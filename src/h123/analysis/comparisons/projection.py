@@ -121,8 +121,8 @@ def of_question(projected: Sequence[JudgedComparison]) -> list[Projection]:
 
 
 def pairs_needed(log_ratios: Sequence[float], margin: float, levels: Levels) -> int | None:
-    """Return the number of blocks with values at both levels that a verdict needs, including the ones that exist
-    already. None if `LIMIT` is not enough.
+    """Return the number of blocks that a verdict needs, including the ones that exist already. Only blocks with values
+    at both levels count. None if `LIMIT` is not enough.
 
     `log_ratios` must have at least `FEWEST_PAIRS` values.
     """

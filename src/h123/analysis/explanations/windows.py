@@ -1,5 +1,5 @@
-"""Computes how much of the difference between cold requests comes from the initial window, which belongs to the stacks
-rather than to the protocols.
+"""Computes how much of the difference between cold requests comes from the initial window, which is a property of the
+stacks rather than of the protocols.
 
 The computation uses the arithmetic of slow start on the link without loss, with the known initial windows of the
 campaign's senders: the study's setting, Linux's default, or the window that `h123 verify` measured for a QUIC stack.

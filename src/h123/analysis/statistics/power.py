@@ -1,5 +1,5 @@
-"""Simulates the power of a family of comparisons: how likely it is to find true differences of a given size, after its
-correction.
+"""Simulates the power of a family of comparisons: how likely it is, after correction, to find true differences of a
+given size.
 
 The simulation has a fixed seed. It draws independent normal log ratios, with the spread between blocks of each
 comparison, and applies the exact signed-rank test. Each simulated campaign draws which comparisons differ.

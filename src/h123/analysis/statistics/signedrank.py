@@ -4,12 +4,12 @@ equivalence test.
 All four derive from the Walsh averages (d_i + d_j) / 2, i <= j, of n paired differences. Let T be the sum of the ranks
 (1 .. n) of positive differences. Then T of the differences d - c is the number of Walsh averages above c (Tukey 1949).
 So the interval consists of the values of c that the test does not reject, and the interval and the test cannot
-contradict each other. An average equal to c counts against a difference on both sides, so with ties p can be too large
-but never too small. The only assumption is that the differences are symmetric about their centre, which holds if both
-sides are equal.
+contradict each other. An average equal to c counts against a difference in either direction, so with ties p can be too
+large but never too small. The only assumption is that the differences are symmetric about their centre, which holds if
+the two levels are equal.
 
-If one side failed, the difference is infinite and ranks beyond all others. The average of two opposite infinities is
-unknown, and also counts against a difference on both sides.
+If one level failed, the difference is infinite and ranks beyond all others. The average of two opposite infinities is
+unknown, and also counts against a difference in either direction.
 
 Source: Hollander, Wolfe, Chicken, Nonparametric Statistical Methods (2014), chapter 3. The results equal those of R's
 wilcox.test(exact = TRUE, conf.int = TRUE) if no magnitudes are tied.

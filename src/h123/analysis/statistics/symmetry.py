@@ -76,7 +76,7 @@ def _above(d: Floats, bound: Floats, start: Any, end: Any) -> Any:
 
 
 class SignTest:
-    """The sign test for the median of n >= 1 differences. A zero counts against a difference on both sides.
+    """The sign test for the median of n >= 1 differences. A zero counts against a difference in either direction.
 
     Source: Hollander, Wolfe, Chicken (2014), sections 3.4 to 3.6.
     """

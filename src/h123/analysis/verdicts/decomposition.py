@@ -9,8 +9,8 @@ log(a_wall / b_wall) = log(a_virtual / b_virtual) + [log(a_wall / a_virtual) - l
 holds exactly. The total and its two parts are each estimated, tested and corrected like any comparison (verdict.py).
 Each has its own centre and interval, so the centres of the parts may not multiply exactly to the total's.
 
-Over a plain veth there is nothing to split: the link takes no time, and the virtual clock's few microseconds only count
-how often programs read it.
+Over a plain veth there is nothing to split: the link takes no time, and the few microseconds that pass on the
+virtual clock only show how often programs read it.
 """
 
 import itertools

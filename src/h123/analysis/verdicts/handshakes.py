@@ -20,7 +20,7 @@ from h123.study.metrics.quantity import ProcessorTime
 
 
 class HandshakesRow(TypedDict):
-    """The handshakes of a median trial."""
+    """The numbers of handshakes and requests in the median trial of a level."""
 
     cell: Cell
     level: str

@@ -31,7 +31,7 @@ def judge_case(case: Case) -> list[JudgedComparison]:
 
 @once
 def opened(case: Case) -> list[HandshakesRow]:
-    """Return a row for each level whose processor time is compared, with its share of handshakes."""
+    """Return a row for each level whose processor time is compared, with the number of its handshakes."""
     return handshakes(case.attempts, judge_case(case), case.factor)
 
 

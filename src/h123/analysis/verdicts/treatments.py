@@ -80,8 +80,8 @@ def _failed(case: Case, cell: Cell) -> float:
 
 
 def by_pairing(case: Case) -> Iterator[float]:
-    """Yield, for each comparison, how many times as wide its interval would be if its sides were not measured in the
-    same blocks. This is the spread of two independent samples divided by the spread of the pairs."""
+    """Yield, for each comparison, the factor by which its interval would be wider if its two levels were measured in
+    different blocks. This is the spread of two independent samples divided by the spread of the pairs."""
     for comparison in compare(case.trials, case.plan):
         pairs = [pair for pair in comparison.pairs if pair.whole]
         if comparison.twin or len(pairs) < FEWEST:

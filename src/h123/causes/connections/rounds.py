@@ -40,11 +40,11 @@ class Rounds:
 
     @property
     def growth(self) -> NDArray[np.float64]:
-        """The growth in each round trip: the larger of two ratios. The first is the window divided by the largest
-        earlier one in its burst; the second is the next window divided by the largest one up to this round trip. Both
-        are needed, because a body's end cuts the last window of a burst short, and the windows of a limited sender vary
-        slightly. The first window of a burst is also compared with the largest of all earlier ones. The connection's
-        first flight is compared only with the next window."""
+        """The growth in each round trip: the larger of two ratios. The first is this round trip's window divided by the
+        largest earlier window in the same burst. The second is the next window divided by the largest window up to this
+        round trip. Both are needed, because a body's end cuts the last window of a burst short, and the windows of a
+        limited sender vary slightly. The first window of a later burst is compared with the largest window of all
+        earlier bursts. The connection's first flight is compared only with the next window."""
         windows = np.maximum(self.windows, 1).astype(float)
         largest = _largest_so_far(windows, self.begins)
         arrivals, led = np.empty(len(windows)), np.zeros(len(windows))

@@ -1,5 +1,5 @@
-"""Finds the limits of a sender, other than its congestion window, in what can be read: TCP's receive window, flow
-control in the frames of HTTP/2 and QUIC, and the log of a QUIC stack."""
+"""Finds limits of a sender other than its congestion window. Sources are TCP's receive window, flow control in the
+frames of HTTP/2 and QUIC, and the log of a QUIC stack."""
 
 import numpy as np
 

@@ -1,7 +1,7 @@
 """Reads a connection's requests and answers from its frames: the streams of HTTP/2 and QUIC, and their flow control.
 
-A frame is sent when its first packet reaches the link, and read when its last one was delivered. A window takes effect
-when the sender of the data could read the frame that grants it (RFC 9113, 5.2; RFC 9000, 4).
+A frame counts as sent when its first packet reaches the link, and as read when its last packet is delivered. A window
+takes effect when the sender of the data could read the frame that grants it (RFC 9113, 5.2; RFC 9000, 4).
 """
 
 from collections.abc import Iterator, Sequence

@@ -20,7 +20,7 @@ def proofs_of(cast: Cast) -> Proofs:
 
 
 def verification_gate(*, allow_unverified: bool) -> Callable[[Cast], Proofs]:
-    """Return a function that looks up all verifications. It raises UserError if one failed, unless
+    """Return a function that looks up all verifications. It raises UserError if one of them failed, unless
     `allow_unverified`."""
 
     def vouch(cast: Cast) -> Proofs:

@@ -73,8 +73,7 @@ def command(
     a failure. Subjects that you name are installed first if necessary. If the virtual kernel is installed, h123 also
     measures constants of their stacks, such as first flight, window growth and retransmission times. It checks what
     happens to HTTP/3 downloads when the client's port or address changes, and how a stack uses ECN and adapts to the
-    path's MTU.
-    `h123 list subjects NAME` shows the results.
+    path's MTU. `h123 list subjects NAME` shows the results.
 
     h123 runs each named trial twice. Both runs must agree with each other and with the campaign in what the link did
     (packets, bytes, which packets were dropped) and in the times of every sample.
