@@ -37,9 +37,9 @@ def execute(
 ) -> Iterator[PoolEvent]:
     """Run an order, and yield its events until it is done or the machine has failed. Nothing runs afterwards.
 
-    `folder` is empty at first; sealed attempts appear there under the names of their archives. `archives` contains the
-    folders of the order's archives by name; missing certificates of the campaign are created in the one named `tls`.
-    Raises OSError if the disk is full.
+    `folder` is empty at first; sealed attempts appear there under the names of their archives. `archives` maps names to
+    the folders of the order's archives. Missing certificates of the campaign are created in the folder `tls`. Raises
+    OSError if the disk is full.
     """
     try:
         yield from _BlockRun(order, folder, archives, machine, engine).events()

@@ -39,8 +39,8 @@ class Engine(Protocol):
     """
 
     def start(self, folder: Path, roots: Mapping[str, Path]) -> None:
-        """Start executing `folder/trial.json`. Everything that the trial needs is on the machine or in `roots`: `tls`,
-        the certificate's folder, and folders that only some trials have."""
+        """Start executing `folder/trial.json`. Everything that the trial needs is on the machine or in `roots`: the
+        certificate's folder (`tls`), and folders that only some trials have."""
 
     def wait(self) -> Path:
         """Wait for a started trial to end and return its folder, which then contains `report.json`.

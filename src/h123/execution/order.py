@@ -1,7 +1,7 @@
 """A block order: all that a machine needs to run blocks of a campaign, without any paths (docs/contracts/pool.md).
 
-A server of your own is the exception: it is a program on one machine, or an address as that machine sees it. Its order
-runs only there.
+The exception is an order with a server of your own, which is a program on one machine or an address that this machine
+can reach. Such an order runs only there.
 """
 
 from collections.abc import Iterable

@@ -56,8 +56,8 @@ def ranks(n: int, share: float, confidence: float = CONFIDENCE) -> Ranks | None:
 def intervals(
     folder: CampaignFolder, attempts: Mapping[Path, Attempt], share: float
 ) -> dict[Path, tuple[float, float]]:
-    """Return the interval of the quantile of latency, in seconds, for each attempt, by the path of its samples.parquet.
-    A failed request is infinitely slow. Attempts with too few requests are left out."""
+    """Return, for each attempt, the interval of a quantile of latency, in seconds. The keys are the paths of
+    samples.parquet. A failed request is infinitely slow. Attempts with too few requests are left out."""
     alike: dict[tuple[int, str], list[Path]] = defaultdict(list)
     for file, attempt in attempts.items():
         alike[attempt.summary.warm, succeeded_sql(attempt.workload.statuses())].append(file)

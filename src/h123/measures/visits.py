@@ -187,8 +187,8 @@ def events_of(visits: Sequence[Visit], facts: ClientFile | None) -> Iterator[Vis
 
 
 def times_until(event: PageEvent, visits: Sequence[Visit], facts: ClientFile | None) -> list[float]:
-    """Return times from the start of each visit to the event, ns, infinite if it never happened or the visit failed.
-    Empty if the client does not report the event."""
+    """Return the time in ns from the start of each visit to the event. It is infinite if the event never happened or
+    the visit failed. Empty if the client does not report the event."""
     ends = [
         (timings.visit, timings.load if event == "load" else timings.dom_content_loaded)
         for timings in events_of(visits, facts)

@@ -139,7 +139,7 @@ class StudyReader:
                 raise self.document.error(self.place(study, stray[0], first), message)
 
     def check_metrics(self, study: Study, kinds: Collection[str]) -> None:
-        """Check that a study without page visits names no metric of them."""
+        """Check that a study names metrics of page visits only if its workload visits pages."""
         for number, family in enumerate(study.compare.families):
             for index, name in enumerate(family.metrics):
                 if METRICS[name].of_visits:

@@ -3,13 +3,13 @@
 Results are stored in the matrix's folder, so a stopped run can continue, and a run after changes repeats only what has
 changed. The folder contains `journal.jsonl`, `tls/`, `matrix.html`, and the trials that failed in
 `trials/<server>-<client>-<protocol>-<method>/`. The journal's first event is {"event": "matrix", "h123": "matrix/1"}.
-{"event": "run", "version", "machine"} starts a run, and each pairing that both sides declare adds an event `cell`. The
-last event of a pairing counts, as long as both fingerprints match the subjects' present files.
+{"event": "run", "version", "machine"} starts a run, and each pairing that both subjects declare adds an event `cell`.
+The last event of a pairing counts, as long as both fingerprints match the subjects' present files.
 
 A trial is a GET or POST of 100 kB by 3 users, 2 requests each, over a plain veth pair. `pass`: the trial is valid, and
-every request was answered completely over the requested protocol. `unsupported`: one side does not declare the method.
-`fail`: everything else, including a side that exits with 127. A pairing fails if one of its methods fails, and the next
-run tries it again.
+every request was answered completely over the requested protocol. `unsupported`: one of the two subjects does not
+declare the method. `fail`: everything else, including a subject that exits with 127. A pairing fails if one of its
+methods fails, and the next run tries it again.
 """
 
 import shutil
@@ -157,7 +157,7 @@ def pairings(servers: Sequence[str], clients: Sequence[str], protocols: Sequence
 def run_matrix(
     asked: Sequence[Pairing], subjects: Mapping[str, Subject], folder: MatrixFolder, pool: Pool, display: Display
 ) -> None:
-    """Run all pairings that both sides declare and that have no result yet, and repeat those that failed.
+    """Run all pairings that both subjects declare and that have no result yet, and repeat the pairings that failed.
 
     KeyboardInterrupt is raised again after the running trial has ended; finished pairings are kept. The subjects must
     be installed, and so must the origin for proxies.

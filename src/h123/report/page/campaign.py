@@ -29,9 +29,9 @@ def write_report(
 ) -> Path:
     """Write report.html and figures/ from verdicts.json and the campaign's files, and return the page's path.
 
-    `other_campaign` is the folder of a second campaign, which is only read. The page shows its values next to a paper's
-    printed ones. `verdicts` replaces the content of verdicts.json. `out` is a different folder to write to. Raises
-    UserError if the campaign has not been analysed, or if the two campaigns cannot be compared.
+    `other_campaign` is the folder of a second campaign, which is only read. The page shows that campaign's values next
+    to the values printed in a paper. `verdicts` replaces the content of verdicts.json. `out` is a different folder to
+    write to. Raises UserError if the campaign has not been analysed, or if the two campaigns cannot be compared.
     """
     verdicts, out = verdicts or read_verdicts(folder), out or folder.path
     sources = _sources(PageFacts.of(folder, verdicts), verdicts, _printed(folder, verdicts, other_campaign))

@@ -251,8 +251,8 @@ class OpeningCost:
 
 @dataclass(frozen=True)
 class RoundTripRate:
-    """The round trips per minute until connections with a cold request had the first byte of the answer. The round
-    trips are counted on the link, and all of them are divided by the time that they took together."""
+    """The round trips per minute on connections with a cold request, until the first byte of the answer. It is the
+    number of round trips, counted on the link, divided by the time that all of them took together."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = OpeningCost.needs

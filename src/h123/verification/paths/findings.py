@@ -93,8 +93,8 @@ class PathBehaviour(Strict):
 
 
 def checks(behaviour: PathBehaviour) -> Iterator[tuple[str, Result]]:
-    """Yield a field and a result for each rule of QUIC. The result is `unsupported` if the sender could not break the
-    rule.
+    """Yield a field and a result for each rule of QUIC. The result is `unsupported` if the sender had no opportunity to
+    break the rule.
 
     If a path bleaches or swaps the codepoints, the receiver's counts differ from what was sent, so the sender must stop
     using ECN (RFC 9000, section 13.4.2). There is no such rule for paths that mark or drop all packets.

@@ -113,9 +113,9 @@ def _in_flight(of: Transfer) -> int | None:
 
 
 def spread(of: Transfer, situation: Situation) -> float | None:
-    """Return the share of a round trip during which a flight was sent. It is the last flight before flights exceed an
-    eighth of what the link carries in a round trip. Later flights would answer packets that the link itself has spread
-    out."""
+    """Return the share of a round trip during which a flight was sent. The flight is the last one before flights exceed
+    an eighth of what the link carries in a round trip. Later flights would answer packets that the link itself has
+    spread out."""
     little = situation.mbit * 1e6 / 8 * situation.round_trip_ms / 1e3 / 8
     try:
         early = list(takewhile(lambda packet: of.payload(packet) <= little, of.body[:-1]))
