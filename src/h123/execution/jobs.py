@@ -299,7 +299,7 @@ class Running:
 
 @dataclass(eq=False)
 class MachineQueue:
-    """The resources that trials on the same machine share: lanes, jobs and link checks."""
+    """The trials that wait or run on a machine, and what they share: processors and link checks."""
 
     jobs: Jobs
     waiting: deque[PlannedTrial] = field(default_factory=deque)
@@ -315,7 +315,7 @@ class MachineQueue:
         return self.jobs.admits(trial, [running.trial for running in others])
 
     def free_lane(self) -> int:
-        """Return the first lane that no running trial uses."""
+        """Return the smallest number, from 1, that no running trial has as its lane."""
         return min(set(range(1, len(self.running) + 2)) - {running.lane for running in self.running.values()})
 
     def unchecked(self, trial: PlannedTrial) -> bool:

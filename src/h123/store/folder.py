@@ -174,7 +174,7 @@ class CampaignFolder:
 
     @property
     def looks(self) -> list[int]:
-        """The numbers of blocks at which looks are planned. Empty without `--until-decided`."""
+        """The numbers of blocks after which interim analyses are planned. Empty without `--until-decided`."""
         return list(self._content.get("looks", []))
 
     @property

@@ -12,7 +12,8 @@ Data = TypeVar("Data")
 
 
 def common(verdicts: JudgedPart) -> Cell:
-    """Return the factors with the same level in all comparisons; empty if cells would have no names without them."""
+    """Return the factors with the same level in all comparisons. Empty if these are all factors, because cells need
+    names."""
     cells = [c["cell"] for c in verdicts["comparisons"]]
     if not cells:
         return {}

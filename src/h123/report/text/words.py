@@ -114,8 +114,8 @@ def percent(share: float | None) -> str:
 
 
 def confidence_words(attained: float) -> str:
-    """Return the highest customary level that the attained confidence reaches (96.9 % reaches 95 %), or else the
-    attained one."""
+    """Return the highest customary level that the attained confidence reaches (96.9 % reaches 95 %). If there is none,
+    return the attained confidence."""
     return percent(next((usual for usual in _CUSTOMARY_CONFIDENCE if attained >= usual - 1e-9), attained))
 
 

@@ -1,1 +1,1 @@
-"""Facts to know before you trust an answer: failures, looks, disturbances, where trials ran."""
+"""Facts to know before you trust an answer: failures, interim analyses, disturbances, where trials ran."""

@@ -34,7 +34,7 @@ def width_lines(verdicts: Verdicts) -> list[str]:
 
 
 def early_look_lines(verdicts: Verdicts) -> list[str]:
-    """Return a sentence about the cost of this look, if it came before the campaign was finished."""
+    """Return a sentence about the error that an analysis used up because it came before the campaign was finished."""
     early, planned = early_look(verdicts), verdicts["blocks"]["planned"]
     if early is None:
         return []
@@ -47,7 +47,7 @@ def early_look_lines(verdicts: Verdicts) -> list[str]:
 
 
 def look_lines(verdicts: Verdicts) -> list[str]:
-    """Return a sentence for the summary about the looks. Empty if there was only one."""
+    """Return a sentence for the summary about interim analyses. Empty if the campaign was only analysed once."""
     looks = verdicts["looks"]
     if len(looks["blocks"]) < 2 and looks["rule"] != "planned":
         return []
