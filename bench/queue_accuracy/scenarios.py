@@ -56,6 +56,17 @@ class Scenario:
         return packets[:number]
 
     @property
+    def random(self) -> bool:
+        """Whether the discipline draws random numbers."""
+        return self.discipline.split()[0] in ("pie", "fq_pie", "red", "dualpi2", "cake")
+
+    @property
+    def needs_edits(self) -> bool:
+        """Whether the kernel does this only as edited: CBS as a constant rate, an adaptive RED, hashes that collide."""
+        constant = not self.burst and not self.discipline.startswith("cake")
+        return constant or "adaptive" in self.discipline or self.step == FLOWS
+
+    @property
     def unit(self) -> int:
         """The number of bytes of which packet sizes are multiples. With other sizes, Linux's CBS (credit-based shaper)
         would round."""

@@ -1,28 +1,28 @@
-"""The kernel that the link's queues are compared with: its disciplines take their random numbers from the packets."""
+"""The kernels that the link's queues are compared with: one takes its random numbers from the packets, the other is
+unedited."""
 
 from pathlib import Path
 
 from h123.virtual import Configuration
 
-DRAW_AT = 24
-"""Where a packet has its draw, 8 bytes: behind the IP header and the packet's number. 0: the kernel draws."""
-FLOW_AT = 32
-"""Where a packet has what CAKE takes for its hashes, 4 bytes each: its flow's and its hosts'."""
+HOST_AT, FLOW_AT = 12, 20
+"""Where a packet has what CAKE takes for its hashes, 4 bytes each: the sender's address, and the ports."""
+DRAW_AT = 28
+"""Where a packet has its draw, 8 bytes: behind IP header, ports and number. 0: the kernel draws."""
 _DRAW = "(h123_draw ?: get_random_u64())"
 _ENQUEUE = "rc = q->enqueue(skb, q, to_free)"
 _NEXT = (
-    "extern u64 h123_flow;\n\nstatic inline u32 h123_next(void)\n{\n"
+    "static inline u32 h123_next(void)\n{\n\tif (!h123_draw)\n\t\treturn get_random_u32();\n"
     "\th123_draw = h123_draw * 6364136223846793005ULL + 1442695040888963407ULL;\n\treturn h123_draw >> 32;\n}\n\n"
 )
 """A packet's draw is the seed of those that CAKE needs until the next packet comes."""
 _EDITS = (
     ("include/net/pkt_sched.h", "#define PSCHED_SHIFT", "extern u64 h123_draw;\n#define PSCHED_SHIFT"),
-    ("net/core/dev.c", "static int dev_qdisc_enqueue(", "u64 h123_draw, h123_flow;\n\nstatic int dev_qdisc_enqueue("),
+    ("net/core/dev.c", "static int dev_qdisc_enqueue(", "u64 h123_draw;\n\nstatic int dev_qdisc_enqueue("),
     (
         "net/core/dev.c",
         _ENQUEUE,
-        f"h123_draw = skb_headlen(skb) < {DRAW_AT + 8} ? 0 : *(u64 *)(skb->data + {DRAW_AT});\n\t"
-        f"h123_flow = skb_headlen(skb) < {FLOW_AT + 8} ? 0 : *(u64 *)(skb->data + {FLOW_AT});\n\t{_ENQUEUE}",
+        f"h123_draw = skb_headlen(skb) < {DRAW_AT + 8} ? 0 : *(u64 *)(skb->data + {DRAW_AT});\n\t{_ENQUEUE}",
     ),
     ("net/sched/sch_pie.c", "get_random_bytes(&rnd, 8)", f"rnd = {_DRAW}"),
     ("include/net/red.h", "get_random_u32()", f"(u32)({_DRAW} >> 32)"),
@@ -54,8 +54,8 @@ _EDITS = (
     (
         "net/sched/sch_cake.c",
         "skip_hash:\n\tif (flow_override)",
-        "skip_hash:\n\tif (h123_draw) {\n\t\tflow_hash = (u32)h123_flow;\n"
-        "\t\tsrchost_hash = dsthost_hash = h123_flow >> 32;\n\t} else if (flow_override)",
+        f"skip_hash:\n\tif (h123_draw) {{\n\t\tflow_hash = *(u32 *)(skb->data + {FLOW_AT});\n"
+        f"\t\tsrchost_hash = dsthost_hash = *(u32 *)(skb->data + {HOST_AT});\n\t}} else if (flow_override)",
     ),
     # What a packet's memory is depends on who allocated it.
     (
@@ -85,4 +85,6 @@ _EDITS = (
     ("net/sched/sch_red.c", "jiffies + HZ/2", "jiffies + HZ/2 - 1"),
     ("net/sched/sch_red.c", "ctl->flags & TC_RED_ADAPTATIVE", "flags & TC_RED_ADAPTATIVE"),
 )
-WITNESS = Configuration("witness-kernel", Path(__file__).with_name("queues.config"), _EDITS)
+_OPTIONS = Path(__file__).with_name("queues.config")
+WITNESS = Configuration("witness-kernel", _OPTIONS, _EDITS)
+UNEDITED = Configuration("unedited-kernel", _OPTIONS)
