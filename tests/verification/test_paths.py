@@ -63,7 +63,8 @@ def test_a_sender_may_test_again_from_time_to_time() -> None:
         spoilt(sent([NONE] * 200))
     with pytest.raises(NotMeasurable, match="50 packets"):
         spoilt(sent([ECT0] * 50))
-    assert spoilt(sent([ECT0] * 10 + [NONE] * 40)).stopped == 0.009  # a path may stop the rest
+    assert spoilt(sent([ECT0] * 10 + [NONE] * 40)).stopped == 0.009
+    assert spoilt(sent([ECT0] * 20), complete=False).stopped is None
 
 
 @given(st.integers(60, 200), st.floats(0.2, 1))
@@ -118,6 +119,8 @@ def test_nothing_to_check_is_not_passed() -> None:
     assert [result.verdict for _, result in checks(bad)] == ["failed", "unsupported", "failed", "unsupported"]
     cells = path_cells(bad)
     assert (cells["ECN bleached"], cells["all marked"]) == ("fails: goes on", "goes on")
+    at_once = bad.model_copy(update={"bleach": Spoilt(ect=3, stopped=0.0, complete=True)})
+    assert next(checks(at_once))[1].verdict == "passed"
     assert list(checks(bad.model_copy(update={"protocol": "h2"}))) == []
 
 

@@ -109,7 +109,8 @@ def checks(behaviour: PathBehaviour) -> Iterator[tuple[str, Result]]:
         found = getattr(behaviour, field)
         verdict: Verdict = "unsupported"
         if found:
-            verdict = "failed" if getattr(found, proof) in (None, False) else "passed"
+            shown = getattr(found, proof)
+            verdict = "failed" if shown is None or shown is False else "passed"
         detail = "" if found else f"nothing to check: {behaviour.why(field)}"
         kind = {"role": behaviour.role, "protocol": behaviour.protocol, "clock": behaviour.clock}
         yield field, Result.model_validate({**kind, "check": check, "verdict": verdict, "detail": detail})

@@ -57,7 +57,7 @@ def spoilt(sent: Packets, complete: bool = True) -> Spoilt:
     if not ect.any():
         raise NotMeasurable("it sent no packet with ECT")
     goes_on = bool(ect[len(ect) // 2 :].mean() > RARE)
-    if goes_on:
+    if goes_on and complete:
         _enough(sent)
     seconds = round(int(sent["at_ns"][ect][-1] - sent["at_ns"][0]) / 1e9, 3)
     return Spoilt(ect=int(ect.sum()), stopped=None if goes_on else seconds, complete=complete)
