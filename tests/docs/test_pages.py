@@ -45,6 +45,10 @@ def test_a_page_begins_with_what_the_reader_will_be_able_to_do(name: str) -> Non
     assert re.search(promise, first), first
 
 
+def test_the_readme_is_read_in_minutes() -> None:
+    assert len((project_root() / "README.md").read_text("utf-8").split()) <= 900
+
+
 def test_all_pages_together_do_not_grow() -> None:
     pages = [path for path in DOCS.rglob("*.md") if path.name not in GENERATED and _is_counted(path)]
     assert len(pages) > 50

@@ -103,7 +103,7 @@ def test_each_number_says_which_requests_it_is_about(verdicts: dict[str, Any]) -
     one = json.loads(json.dumps(verdicts))
     one["causes"] = [caused(c) for c in one["comparisons"] if c["metric"] == "latency" and not c["twin"]]
     lines = printed(one, print_answer, None, most=40)
-    assert "Differences in the median request time (95 % confidence):" in lines
+    assert "Differences in the median time of warm requests (95 % confidence):" in lines
     assert "Main causes of differences in the mean request time:" in lines
     assert sum(bool(re.search(r" takes 200 ms longer than ", line)) for line in lines) >= 4
 

@@ -16,7 +16,7 @@ from h123.base.terminal.console import with_commands
 from h123.report.brief.caveats import caveat_lines
 from h123.report.brief.findings import cause_lines, cause_title, cold_lines, comparison_lines
 from h123.report.brief.table import answer_table
-from h123.report.text.answer import AnswerTable, answers, no_answer
+from h123.report.text.answer import AnswerTable, answers, cold, no_answer
 from h123.report.text.constant_factors import common, common_line, without
 from h123.report.text.difference import shared_confidence
 from h123.report.text.outcomes import gate_lines
@@ -115,10 +115,13 @@ def print_answer(
 
 def _statistic(verdicts: Verdicts) -> str:
     """Return ` in the median request time` if all differences are about the median request, otherwise an empty string.
-    The heading needs it because causes are about the mean request."""
+    The heading needs it because causes are about the mean request. If the table also shows cold requests, the heading
+    says ` in the median time of warm requests`."""
     asked = [metric(name).of for name in dict.fromkeys(c["metric"] for c in headline(verdicts["comparisons"]))]
     medians = [isinstance(of, RequestTime) and of.share == 0.5 for of in asked]
-    return " in the median request time" if medians and all(medians) else ""
+    if not medians or not all(medians):
+        return ""
+    return " in the median time of warm requests" if cold(verdicts) else " in the median request time"
 
 
 def _width(console: Console) -> int:
