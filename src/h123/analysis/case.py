@@ -54,8 +54,8 @@ class Evidence:
         return connect(self._folder)
 
     def tail_intervals(self, samples: Mapping[Path, Attempt], share: float) -> Mapping[Path, tuple[float, float]]:
-        """Return, for each file of samples, the interval of the quantile `share` of latency
-        (h123.measures.quantiles)."""
+        """Return, for each file of samples, the interval of one quantile of latency (h123.measures.quantiles). `share`:
+        the quantile, such as 0.95."""
         return intervals(self._folder, samples, share)
 
     def damaged_trials(self) -> Mapping[str, str]:

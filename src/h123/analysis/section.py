@@ -13,7 +13,7 @@ Part = TypeVar("Part", bound=Mapping[str, object])
 class Section(Generic[Part]):
     """A part of verdicts.json: a typed dictionary with its keys, and the function that computes it from a case.
 
-    The report registers its text and figures under the same section (docs/guides/section.md).
+    The report registers the text and figures for a section under this same object (docs/guides/section.md).
     """
 
     part: type[Part]

@@ -11,7 +11,8 @@ time."""
 
 @contextmanager
 def few_collections() -> Iterator[None]:
-    """Collect garbage rarely, for work that makes many small objects and keeps most of them."""
+    """Collect garbage only rarely within this context. Use it for work that makes many small objects and keeps most of
+    them."""
     usual = gc.get_threshold()
     gc.set_threshold(_ALLOCATIONS, *usual[1:])
     try:

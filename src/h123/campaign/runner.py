@@ -116,8 +116,8 @@ def _facts(subject: Subject, proofs: Mapping[VerifiedRole, Proof]) -> SubjectFac
 def extend_campaign(
     out: Path, *, blocks: int | None, report: Callable[[str], None], networks: Mapping[str, Network] | None = None
 ) -> Campaign:
-    """Open the campaign in the folder `out` to continue it. `blocks` may be a larger number of blocks. `networks`: the
-    networks as their files define them now. If it is None, the networks that the campaign recorded are used."""
+    """Open the campaign in the folder `out` to continue it. `blocks`: the new number of blocks, or None to keep the
+    number. `networks`: the networks as their files define them now, or None to use those that the campaign recorded."""
     folder = CampaignFolder.open(out)
     if folder.imported:
         raise UserError(
@@ -149,9 +149,9 @@ def run_campaign(
     """Run everything that is not finished yet on the pool's machines, with at most `jobs` trials at once (None: h123
     chooses, see execution/jobs.py), and close the pool.
 
-    `retry`: run trials again that were given up or are still disturbed, without counting their earlier attempts. Call
-    this only while no other process uses the folder (`alone`). On KeyboardInterrupt, or OSError if the disk is full,
-    the function ends all running trials, records them in the journal, and raises the exception again.
+    `retry`: whether trials that were given up or are still disturbed run again, without counting their earlier
+    attempts. Call this only while no other process uses the folder (`alone`). On KeyboardInterrupt, or OSError if the
+    disk is full, the function ends all running trials, records them in the journal, and raises the exception again.
     """
     with display:
         try:

@@ -16,7 +16,7 @@ Linux's."""
 
 
 class WorkloadNeeds(Protocol):
-    """The requirements of a workload for its subjects. study.workload.WorkloadKind implements this protocol."""
+    """What a workload requires of its subjects. study.workload.WorkloadKind implements this protocol."""
 
     @property
     def has_headers(self) -> bool: ...
@@ -45,7 +45,8 @@ class WorkloadNeeds(Protocol):
 
 
 class Demand(Protocol):
-    """The parameters of a trial that the checks of its subjects read. study.Parameters implements this protocol."""
+    """A trial's parameters, as far as the checks of the subjects read them. study.Parameters implements this
+    protocol."""
 
     @property
     def protocol(self) -> str: ...

@@ -40,7 +40,8 @@ class Course:
         return np.cumsum(sums, axis=1)
 
     def between(self, begin: int, end: int) -> Nanoseconds:
-        """Return how many ns each cause took between two times. Time outside the course is unattributed."""
+        """Return how many ns each cause took between two times. Time before the first edge or after the last one is
+        unattributed."""
         durations = np.zeros(len(CAUSES))
         if end <= begin:
             return durations
@@ -50,7 +51,7 @@ class Course:
         return durations
 
     def last(self, cause: Cause, begin: int, end: int) -> int:
-        """Return when the last span of the cause between two times ended, or `begin` if there is none."""
+        """Return the end of the cause's last span between two times, or `begin` if there is no such span."""
         first, after = np.searchsorted(self.edges, [begin, end])
         places = np.flatnonzero(self.numbers[max(int(first) - 1, 0) : int(after)] == NUMBER[cause])
         if not len(places):

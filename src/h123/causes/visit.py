@@ -1,7 +1,7 @@
 """Finds the critical path of a visit to a page: the requests that the end of the visit waited for.
 
 The path leads from the resource that ended last to the resource that requested it, and so on back to the document. The
-times of these resources, and the times between them, add up to the visit.
+times of these resources, and the times between them, add up to the visit's duration.
 """
 
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Defines the command line. Each command has a file, in the package of the noun that it is about
+"""Defines the command line. Each command has a file, in a package for its topic, such as campaigns or networks
 (docs/guides/command.md).
 
 The function of a command imports the code for studies, measurements, analysis and reports only when it runs, because

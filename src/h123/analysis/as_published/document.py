@@ -38,11 +38,12 @@ STRATUM = "method"
 
 
 def as_published(case: Case, sound_rows: Sequence[JudgedComparison]) -> AsPublished:
-    """Apply the paper's own procedure to this campaign, and compare its results with h123's own comparisons
+    """Apply the procedure of the study's paper to this campaign, and compare the outcome with h123's own comparisons
     (`sound_rows`).
 
     The result includes the replications of each treatment, which the paper plots, and the paper's printed values if
-    published/ contains them. It has no throughput if the study has only a placeholder for the size (imported samples).
+    published/ contains them. The result has no throughput if the study has only a placeholder for the size (imported
+    samples).
     """
     plan, unknown = case.plan, case.unknown
     pooled = Pooled(case.evidence, plan.study)

@@ -19,8 +19,8 @@ class Shapiro(TypedDict):
 
 
 class PooledSide(TypedDict):
-    """The paper's figures for one treatment, and the number of independent requests that would give as much information
-    as the pooled ones."""
+    """The figures that the paper computes for one treatment, and the number of independent requests that would give as
+    much information as the pooled ones."""
 
     n: int
     """Requests, pooled over the runs."""

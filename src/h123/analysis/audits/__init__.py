@@ -89,7 +89,7 @@ def audit_campaign(
     plan: Plan,
     rule: Rule,
 ) -> tuple[list[AuditRow], list[AuditCount]]:
-    """Run the audits of the campaign as a whole. The rows of their findings have null as the trial.
+    """Run the audits of the campaign as a whole. In the rows of their findings, `trial` is null.
 
     `more`: audits of the campaign that were made before its comparisons were judged.
     """

@@ -70,8 +70,8 @@ def draws_mixed(attempts: Iterable[Attempt]) -> list[Finding]:
 
 
 def blocks_too_few(comparisons: Sequence[JudgedComparison], rule: Rule) -> list[Finding]:
-    """Check for each family that it has enough blocks for a corrected p below the level that applies to the current
-    look at the data."""
+    """Check that each family has enough blocks to reach a corrected p below the significance level of the current look
+    at the data."""
     findings = []
     for name, members in _families(comparisons).items():
         blocks, size = max(c["blocks"] for c in members), len(members)

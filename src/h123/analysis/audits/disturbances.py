@@ -38,8 +38,8 @@ def unlike_between(
     """Check that two levels have similar shares of disturbed trials. The mean difference of their shares over the
     blocks must be at most half the margin, or no more than chance allows.
 
-    Returns None if no trial of the cell is disturbed, or if too few blocks have both levels. A cell need not set every
-    factor.
+    Returns None if no trial of the cell is disturbed, or if too few blocks have both levels. `cell` need not name a
+    level of every factor.
     """
     compared, limit = study.compare.factor, study.compare.margin / 2
     here = [candidate for candidate in attempts if cell.items() <= candidate.cell.items()]

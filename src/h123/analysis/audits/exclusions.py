@@ -38,7 +38,7 @@ _NAMED = 2
 
 @dataclass(frozen=True)
 class Exclusion:
-    """The kind of reason not to judge a comparison, and the reason in words."""
+    """A reason not to judge a comparison: its kind, and a description."""
 
     kind: str
     why: str

@@ -86,7 +86,8 @@ def of_order(attempts: Sequence[Attempt], plan: Plan) -> list[CampaignAudit]:
 
 
 def order_unrecorded(attempts: Sequence[Attempt]) -> Finding | None:
-    """Check that within each block, trials began in the order of their recorded positions; see `START_SLACK_NS`."""
+    """Check that within each block, trials began in the order of their recorded positions, with a tolerance of
+    `START_SLACK_NS`."""
     if not attempts:
         return None
     wrong = [block for block, trials in _by_block(attempts).items() if not _ascending(trials)]

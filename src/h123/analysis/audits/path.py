@@ -25,17 +25,17 @@ def direction(link: Ways, name: str) -> Direction:
 
 
 def round_trip_floor_ns(link: Ways) -> int:
-    """Return the shortest round trip that the link allows, in ns: the minimum delays of both directions, over all timed
-    changes."""
+    """Return the shortest round trip that the link allows, in ns: the sum of the minimum delays of both directions,
+    over all timed changes."""
     return sum(_least_delay_ns(direction(link, name)) for name in ("up", "down"))
 
 
 def capacity_bits(one_way: Direction, seconds: float) -> float | None:
     """Return the most bits that the direction can deliver in any span of `seconds`, or None if there is no limit.
 
-    For a constant rate, the limit is rate x time, plus the burst of a token bucket. For a trace, it is what the fullest
-    window of that length carries. If the rate changes over time, the largest of these limits counts. A policer allows
-    at most its rate x time plus its burst.
+    For a constant rate, the limit is rate x time, plus the burst of a token bucket. For a trace, the limit is what the
+    fullest window of that length carries. If the rate changes over time, the limit is that of the highest rate. A
+    policer allows at most its rate x time plus its burst.
     """
     limits = []
     if one_way.rate is not None:

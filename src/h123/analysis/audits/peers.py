@@ -110,7 +110,7 @@ def _began_ns(attempt: Attempt) -> int | None:
 
 def tls_unlike(attempts: Sequence[Attempt], plan: Plan) -> Found:
     """Check that two compared levels in a cell use the same TLS version, and that both or neither of them resume
-    sessions. Applies if this is known and the study does not ask for a difference."""
+    sessions. Applies if clients report their TLS connections, and the study does not ask for a difference."""
     return _of_pairs(attempts, plan, _unlike)
 
 

@@ -1,10 +1,10 @@
 """Detects answers of different sizes. A smaller answer is less work, so a shorter time does not show that a level is
 faster.
 
-Only requests for which the study states no size are compared; otherwise a request with a different size fails. If the
-sizes are constant at both levels, they must be equal. If they vary, they count as different in two cases. In the first
-case, every trial of one level has a larger mean than every trial of the other, by more than `TOLERATED`. In the second
-case, only one of the levels has empty answers.
+Only requests for which the study states no size are compared. If it states a size, an answer of a different size fails
+its request. If the sizes are constant at both levels, they must be equal. If they vary, they count as different in two
+cases. In the first case, every trial of one level has a larger mean than every trial of the other, by more than
+`TOLERATED`. In the second case, only one of the levels has empty answers.
 """
 
 from collections import defaultdict
@@ -103,7 +103,7 @@ class Answers:
 
     def between(self, cell: Cell, a: str, b: str) -> AnswersRow | None:
         """Return the request whose answers differ most between two levels. None if the answers are alike, or if the
-        levels make different requests on purpose. A cell need not set every factor."""
+        levels make different requests on purpose. `cell` need not name a level of every factor."""
         if a == b or not self._same_requests(cell, a, b):
             return None
         difference = most_unlike(*(self.of({**cell, self._factor: level}) for level in (a, b)))
@@ -126,7 +126,7 @@ class Answers:
         return request_parameters == right
 
     def of(self, cell: Cell) -> Mapping[int, Sent]:
-        """Return a treatment's answers, by request. A cell need not set every factor."""
+        """Return a treatment's answers, by request. `cell` need not name a level of every factor."""
         attempts = [
             attempt for key, had in self._attempts.items() if cell.items() <= dict(key).items() for attempt in had
         ]

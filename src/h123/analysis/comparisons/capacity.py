@@ -133,7 +133,7 @@ class LoadSteps:
 
 
 def steps_of(plan: Plan) -> LoadSteps | None:
-    """Return the steps of the first factor that has enough of them in the plan. None if no factor has."""
+    """Return the steps of the first factor that has enough of them in the plan. None if there is no such factor."""
     for factor, levels in plan.study.factors.items():
         planned = {trial.cell[factor] for trial in plan.trials()}
         rates = {

@@ -35,12 +35,12 @@ class Pair:
 
     @property
     def log_ratio(self) -> float:
-        """The value of log(a / b). It is infinite if one side failed."""
+        """The value of log(a / b). It is infinite if one level failed."""
         return _log(self.a) - _log(self.b)
 
     @property
     def whole(self) -> bool:
-        """Whether both sides have a value."""
+        """Whether both levels have a value."""
         return math.isfinite(self.log_ratio)
 
 
@@ -68,8 +68,8 @@ class PairedComparison:
 
     @property
     def failed(self) -> dict[str, list[int]]:
-        """For each side, `a` and `b`, the blocks in which only that side failed. These blocks are among the pairs, with
-        the worst value for that side."""
+        """For each level, `a` and `b`, the blocks in which only that level failed. These blocks are among the pairs,
+        with the worst value for that level."""
         worst = METRICS[self.metric].worst
         return {
             "a": [pair.block for pair in self.pairs if pair.a == worst],

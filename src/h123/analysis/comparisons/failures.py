@@ -73,8 +73,8 @@ class Shares:
         return any(self._shares.values())
 
     def pairs(self, cell: Cell, a: str, b: str) -> list[tuple[float, float]]:
-        """Return both levels' shares in each block. If the cell does not set every factor, a share is the mean over the
-        other factors' levels."""
+        """Return both levels' shares in each block. If `cell` does not name a level of every factor, a share is the
+        mean over the other factors' levels."""
         first, second = (self._of({**cell, self._compared: level}) for level in (a, b))
         return [(first[block], second[block]) for block in sorted(first) if block in second]
 

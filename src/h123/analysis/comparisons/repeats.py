@@ -1,9 +1,9 @@
 """Finds metrics that repeat an observation: in a closed loop, goodput is the inverse of latency.
 
 Each user waits for the previous answer before the next request, so a trial's rate is users x size / mean latency, and
-only the latencies determine it (Little, Oper. Res. 9, 1961). The metric that the study names first decides, and the
-report shows the second metric next to it. Families, the count of A/A pairs and interactions leave out the second
-metric. The second metric is called different or equivalent only if the first one is.
+only the latencies determine it (Little, Oper. Res. 9, 1961). The verdict comes from the metric that the study names
+first. The report shows the second metric next to it. Families, the count of A/A pairs and interactions leave out the
+second metric. The second metric is called different or equivalent only if the first one is.
 """
 
 from collections.abc import Iterable, Sequence

@@ -28,7 +28,7 @@ class Withheld(TypedDict):
 
 
 class Later(TypedDict):
-    """The reason why the first answers of one side, a or b, begin later than the other side's."""
+    """The reason why the first answers of one level, a or b, begin later than those of the other level."""
 
     side: Literal["a", "b"]
     round_trips: int

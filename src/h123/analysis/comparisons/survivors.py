@@ -1,4 +1,5 @@
-"""Detects requests that may be missing from an imported file. If failed requests leave no row, only fast ones remain.
+"""Detects requests that may be missing from an imported file. If failed requests leave no row, the file shows only the
+successful ones.
 
 Runs with a fixed number of requests have that number of rows in most blocks, and never more. Missing rows count as
 missing requests, and so does a level that a block lacks completely. Runs with a fixed duration have no such number:

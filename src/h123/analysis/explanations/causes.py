@@ -140,8 +140,8 @@ def _explainable_comparisons(comparisons: Sequence[JudgedComparison]) -> Iterato
 
 
 def explained_phase(metric: str) -> str | None:
-    """Return the phase under which a trial explains the time that a metric measures. None for a metric that is not
-    divided into causes."""
+    """Return which part of a trial's explanation divides the time that a metric measures into causes: a phase of
+    requests, the visits or the recoveries. None for a metric that is not divided into causes."""
     match METRICS[metric].of:
         case RequestTime(phase, "end_ns"):
             return phase
@@ -195,7 +195,8 @@ class TrialExplanations:
 
 
 def means(trial: ExplainedTrial) -> dict[str, Means]:
-    """Return the mean time that requests spent on each cause, for each phase of a trial and for its visits."""
+    """Return the mean time per cause of the requests in each phase of a trial, and the time per cause of its median
+    visit and recovery."""
     phases, near = np.array(trial.phases), trial.sums_up
     of = {phase: phases == phase for phase in dict.fromkeys(trial.phases)}
     by_phase = {

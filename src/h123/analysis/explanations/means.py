@@ -41,7 +41,8 @@ _EXPLAINING = (
 
 
 class Means(Strict):
-    """The means over the requests of one phase of a trial, or its median visit."""
+    """The mean time per cause of the requests in one phase of a trial, or the time per cause of the trial's median
+    visit or recovery."""
 
     seconds: tuple[float, ...]
     """Seconds of each cause, in the order of CAUSES."""
@@ -80,7 +81,7 @@ class StoredMeans:
         return self._used[seal]
 
     def keep(self) -> None:
-        """Write the means in use, if some of them are new. Failures to write the cache are ignored."""
+        """Write the cache if it lacks means that were used. Failures to write it are ignored."""
         if self._used.keys() <= self._stored.keys():
             return
         file = _File(code=code(), attempts=self._stored | self._used)

@@ -21,8 +21,8 @@ class Deviations:
 
 def spread(groups: Groups) -> Deviations | None:
     """Return the standard deviations between machines and within one machine, by the method of moments for a one-way
-    analysis of variance with unequal groups. None if no machine has two blocks, because then the two cannot be
-    separated.
+    analysis of variance with unequal groups. None if no machine has two blocks, because then the two deviations cannot
+    be separated.
 
     Source: Searle, Casella, McCulloch, Variance Components (1992), section 3.6 (Henderson's method I).
     """
@@ -38,5 +38,5 @@ def spread(groups: Groups) -> Deviations | None:
 
 
 def within_squares(groups: Groups) -> float:
-    """Return the sum of squared distances from each machine's own mean."""
+    """Return the sum of the squared distances of all values from their machine's mean."""
     return sum((value - fmean(values)) ** 2 for values in groups.values() if values for value in values)

@@ -1,4 +1,4 @@
-"""Reports files that servers and clients wrote outside their folders. These files disappeared with the lab."""
+"""Reports files that servers and clients wrote outside their folders. Such files are lost when the trial ends."""
 
 from collections.abc import Sequence
 from typing import NotRequired
@@ -11,7 +11,7 @@ from h123.measures import Attempt
 
 
 class DiscardedRow(TypedDict):
-    """The files that trials of one server wrote outside their folders. These files disappeared with the lab."""
+    """The files that trials of one server wrote outside their folders. Such files are lost when the trial ends."""
 
     server: str
     trials: int

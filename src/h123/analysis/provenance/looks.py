@@ -35,7 +35,7 @@ def next_look(verdicts: LooksAndVerdicts, *, undecided: bool | None = None) -> i
 
 
 class EarlyLook(NamedTuple):
-    """An unplanned look at the results before the campaign was finished. It has a cost."""
+    """An unplanned look at the results before the campaign was finished. It makes later verdicts harder to reach."""
 
     blocks: int
     level: float
@@ -50,8 +50,8 @@ class LooksAndOutlook(LooksPart, BlocksPart, OutlookPart):
 
 
 def early_look(verdicts: LooksAndOutlook) -> EarlyLook | None:
-    """Return the current look if it is early, otherwise None. A look with too few blocks to find anything has no
-    cost."""
+    """Return the current look if it is early, otherwise None. A look with too few blocks to find anything does not
+    count as early."""
     looks, blocks = verdicts["looks"], verdicts["looks"]["blocks"][-1]
     early = verdicts["projection"]["waiting"] and FEWEST <= blocks < verdicts["blocks"]["planned"]
     if not early or looks["rule"] == FIXED:

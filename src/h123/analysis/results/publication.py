@@ -1,5 +1,5 @@
-"""Publishes a finished campaign as a result. Defines the requirements, and which parts of the verdicts the result
-keeps."""
+"""Publishes a finished campaign as a result. Defines the requirements for publication, and which parts of the verdicts
+the result keeps."""
 
 import hashlib
 import json
@@ -33,9 +33,11 @@ Page = Callable[[CampaignFolder, Verdicts], Mapping[str, object]]
 
 
 def publish_result(folder: CampaignFolder, name: str, page: Page, into: Path = RESULTS) -> PublishedResult:
-    """Write the campaign's result. `page` collects what its page needs in addition to the verdicts (h123.report).
+    """Write the campaign's result. `page` collects what the result's page needs in addition to the verdicts
+    (h123.report).
 
-    Raises UserError if the campaign is not finished, differs from its seals, or was analysed by a different program.
+    Raises UserError if the campaign is not finished, differs from its seals, or has other verdicts than this version of
+    h123 computes.
     """
     with few_collections():
         verdicts = read_verdicts(folder)

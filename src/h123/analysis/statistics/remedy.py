@@ -27,8 +27,8 @@ class Remedy:
     def enough(self, needed: int, have: int) -> str | None:
         """Return advice on how to get from `have` to `needed` blocks with values, or None if no step is known to help.
 
-        The advised number of blocks is always larger than the planned one: `--blocks 6` adds nothing to a campaign of
-        6.
+        The advised number of blocks is always larger than the planned number: `--blocks 6` adds nothing to a campaign
+        of 6 blocks.
         """
         if self.imported:
             return f"measure and import {needed} blocks"
@@ -55,8 +55,8 @@ class Remedy:
 def remedy(
     plan: Plan, events: Iterable[Event], *, imported: bool, shard: bool = False, damaged: Container[str] = ()
 ) -> Remedy:
-    """Return the remedy of a campaign with this plan and journal. `damaged`: trials that are missing from `events`
-    because their files are damaged."""
+    """Return how to obtain the trials or blocks that a campaign with this plan and journal lacks. `damaged`: trials
+    that are missing from `events` because their files are damaged."""
     if imported:
         return Remedy(len(plan.blocks), imported=True)
     by_trial: dict[str, list[TrialEvent]] = {trial.id: [] for trial in plan.trials()}

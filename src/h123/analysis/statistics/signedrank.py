@@ -1,5 +1,5 @@
-"""Implements Wilcoxon's signed-rank statistic, which serves for the estimate, its interval, the test and the
-equivalence test.
+"""Implements Wilcoxon's signed-rank statistic, which gives the estimate, its interval, the test and the equivalence
+test.
 
 All four derive from the Walsh averages (d_i + d_j) / 2, i <= j, of n paired differences. Let T be the sum of the ranks
 (1 .. n) of positive differences. Then T of the differences d - c is the number of Walsh averages above c (Tukey 1949).

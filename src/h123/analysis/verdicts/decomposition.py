@@ -7,7 +7,7 @@ more the machine's work slows `a` than `b`. Within a block, whose four trials sh
 log(a_wall / b_wall) = log(a_virtual / b_virtual) + [log(a_wall / a_virtual) - log(b_wall / b_virtual)]
 
 holds exactly. The total and its two parts are each estimated, tested and corrected like any comparison (verdict.py).
-Each has its own centre and interval, so the centres of the parts may not multiply exactly to the total's.
+Each has its own centre and interval, so the product of the parts' centres may differ slightly from the total's centre.
 
 Over a plain veth there is nothing to split: the link takes no time, and the few microseconds that pass on the
 virtual clock only show how often programs read it.

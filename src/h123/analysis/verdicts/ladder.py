@@ -1,11 +1,12 @@
 """Computes ladders: comparisons from one level to another in steps that each change one thing. The ratio of the whole
 is the product of the steps' ratios.
 
-Within a block, the ratios of neighbours multiply exactly to the ratio of the ends, and so do geometric means over the
-same blocks: these means are the factors. Each factor has Student's 95 % interval of the logarithms (Student 1908),
-uncorrected. The verdict on a step is the verdict on its comparison (verdict.py). Single blocks cannot move the centre
-of a comparison, so the centres multiply only approximately. If a factor and its centre differ much, a few blocks differ
-from the others; only the factor fully includes those blocks.
+Within a block, the product of the ratios of neighbours is exactly the ratio of the ends. The same holds for geometric
+means over the same blocks: these means are the factors. Each factor has Student's 95 % interval of the logarithms
+(Student 1908), uncorrected. The verdict on a step is the verdict on its comparison (verdict.py). Single blocks cannot
+move the centre of a comparison, so the product of the steps' centres is only approximately the centre of the whole. If
+a factor differs greatly from the centre of its comparison, a few blocks are outliers, and only the factor gives them
+full weight.
 """
 
 import math

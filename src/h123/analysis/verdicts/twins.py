@@ -1,10 +1,10 @@
 """Counts how often A/A pairs, which compare a treatment with itself, differ, and how often they should differ by
 chance.
 
-The metrics of one trial are correlated, so chance tends to reject several of its comparisons at once or none, and the
-number of rejections is not binomial. The band for this number follows from the null hypothesis: in each block of each
-cell, chance decides whether the two runs are swapped, for all metrics together (Westfall and Young, Resampling-Based
-Multiple Testing, 1993).
+The metrics of one trial are correlated, so several comparisons tend to be rejected together, and the number of
+rejections is not binomial. The band for this number follows from the null hypothesis: in each block of each cell,
+chance decides whether the two runs are swapped, for all metrics together (Westfall and Young, Resampling-Based Multiple
+Testing, 1993).
 """
 
 from collections import defaultdict

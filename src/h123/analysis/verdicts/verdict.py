@@ -1,5 +1,5 @@
 """Judges comparisons: turns paired values into an estimate, p values that are corrected within families, and one of
-four words.
+four verdicts.
 
 A comparison with an exclusion (exclusions.py) is not judged, but keeps its place in its family.
 """

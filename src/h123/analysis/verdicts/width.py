@@ -75,7 +75,7 @@ def width_progress(
 
 def next_blocks(progress: WidthProgress, now: int, at_most: int | None) -> int | None:
     """Return the number of blocks at which the campaign is next checked. None if the campaign ends because its
-    intervals are narrow enough, or if nothing practical helps.
+    intervals are narrow enough, or if no practical number of blocks would be enough.
 
     With `at_most`, the campaign continues up to that many blocks even if they will not suffice.
     """

@@ -87,7 +87,7 @@ def run_logged(
     env: Mapping[str, str],
     meanwhile: Callable[[], None] = lambda: None,
 ) -> None:
-    """Run a step of a build and append its output to `log`. If the step fails, raises UserError with its purpose
+    """Run a step of a build and append its output to `log`. If the step fails, raises UserError with the step's purpose
     (`what`) and the end of the output. `env` is added to the environment; `meanwhile` is called about twice a
     second."""
     with open(log, "a", encoding="utf-8", opener=open_below) as output, _group_that_ends_with_us() as group:

@@ -1,7 +1,7 @@
 """Writes a result to a file that the user names, completely or not at all. Replaces only regular files, and only on
 request.
 
-If the name is a terminal, another device or a pipe (`/dev/stdout`, `/dev/null`), h123 writes the text into it.
+If the name refers to a terminal, another device or a pipe (`/dev/stdout`, `/dev/null`), h123 writes the text into it.
 """
 
 import os
@@ -82,7 +82,7 @@ def _write_into(path: Path, text: str) -> None:
 
 
 def check_place(path: Path) -> None:
-    """Raise UserError if the folder `path` cannot be made or written to. The attempt leaves nothing behind."""
+    """Raise UserError if the folder `path` cannot be made or written to. The check leaves nothing behind."""
     nearest = next(place for place in (path.absolute(), *path.absolute().parents) if os.path.lexists(place))
     if not nearest.is_dir():
         raise UserError(

@@ -50,8 +50,8 @@ class RunBlock:
         return all(trial.parameters.clock == "virtual" for trial in self.trials)
 
     def marks(self) -> list[tuple[object, ...]]:
-        """Return keys for the events of the block. Two runs of the block have different keys, and a copy of a run has
-        the same ones."""
+        """Return keys for the events of the block. Two runs of the block have different keys; a copy of a run has the
+        keys of the original."""
         return [_mark(event) for event in self.history]
 
 

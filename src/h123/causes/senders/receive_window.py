@@ -12,9 +12,9 @@ def full_window(sending: Sending, answers: Sending) -> Spans:
     """Return the spans during which the window was full, by the sender's clock. Empty if the record lacks the
     handshake, which defines the scale of windows.
 
-    A span begins with a packet after which no full packet had room. It ends with the next packet. It ends earlier if an
-    acknowledgement makes room for half of the window, or for a full packet if that is more: until then, a sender waits,
-    to avoid small packets (RFC 9293, 3.8.6.2.1).
+    A span begins with a packet after which the window has no room for a full packet. It ends with the next packet. It
+    ends earlier if an acknowledgement makes room for half of the window, or for a full packet if that is more: until
+    then, a sender waits, to avoid small packets (RFC 9293, 3.8.6.2.1).
     """
     scale, places = _scale(sending, answers), np.flatnonzero(sending.speaks)
     acknowledgements = answers.arrivals[(answers.packets["flags"][answers.arrivals] & _ACK) > 0]

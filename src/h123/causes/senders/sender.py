@@ -10,9 +10,9 @@ link would have carried more, so there is a reason why the sender did not send:
 - Its congestion window had room (room.py), so it did not wait for the window. If it sent again without receiving a
   packet from the other end, it had nothing to send until then. If it sent a small TCP segment as soon as the previous
   one was acknowledged, the cause is Nagle's algorithm. If it sent again when a packet from the other end arrived, that
-  end's flow control permitted it then. If the other end's packets are so frequent that one has always just arrived, and
-  flow control cannot be read, h123 cannot tell these causes apart.
-- Otherwise its window is full. If the window grows by a quarter per round trip or more and nothing was lost before, the
+  end's flow control had stopped it until then. If the other end's packets are so frequent that one has always just
+  arrived, and flow control cannot be read, h123 cannot tell these causes apart.
+- Otherwise a window is full. If the window grows by a quarter per round trip or more and nothing was lost before, the
   cause is slow start. After a loss or a mark (ECN), the cause is that the latest loss or mark cut the window. A window
   that does not grow at all without a loss is a limit (flow control, a send buffer); one that grows slowly is a
   congestion window.

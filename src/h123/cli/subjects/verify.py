@@ -78,7 +78,7 @@ def command(
     h123 runs each named trial twice. Both runs must agree with each other and with the campaign in what the link did
     (packets, bytes, which packets were dropped) and in the times of every sample.
 
-    The exit status is 1 if anything fails or does not repeat.
+    The exit status is 1 if a check fails, or if a trial does not repeat exactly.
 
     Examples:
 
