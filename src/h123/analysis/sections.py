@@ -1,8 +1,8 @@
 """Lists the sections of verdicts.json, and reads the file (docs/contracts/verdicts.md).
 
-A section's module contains its rows, their key, and the function that computes them from a case. A new section needs a
-module, a line in `SECTIONS`, and its part as a base of `Verdicts`. Rows are dictionaries, because a large campaign has
-tens of thousands of them. Keys that earlier versions did not write are optional.
+A section's module contains its rows, their key, and the function that computes them from a case. To add a section, see
+docs/guides/section.md. Rows are dictionaries, because a large campaign has tens of thousands of them. Keys that earlier
+versions did not write are optional.
 """
 
 from collections.abc import Sequence

@@ -1,5 +1,5 @@
 """Spreads equal work over one process per processor. Threads would not help, because they take turns at one
-interpreter, which is the bottleneck when thousands of small files are read."""
+interpreter."""
 
 import ctypes
 import math

@@ -1,4 +1,7 @@
-"""Builds a subject's command lines, with its congestion controllers and its settings."""
+"""Builds a subject's command lines, with its congestion controllers and its settings.
+
+`placeholders` are those in docs/contracts/subject.md, without `prefix`.
+"""
 
 from h123.base.errors import UserError
 from h123.base.roots import mounted
@@ -13,37 +16,37 @@ RoleManifest = Server | Client | Backend | Origin | Probe | Scout | Spoiler
 
 
 def server_command(subject: Subject, **placeholders: object) -> list[str]:
-    """Return the server's command line. `placeholders` are those in docs/contracts/subject.md, without `prefix`."""
+    """Return the server's command line."""
     return _fill(manifest_of(subject, "server").command, subject, placeholders)
 
 
 def client_command(subject: Subject, **placeholders: object) -> list[str]:
-    """Return the client's command line. `placeholders` are those in docs/contracts/subject.md, without `prefix`."""
+    """Return the client's command line."""
     return _fill(manifest_of(subject, "client").command, subject, placeholders)
 
 
 def backend_command(subject: Subject, **placeholders: object) -> list[str]:
-    """Return the backend's command line. `placeholders` are those in docs/contracts/subject.md, without `prefix`."""
+    """Return the backend's command line."""
     return _fill(manifest_of(subject, "backend").command, subject, placeholders)
 
 
 def origin_command(subject: Subject, **placeholders: object) -> list[str]:
-    """Return the origin's command line. `placeholders` are those in docs/contracts/subject.md, without `prefix`."""
+    """Return the origin's command line."""
     return _fill(manifest_of(subject, "origin").command, subject, placeholders)
 
 
 def probe_command(subject: Subject, **placeholders: object) -> list[str]:
-    """Return the probe's command line. `placeholders` are those in docs/contracts/subject.md, without `prefix`."""
+    """Return the probe's command line."""
     return _fill(manifest_of(subject, "probe").command, subject, placeholders)
 
 
 def scout_command(subject: Subject, **placeholders: object) -> list[str]:
-    """Return the scout's command line. `placeholders` are those in docs/contracts/subject.md, without `prefix`."""
+    """Return the scout's command line."""
     return _fill(manifest_of(subject, "scout").command, subject, placeholders)
 
 
 def spoiler_command(subject: Subject, **placeholders: object) -> list[str]:
-    """Return the spoiler's command line. `placeholders` are those in docs/contracts/subject.md, without `prefix`."""
+    """Return the spoiler's command line."""
     return _fill(manifest_of(subject, "spoiler").command, subject, placeholders)
 
 

@@ -1,7 +1,6 @@
 """Defines how a client may open the connections of cold requests: the values of `sessions` in studies and in manifests.
 
-Each value has a row in `OPENINGS` with everything that is specific to it. Manifests, studies, estimates, lists and
-verification read these rows.
+Each value has a row in `OPENINGS` with everything that is specific to it.
 """
 
 from collections.abc import Mapping, Sequence

@@ -25,8 +25,8 @@ class Run(NamedTuple):
 class Pooled:
     """The warm, successful requests of each trial's last valid attempt. A/A twins are left out.
 
-    There may be millions of requests, so they stay in two numeric columns in DuckDB. Arrays hold the requests of only
-    one treatment, for one metric, at a time.
+    There may be millions of requests, so they stay in two numeric columns in DuckDB. Arrays hold one treatment and
+    metric at a time.
     """
 
     def __init__(self, evidence: Evidence, study: Study) -> None:

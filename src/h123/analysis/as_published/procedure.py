@@ -4,8 +4,7 @@ Source: Az Zahra and Ardiansyah, "HTTP/3 vs HTTP/2: A Comparative Analysis of La
 Transactions" (2026), sections II.D to II.F and Table V. This project does not recommend these tests: they assume
 independent requests, but requests of one run depend on one another.
 
-SciPy is imported only when needed. It takes as long to load as the analysis of a small campaign, and most studies do
-not need it.
+SciPy is imported only when needed, because loading it takes as long as the analysis of a small campaign.
 """
 
 import math

@@ -19,8 +19,7 @@ class Shapiro(TypedDict):
 
 
 class PooledSide(TypedDict):
-    """The figures that the paper computes for one treatment, and the number of independent requests that would give as
-    much information as the pooled ones."""
+    """The figures that the paper computes for one treatment, and the cost of pooling requests."""
 
     n: int
     """Requests, pooled over the runs."""

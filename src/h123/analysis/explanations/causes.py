@@ -140,8 +140,8 @@ def _explainable_comparisons(comparisons: Sequence[JudgedComparison]) -> Iterato
 
 
 def explained_phase(metric: str) -> str | None:
-    """Return which part of a trial's explanation divides the time that a metric measures into causes: a phase of
-    requests, the visits or the recoveries. None for a metric that is not divided into causes."""
+    """Return which part of a trial's explanation covers the time that a metric measures. None if the metric is not
+    divided into causes."""
     match METRICS[metric].of:
         case RequestTime(phase, "end_ns"):
             return phase

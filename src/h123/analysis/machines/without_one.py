@@ -49,13 +49,12 @@ class WithoutOne:
         )
 
     def p(self) -> float:
-        """Return the largest p value of "no difference" for all blocks, and for the blocks that remain without each
-        machine."""
+        """Return the largest p value of "no difference", with all machines or without one of them."""
         return max(statistic.p() for statistic in (self.whole, *self.parts))
 
     def p_equivalent(self, margin: float) -> float:
-        """Return the largest p value of "the difference is beyond the margin" for all blocks, and for the blocks that
-        remain without each machine."""
+        """Return the largest p value of "the difference is beyond the margin", with all machines or without one of
+        them."""
         return max(statistic.p_equivalent(margin) for statistic in (self.whole, *self.parts))
 
 

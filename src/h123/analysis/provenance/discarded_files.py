@@ -11,7 +11,7 @@ from h123.measures import Attempt
 
 
 class DiscardedRow(TypedDict):
-    """The files that trials of one server wrote outside their folders. Such files are lost when the trial ends."""
+    """The files that trials of one server wrote outside their folders."""
 
     server: str
     trials: int

@@ -1,9 +1,9 @@
 """Decides claims by the published results (docs/results/data), with the verdicts of each campaign's own analysis.
 
-A result decides a claim if it measured the claim: it is a campaign of the claim's study, the claim was the same at the
-time of the analysis, and the claim's treatments have not changed since they ran. The verdict may be that the audits
-allow no conclusion. If several results measured a claim, the one with the largest scale counts, then the one with the
-most blocks, then the latest. The choice does not depend on what a result found.
+A result decides a claim if it contains the claim's figures, the claim was the same at the time of the analysis, and the
+claim's treatments have not changed since they ran. The verdict may be that the audits allow no conclusion. If several
+results qualify, the one with the largest scale counts, then the one with the most blocks, then the latest. The choice
+does not depend on what a result found.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,10 +1,10 @@
 """Provides a test of whether differences are symmetric, as the signed-rank statistic assumes, and the sign test, which
 does not assume symmetry.
 
-If two levels are equal, chance makes their difference positive as often and by as much as negative, so the differences
-are symmetric. If one level is occasionally much slower, the differences need not be symmetric. Their centre is then not
-their median, and the signed-rank test may find a difference although the ratio is above 1 in half of the blocks and
-below 1 in the other half.
+If two levels are equal, only chance decides the signs of their differences, so the differences are symmetric. If one
+level is occasionally much slower, the differences need not be symmetric. Their centre is then not their median, and the
+signed-rank test may find a difference although the ratio is above 1 in half of the blocks and below 1 in the other
+half.
 """
 
 import math

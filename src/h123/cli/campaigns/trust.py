@@ -1,8 +1,8 @@
 """Protects users from programs in campaigns and studies that come from someone else.
 
 A campaign contains commands, which the lab starts as root. If someone else sent it, h123 shows the commands and asks
-first, much as git distrusts other users' folders. h123 trusts studies that the user owns, and it remembers their
-commands, so the user can resume, move and copy a campaign that started here.
+first. h123 trusts studies that the user owns, and it remembers their commands, so the user can resume, move and copy a
+campaign that started here.
 """
 
 import hashlib
