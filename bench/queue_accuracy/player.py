@@ -16,6 +16,7 @@ could come between a packet's time and its arrival.
 """
 
 import contextlib
+import ctypes
 import fcntl
 import json
 import os
@@ -27,6 +28,7 @@ import time
 from pathlib import Path
 
 DEVICE = "w0"
+LIBC, ABSOLUTE = ctypes.CDLL(None), 1
 TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 1, 0x1000
 ETH_P_IP = 0x0800
 SO_SNDBUFFORCE, SO_RCVBUFFORCE, SO_PRIORITY, SO_TIMESTAMPING = 32, 33, 12, 37
@@ -51,6 +53,12 @@ SILENCE_NS = 500_000_000
 """If nothing left for so long after the last packet came, nothing is left in the queue."""
 
 
+def _sleep(until: int) -> None:
+    """Sleep until then without reading a clock, as `time.sleep` does: system calls make most of a run's duration."""
+    when = (ctypes.c_long * 2)(*divmod(until, 10**9))
+    LIBC.clock_nanosleep(time.CLOCK_MONOTONIC, ABSOLUTE, when, None)
+
+
 class Player:
     """A device with its disciplines, and the packets that left it."""
 
@@ -72,7 +80,8 @@ class Player:
 
     def play(self, packets: list[tuple[int, int, int, int]], draws: list[int]) -> list[int]:
         """Play the packets, and return when each was given to the kernel, in ns."""
-        came, begin = [], (time.monotonic_ns() + int(LEAD_S * 1e9)) // TICK_NS * TICK_NS
+        came, self._next_read = [], time.monotonic_ns()
+        begin = (self._next_read + int(LEAD_S * 1e9)) // TICK_NS * TICK_NS
         for index, (offset, size, flow, ecn) in enumerate(packets):
             packet = bytearray(size)
             struct.pack_into("!BBHHHBBH8x", packet, 0, 0x45, ecn, size, 0, 0, 64, 17, 0)
@@ -88,10 +97,10 @@ class Player:
             with contextlib.suppress(OSError):  # ENOBUFS: it was dropped
                 sender.sendto(packet, (DEVICE, ETH_P_IP))
             came.append(self._came(sender))
-        last = -1
+        last, until = -1, time.monotonic_ns()
         while len(self.left) > last:
-            last = len(self.left)
-            self._wait(time.monotonic_ns() + SILENCE_NS)
+            last, until = len(self.left), until + SILENCE_NS
+            self._wait(until)
         for sender in self._sent:
             with contextlib.suppress(BlockingIOError):
                 self._came(sender)
@@ -109,9 +118,11 @@ class Player:
             self.left_at[self._sent[sender][number]] = at
 
     def _wait(self, until: int) -> None:
-        while (wait := until - time.monotonic_ns()) > 0:
-            time.sleep(min(wait, NAP_NS) / 1e9)
+        while self._next_read < until:
+            _sleep(self._next_read)
             self._read()
+            self._next_read += NAP_NS
+        _sleep(until)
 
     def _sender(self, flow: int) -> socket.socket:
         """Return the socket of a flow. A discipline with a queue for each flow puts its packets into the queue of that
