@@ -1,5 +1,5 @@
 """The certificate that every server of a campaign presents: ECDSA P-256, signed by a CA made for the campaign. If a
-study requests a size, an intermediate CA signs it, and both certificates together have that size.
+study requests a size, an intermediate CA signs the certificate, and the two certificates together have that size.
 
 Everything, including the private keys, derives from the campaign's seed, so that campaigns with the same seed send the
 same bytes. The seed is public, so the keys are not secret, and such a certificate protects nothing. It is for the lab's

@@ -39,18 +39,18 @@ class Engine(Protocol):
     """
 
     def start(self, folder: Path, roots: Mapping[str, Path]) -> None:
-        """Start executing `folder/trial.json`. Everything that the trial needs is on the machine or in `roots`: the
-        certificate's folder (`tls`), and folders that only some trials have."""
+        """Start executing `folder/trial.json`. `roots` contains the folders that the trial needs in addition to
+        `installed_roots`: the certificate's (`tls`), and those that only some trials have."""
 
     def wait(self) -> Path:
-        """Wait for a started trial to end and return its folder, which then contains `report.json`.
+        """Wait until a started trial has ended, and return its folder, which then contains `report.json`.
 
         Raises UserError if no machine can execute the trial, and OSError if the disk has no room for it.
         """
 
     def noise(self) -> float:
-        """Return the share of the processors' time, 0 to 1, that a trial could not get at the moment. Call it while
-        nothing runs."""
+        """Return the share of the processors' time, 0 to 1, that a trial would not get if it ran now. Call this method
+        while nothing runs."""
 
     def stop(self) -> None:
         """Stop all running trials, and wait until they have ended."""

@@ -1,15 +1,15 @@
 """Decides how many trials run at the same time, and which ones (docs/architecture.md).
 
 Trials may share a machine only if the link is by far the bottleneck, so that the processors are mostly idle. A trial
-over a plain veth runs alone, and so does every repeat. With `--jobs N`, up to N trials over emulated links run at the
-same time.
+over a plain veth runs alone, and so does every repeated trial. With `--jobs N`, up to N trials over emulated links run
+at the same time.
 
 Without `--jobs`, h123 chooses the number. The rates of the trials' links may add up to `JOB_BPS_PER_CPU` for each
 processor, and the trials may use `BUSY_TARGET` of the processors' time. h123 measures this share for each network, and
 assumes `UNKNOWN_SHARE` until the first trial over the network has ended.
 
 If a trial waited too long for processors that other trials used (`crowded` in the journal), one trial fewer may run at
-the same time. After `CALM_TRIALS` trials without such waiting, one more may.
+the same time. After `CALM_TRIALS` trials without such waiting, one trial more may run.
 
 Nothing can disturb trials under the virtual clock, so as many run at the same time as processors and memory allow. They
 never run at the same time as trials under the wall clock, which they would disturb.
@@ -147,8 +147,8 @@ class Jobs:
         trials that must run alone come first, then block after block, the longest trials first, so that the machine is
         rarely idle. Compared levels keep the plan's order.
 
-        If trials over a plain veth were mixed in, each would have to wait until all other trials have ended. So would
-        each change of clock, which is why trials under the virtual clock come last in their block.
+        If trials over a plain veth were mixed in, each would have to wait until all other trials have ended. A change
+        of clock has to wait for all other trials too, so trials under the virtual clock come last in their block.
         """
         planned = [trial for block in blocks for trial in block]
         if self.most == self.virtual == 1:
@@ -319,8 +319,8 @@ class MachineQueue:
         return min(set(range(1, len(self.running) + 2)) - {running.lane for running in self.running.values()})
 
     def unchecked(self, trial: PlannedTrial) -> bool:
-        """Return whether the trial's links still need a check: once per block and clock, and again before a trial is
-        repeated."""
+        """Return whether the trial's links still need a check. Links are checked once per block and clock, and again
+        before a trial is repeated."""
         links = trial.parameters.checked_links()
         checking = {r.trial.parameters.checked_links() for r in self.running.values() if r.check}
         return (trial.block, links) not in self._checked and links not in checking

@@ -16,7 +16,7 @@ from h123.execution.pool import AttemptDone, BlockDone, MachineLost, PoolEvent
 
 
 class LocalPool:
-    """The pool of this machine. Closing it ends everything that is still running.
+    """The pool whose only machine is this one. Closing the pool ends everything that is still running.
 
     Orders run in the caller's thread, while it reads their events.
     """

@@ -76,7 +76,7 @@ class MachineOffer:
     ways: Sequence[OfferedWay]
 
     def chosen_way(self) -> OfferedWay:
-        """Return the way in which trials run."""
+        """Return the way that the lab uses."""
         return next(way for way in self.ways if way.way == self.chosen)
 
 

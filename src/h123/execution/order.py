@@ -1,7 +1,7 @@
 """A block order: all that a machine needs to run blocks of a campaign, without any paths (docs/contracts/pool.md).
 
-The exception is an order with a server of your own, which is a program on one machine or an address that this machine
-can reach. Such an order runs only there.
+The exception is an order with a server of your own: the server is a program on one machine, or an address that this
+machine can reach. Only this machine can run such an order.
 """
 
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ from h123.study import RESOLVED, Network, PlannedTrial
 
 @with_config(CLOSED)
 class PastAttempt(TypedDict, total=False):
-    """The facts about an earlier attempt that decide whether there will be a further one."""
+    """The facts about an earlier attempt that decide whether the trial runs again."""
 
     trial: TrialName
     attempt: Count
@@ -88,7 +88,8 @@ class BlockOrder(Message):
         return cls.model_validate_json(text, context=RESOLVED)
 
     def portable(self) -> str:
-        """Return the order in a form that a different machine can execute. Raises UserError if it cannot run there."""
+        """Return the order in a form that a different machine can execute. Raises UserError if only this machine can
+        run it."""
         for name, server in self.servers.items():
             what = f"runs at {server.address}" if server.address else f"is a program on this machine ({server.command})"
             raise UserError(

@@ -1,4 +1,5 @@
-"""Pools of machines: how a campaign runs blocks on them, and the events that they return (docs/contracts/pool.md)."""
+"""Pools of machines: how a campaign runs blocks on machines, and the events that pools return
+(docs/contracts/pool.md)."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -77,7 +78,7 @@ class MachineJoined(_Event):
 
 
 class MachineLost(_Event):
-    """An event: a machine has failed. It sends nothing until it joins again, and what ran there is lost."""
+    """An event: a machine has failed. It sends nothing until it joins again, and the trials that ran there are lost."""
 
     event: Literal["machine-lost"] = "machine-lost"
     why: str

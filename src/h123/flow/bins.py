@@ -15,7 +15,7 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Series:
-    """A series of values, each at a time. nan stands for no value."""
+    """A series of values, each with its time. nan means that there is no value."""
 
     times: Times
     values: Numbers

@@ -1,5 +1,5 @@
-"""Computes what the sender on a connection could know: the bytes in flight (sent, and neither known to have arrived nor
-sent again), and round trips. The rules are the same for TCP and QUIC."""
+"""Computes what the sender on a connection could know: the round trips, and the bytes in flight, which were sent, are
+not known to have arrived, and have not been sent again. The rules are the same for TCP and QUIC."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ def bytes_in_flight(connections: Sequence[Connection], way: int, bins: Bins) -> 
     one end sent counts.
 
     A packet counts from when it reached the link. If it arrived, it counts until the sender received a packet that the
-    other end sent after that. If it was lost, it counts until its content was sent again.
+    other end sent after the arrival. If it was lost, it counts until its content was sent again.
     """
     changes = [_changes(connection, way) for connection in connections]
     if not changes:

@@ -1,4 +1,5 @@
-"""What passed through a link in one direction: how much, how long it waited in the queue, and what was lost."""
+"""The traffic through a link in one direction: how much left the link, how long packets waited in the queue, and which
+were lost."""
 
 import numpy as np
 

@@ -1,8 +1,8 @@
 """Measures the cost of one lost packet to a trial's requests, compared with a trial in which the packet was delivered.
 
 Under the virtual clock both trials are identical until the loss, so the loss caused all later differences. The request
-with the largest cost is assumed to own the lost bytes: over TLS, the path does not show the owner, and no request can
-be delayed longer than the one that waits for its own lost bytes.
+with the largest cost is assumed to own the lost bytes: TLS hides the real owner, and no request can be delayed longer
+than the one that waits for its own lost bytes.
 """
 
 from collections import Counter
@@ -33,8 +33,8 @@ class Blocking(NamedTuple):
 
 
 def blocking_of(with_loss: Path, without_loss: Path, statuses: Sequence[int]) -> Blocking | None:
-    """Return the cost of the loss, from the folders of the two trials. None unless exactly one packet with content was
-    lost, if a request failed, or if the trials have different requests. Raises UserError."""
+    """Return the cost of the loss, from the folders of the two trials. None if the number of lost packets with content
+    is not one, if a request failed, or if the trials have different requests. Raises UserError."""
     if [size > _LEAST_BYTES for size in _lost_sizes(with_loss)] != [True] or _lost_sizes(without_loss):
         return None
     later, without = later_by(with_loss, without_loss, statuses), _durations(without_loss, statuses)

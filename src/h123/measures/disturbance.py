@@ -59,7 +59,7 @@ UNDISTURBED = Disturbance({}, {})
 
 def disturbance(report: Report, trial: TrialFile, samples: Path, statuses: Sequence[int] = (OK,)) -> Disturbance:
     """Return the disturbance of the attempt with this report.json, trial.json and samples.parquet. `statuses` are the
-    required statuses of its resources. Empty under the virtual clock."""
+    required statuses of the workload's resources. Empty under the virtual clock."""
     if trial.clock == "virtual" or report.machine.lab_ns is None or not samples.is_file():
         return UNDISTURBED
     load = _TrialLoad.of(report, _round_trip_ns(trial))

@@ -62,8 +62,8 @@ def measure(
     blocking: Blocking | None = None,
     dialled: Sequence[int] = (),
 ) -> dict[str, float | None]:
-    """Return all metrics of a trial. A metric is None if the trial has no value for it. It is `Metric.worst` if too
-    many requests failed for a better value. The usage of a process that serves two roles counts for neither role."""
+    """Return all metrics of a trial. A metric is None if the trial has no value for it, and `Metric.worst` if too many
+    requests failed. The usage of a process that serves two roles counts for neither role."""
     two = any(role.name == SECOND_SERVER for role in report.roles)
     return {
         name: metric_value(metric, summary, report, facts, openings, recoveries, blocking, dialled)

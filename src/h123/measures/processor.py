@@ -1,7 +1,7 @@
 """Divides a trial's processor time into two parts: opening the connections, and the requests after that.
 
 The lab samples the usage of each role at increasing intervals (docs/contracts/trial.md). Between two samples, usage is
-assumed to grow evenly. The start of a role, before the first request, belongs to neither part.
+assumed to grow evenly. The time that a role takes to start, before the first request, belongs to neither part.
 """
 
 from collections.abc import Sequence

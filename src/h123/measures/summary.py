@@ -30,7 +30,7 @@ _Fields = dict[str, Any]
 
 
 class Bodies(NamedTuple):
-    """The minimum and maximum body bytes of a successful request; None if unknown."""
+    """The smallest and the largest number of body bytes in a successful request; None if unknown."""
 
     resource: int
     up: tuple[int | None, int | None]

@@ -1,5 +1,5 @@
 """Facts about all requests of an attempt together: how many were in progress at once, the longest time in which none
-ended, and which rows repeat others. They concern warm requests, including requests that the client abandons."""
+ended, and how many rows repeat another one. Only warm requests count, including those that the client abandons."""
 
 from dataclasses import dataclass
 

@@ -35,8 +35,8 @@ class ServerAbilities:
 
 
 def judge(result: InquiryResult, inquiry: Inquiry, protocols: Sequence[str] | None = None) -> ServerAbilities:
-    """Return the abilities of a server: the protocols over which it answers all requests. Only those in `protocols` are
-    considered, if given.
+    """Return the abilities of a server: the protocols over which it answers all requests. If `protocols` is given, only
+    these are considered.
 
     Raises UserError, which says what to do, if the server does not answer.
     """

@@ -34,7 +34,8 @@ sooner than after _PATIENCE_S seconds."""
 
 @dataclass(frozen=True)
 class OfferedLoad:
-    """A load of users, each of whom sends the next request, or begins the next visit, when the last one has ended."""
+    """A load from users, each of whom sends the next request, or begins the next visit, when the previous one has
+    ended."""
 
     users: int = 4
     requests: int | None = None
@@ -60,7 +61,7 @@ class DraftedWorkload(Protocol):
 
     @property
     def families(self) -> Sequence[Family]:
-        """Return the question's metrics and the details' metrics, as families."""
+        """Return two families of metrics: one for the question, and one for the details."""
 
     @property
     def load(self) -> OfferedLoad:

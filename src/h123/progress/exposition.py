@@ -26,8 +26,8 @@ class Listening:
 
     @classmethod
     def read(cls, text: str) -> "Listening":
-        """Parse an address: `:9464` is only for this machine, `0.0.0.0:9464` for all of its addresses. Raises
-        UserError."""
+        """Parse an address: `:9464` accepts connections from this machine only, `0.0.0.0:9464` also from other
+        machines. Raises UserError."""
         host, colon, port = text.rpartition(":")
         if not (colon and re.fullmatch("[0-9]{1,5}", port, re.ASCII) and int(port) <= _LAST_PORT):
             raise UserError(

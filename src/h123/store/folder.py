@@ -201,8 +201,8 @@ class CampaignFolder:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Lock the folder for adding to it. Raises UserError if another process holds the lock or has changed the plan
-        since the folder was opened."""
+        """Lock the folder so that only this process can add to it. Raises UserError if another process holds the lock
+        or has changed the plan since the folder was opened."""
         with sole_user(self.path, f"the campaign in {self.path}"):
             if self.open(self.path)._content != self._content:
                 raise UserError(
@@ -234,7 +234,7 @@ class CampaignFolder:
 
     @property
     def roots(self) -> dict[str, Path]:
-        """The folders of the campaign that trial files refer to, by the names that they use."""
+        """The folders of the campaign to which trial files refer, by the names in those files."""
         return {"tls": self.tls, "uploads": self.uploads}
 
     @property
@@ -330,7 +330,7 @@ class CampaignFolder:
         return sorted(p for p in self.trials.iterdir() if p.is_dir() and not p.name.endswith(PARTIAL))
 
     def unjournalled(self) -> list[Path]:
-        """Return finished attempts that are missing from the journal, because a crash or a person cut it short."""
+        """Return finished attempts missing from the journal, because a crash or a person cut the journal short."""
         journalled = {self.attempt(event) for event in self.events() if event["event"] == "trial"}
         return [attempt for attempt in self.sealed() if attempt not in journalled] if self.trials.is_dir() else []
 

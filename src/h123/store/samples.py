@@ -266,7 +266,7 @@ def unreadable(file: Path) -> str | None:
 
 
 def complaint(files: Iterable[Path], error: Exception) -> UserError:
-    """Return the error about samples that cannot be read, naming the first such file."""
+    """Return the error about samples that cannot be read. It names the first such file."""
     for file in files:
         try:
             Rows.read(file)

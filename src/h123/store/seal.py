@@ -1,8 +1,8 @@
 """Makes and checks the seal of a finished attempt: a file with the digests of the attempt's other files. Its own digest
 is in the journal.
 
-It reveals later changes, by accident or on purpose, but gives no protection against anyone who can write both the
-folder and the journal.
+A seal reveals later changes, whether accidental or deliberate, but gives no protection against anyone who can write
+both the folder and the journal.
 """
 
 import hashlib

@@ -54,7 +54,7 @@ def connect(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDB
       `cell`, `parameters`, `reasons` and `shares` are JSON. `damage` describes what is wrong with the attempt's files,
       or is null. `file` is its Parquet file, or null if there is none or if it is damaged. `statuses` are the required
       statuses of the workload's resources.
-    * `analysed`: the attempt of each trial that counts (`counting`).
+    * `analysed`: for each trial, the one attempt that counts (`counting`).
     * `samples`: all rows of all attempts, with `trial`, `attempt`, and `succeeded` (whether the request got the status
       that the workload requires, without an error). `tries` is null if requests are not repeated.
 

@@ -7,8 +7,8 @@ library version:
 * a treatment's place in its block is the rank of hash(seed, block, treatment);
 * the link's seed is hash(seed, block, network), so packets have the same fates in all compared trials of a block, under
   both clocks;
-* the place of a deliberately lost packet, and the points of cross traffic and of recorded links at which a block
-  starts, come from an evenly spread sequence, indexed by the block's number.
+* the place of a deliberately lost packet, the start of cross traffic, and the places where a block begins to replay
+  the records of links come from an evenly spread sequence, indexed by the block's number.
 
 None of these depends on the number of blocks or on the other trials in a block. So a longer campaign extends a shorter
 one, and a filtered campaign is a part of the whole one, with the same names, seeds and relative order.

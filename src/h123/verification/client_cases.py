@@ -127,8 +127,8 @@ class ClientCase:
     @property
     def of_server(self) -> Parameters:
         """The parameters that the server must support. If the client must refuse the case, no request reaches the
-        server, so resumed sessions, an older TLS and the discovery of HTTP/3 are left out. The protocol stays, because
-        a server cannot start for a protocol that it does not support."""
+        server, so resumed sessions, an older TLS version and the discovery of HTTP/3 are left out. The protocol stays,
+        because a server cannot start for a protocol that it does not support."""
         p = self.parameters
         easier = {"sessions": FULL, "tls": NEWEST_TLS, "fallback": False}
         return p.model_copy(update=easier) if self.expected == "unsupported" else p

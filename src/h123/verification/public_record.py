@@ -69,7 +69,7 @@ def publish(subject: Subject) -> bool:
     """Write the public record from the cache's results for the subject's present files. Returns False if there are
     none.
 
-    The record keeps measurements of the same files that were only made on other machines.
+    The record keeps measurements that only other machines have made of the same files.
     """
     record = read_record(subject)
     if record is None:

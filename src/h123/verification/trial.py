@@ -1,5 +1,5 @@
-"""Runs single trials of a verification, each in a separate lab, and repeats a trial if the machine was too busy for its
-link."""
+"""Runs single trials of a verification, each in a separate lab, and repeats a trial if the machine was too busy for the
+trial's link."""
 
 import shutil
 import time
@@ -29,8 +29,8 @@ _LATE_NS = 1_000_000
 
 
 def calm_clock(subject: Subject) -> Clock:
-    """Return the virtual clock, under which nothing disturbs a trial, if it is installed and the subject runs under it;
-    otherwise the wall clock."""
+    """Return the virtual clock if it is installed and the subject runs under it, because nothing disturbs such a trial.
+    Otherwise, return the wall clock."""
     return "virtual" if "virtual" in subject.features.clocks and installed_kernel() is not None else "wall"
 
 

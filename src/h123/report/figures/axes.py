@@ -72,7 +72,7 @@ def _digit(digit: int, decade: int) -> float:
 
 def log_ticks(domain: Sequence[float], most: int) -> list[float]:
     """Return the powers of ten within the domain, or a selection if there are many. If there is at most one, also
-    return the multiples of powers by 2 and 5."""
+    return 2 and 5 times each power."""
     low, high = (math.log10(value) for value in domain)
     powers = range(math.ceil(low), math.floor(high) + 1)
     step = max(1, math.ceil(len(powers) / max(1, most)))

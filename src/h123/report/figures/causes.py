@@ -18,8 +18,8 @@ _BAR = 9
 
 
 def causes_figure(rows: Sequence[CausesRow]) -> Figure:
-    """Draw what both levels' requests spent their time on as bars, with a panel for each cell. Cold requests have
-    separate panels."""
+    """Draw bars that show what the requests of both levels spent their time on, with a panel for each cell. Cold
+    requests have separate panels."""
     whose = listed(list(dict.fromkeys(f"{kind.typical} {kind.singular}" for kind in map(observation, rows))), "or")
     scale, unit = common_unit((seconds for row in rows for seconds in (row["a_seconds"], row["b_seconds"])), "s")
     data = _marks(rows, scale)

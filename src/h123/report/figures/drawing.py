@@ -37,7 +37,8 @@ _OFTEN = 8
 
 
 class FigureRows(alt.InlineData):
-    """A chart's data, which copies of the chart share. Altair copies charts often, and the rows never change."""
+    """A chart's data. All copies of the chart share it, because Altair copies charts often and the rows never
+    change."""
 
     def __init__(self, rows: Iterable[Mark]) -> None:
         super().__init__(values=list(rows))
@@ -48,7 +49,7 @@ class FigureRows(alt.InlineData):
 
 @dataclass(frozen=True)
 class Figure:
-    """One picture: a definition for a wide screen and a phone, and a description in words."""
+    """One picture: a definition for a wide screen, one for a phone, and a description in words."""
 
     name: str
     title: str

@@ -101,8 +101,8 @@ def _loss_times(folder: CampaignFolder, visit: Mark) -> list[int] | None:
 
 
 def by_cell(visits: Sequence[Mark], factor: str) -> dict[str, list[Mark]]:
-    """Return the visits to draw, by cell. Only the first few cells are included. Of a cell with many visits, only the
-    fastest and the slowest are."""
+    """Return the visits to draw, by cell. Only the first few cells are included, and only the fastest and the slowest
+    visits of a cell with many visits."""
     cells: dict[str, list[Mark]] = {}
     for visit in sorted(visits, key=lambda visit: str(visit["cell"][factor])):
         cells.setdefault(other_factors(visit["cell"], factor), []).append(visit)

@@ -165,7 +165,7 @@ class AnswerTable:
         return cell_name(row.cell) or self.workload
 
     def height(self, row: AnswerRow) -> int:
-        """Return the number of rows in the same cell."""
+        """Return the number of rows in this row's cell."""
         return sum(other.cell == row.cell for other in self.rows)
 
     def kind(self, row: AnswerRow) -> str:

@@ -15,7 +15,7 @@ _SHOWN_IN_TERMINAL = 3
 
 
 def verdict_words(row: PublishedRow) -> str:
-    """Return a published verdict in the words of its metric."""
+    """Return a published verdict in words that fit its metric."""
     return metric_word(row["metric"], row["verdict"]) if decided(row) else PUBLISHED_VERDICTS[row["verdict"]]
 
 

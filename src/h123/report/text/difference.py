@@ -43,7 +43,7 @@ def timeless(row: WithheldRow) -> bool:
 
 
 def sentence(comparison: VerdictRow, margin: float) -> str:
-    """Return the result of a comparison with verdict and interval. `margin` is the equivalence margin (0.05: 5 %)."""
+    """Describe a comparison's result, with its verdict and interval. `margin` is the equivalence margin (0.05: 5 %)."""
     where, phrases, estimate = place(comparison["cell"]), _Phrases(comparison), comparison["ratio"]
     if withheld := comparison["withheld"]:
         so_far = f"so far {phrases.between(*phrases.bounds)}, but " if phrases.bounds and not unfit(comparison) else ""

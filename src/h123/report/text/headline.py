@@ -14,9 +14,9 @@ _NAMED = 3
 
 
 def headline_sentences(answers: Sequence[JudgedComparison]) -> list[tuple[str, str]]:
-    """Return pairs of the first level's standing and a sentence, such as `Latency, HTTP/3 v HTTP/2: faster in 16 of 24
-    (by 18 to 38 %): all with network medium or poor.` For each pair of levels, the most frequent verdict comes first.
-    Empty if the answers are few enough to read one by one."""
+    """Return sentences, each after the first level's standing, such as `better`. A sentence reads `Latency, HTTP/3 v
+    HTTP/2: faster in 16 of 24 (by 18 to 38 %): all with network medium or poor.` For each pair of levels, the most
+    frequent verdict comes first. Empty if the answers are few enough to read one by one."""
     if len(answers) <= ENOUGH_TO_READ:
         return []
     firsts_by_predicate: dict[tuple[str, str, str, str, str], list[str]] = {}

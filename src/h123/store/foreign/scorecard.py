@@ -1,7 +1,7 @@
 """Reads the files (cards) that curl's scorecard.py writes with `--json`, and writes campaigns as such files.
 
-A card is about one build of curl that requests from one server over one protocol. Each cell is the mean rate of a few
-complete runs of curl: bytes per second in `downloads` and `uploads`, requests per second in `requests`.
+A card is about one build of curl that sends requests to one server over one protocol. Each cell is the mean rate of a
+few complete runs of curl: bytes per second in `downloads` and `uploads`, requests per second in `requests`.
 """
 
 import re

@@ -1,5 +1,5 @@
-"""Parses conditions of one line, which limit a ratio (`latency new/base <= 1.05`, or `<= +5%`) or a value (`latency new
-< 200ms`)."""
+"""Parses one-line conditions, which limit a ratio (`latency new/base <= 1.05`, or `<= +5%`) or a value (`latency new <
+200ms`)."""
 
 import operator
 import re

@@ -20,7 +20,7 @@ Stage = Literal["queued", "connecting", "waiting", "receiving"]
 
 @dataclass(frozen=True)
 class Needs:
-    """What a trial must provide for a value to be computed."""
+    """The requirements that a trial must meet for a value to be computed."""
 
     columns: tuple[str, ...] = ()
     """Columns of its samples, in addition to `phase`, `status` and `error`."""
@@ -120,9 +120,9 @@ class OpenedConnections:
     """The median number of connections that a warm visit opened, counted from packets of the client's link.
 
     Browsers open connections that they never use. No sample records them, because the column `connection` only counts
-    used ones. The hosts' counters include every TCP connection of the trial, even of the browser's controlling program
-    and of a proxy to its origin, but no QUIC connections. On the link, every connection of either protocol has a first
-    packet, whose time shows which visit opened it.
+    used ones. The hosts' counters include every TCP connection of the trial, even those of the program that controls
+    the browser, and those from a proxy to its origin, but no QUIC connections. On the link, every connection of either
+    protocol has a first packet, whose time shows which visit opened it.
     """
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")

@@ -91,7 +91,7 @@ class DualPi2(LinkModel):
 
     @property
     def ecn(self) -> bool:
-        """Whether ECN-capable packets are marked: always."""
+        """Always true: the discipline marks ECN-capable packets."""
         return True
 
 
@@ -105,5 +105,5 @@ class Cake(LinkModel):
 
     @property
     def ecn(self) -> bool:
-        """Whether ECN-capable packets are marked: always."""
+        """Always true: the discipline marks ECN-capable packets."""
         return True

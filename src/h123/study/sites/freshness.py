@@ -9,7 +9,7 @@ CACHEABLE = {200, 203, 301, 304, 308}
 
 def fresh_s(headers: Mapping[str, str]) -> float:
     """Return the seconds for which an answer is fresh (sections 4.2.1 and 5.2.2): `max-age`, or otherwise `Expires`,
-    minus the age with which it arrived. Header names must be in lower case.
+    minus the age of the answer on arrival. Header names must be in lower case.
 
     `private` and `s-maxage` address shared caches and change nothing here. Freshness that a cache may guess counts as
     0.

@@ -49,8 +49,8 @@ class HarPart:
         return value if isinstance(value, list) else []
 
     def number(self, key: str, most: float, unit: str = "") -> float | None:
-        """Return the number at `key`, even if it is written as text, as in WebPageTest. Return None if it is unknown,
-        which many programs write as -1."""
+        """Return the number at `key`, even if it is written as text, as in WebPageTest. Return None if it is unknown or
+        negative: many programs write -1 for an unknown number."""
         raw = self.values.get(key)
         if raw is None or isinstance(raw, str):
             value = _number(raw or "")

@@ -171,8 +171,8 @@ class Site(Strict):
         everything that is not cacheable.
 
         If a cached resource requests others, the nearest resource above it that is not cached requests them instead.
-        The `run` of that resource grows by the runs of the cached resources in between. If there are several such sums,
-        the largest is used.
+        The `run` of that resource grows by the runs of the cached resources in between. If several chains of cached
+        resources begin there, the largest sum is used.
         """
         by_name = {resource.name: resource for resource in self.resources}
         requested = {

@@ -94,12 +94,13 @@ class Arrivals(Strict):
         return list(itertools.accumulate((step.lasts for step in self.steps), initial=0))
 
     def due(self, seed: int, count: int) -> list[int]:
-        """Return when each of `count` requests is due, in ns from the start and in order."""
+        """Return when each of `count` requests is due, in order and in ns from the start."""
         return list(itertools.islice(self._times(random.Random(seed)), count))
 
     def dealt(self, seed: int, count: int, connections: int) -> list[tuple[int, int]]:
         """Return when each of `count` requests is due and the index of its connection, if each connection has its own
-        steps. Random arrivals are independent on each connection; constant ones take turns evenly."""
+        steps. Random arrivals are independent on each connection; constant arrivals alternate evenly between the
+        connections."""
         each = (self._own(seed, index, connections) for index in range(connections))
         return list(itertools.islice(heapq.merge(*each), count))
 

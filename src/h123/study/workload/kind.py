@@ -129,7 +129,7 @@ class WorkloadKind(ABC):
         return bool(self.load.headers)
 
     def fresh_bytes(self) -> int:
-        """Return the number of bytes of headers in each request that differ from all earlier requests."""
+        """Return how many header bytes of each request differ from those of all earlier requests."""
         return sum(header.bytes or 0 for header in self.load.headers if header.changes == "request")
 
     # Amounts

@@ -128,8 +128,8 @@ class Page(WorkloadKind):
         ]
 
     def moved(self, way: str) -> float:
-        """Return the average body bytes of a request. This makes no exchange for each resource, because plans call this
-        method often."""
+        """Return the average body bytes of a request. This does not build an `Exchange` for each resource, because
+        plans call it often."""
         exact = [resource for resource in self.site.resources if resource.exact] if way == "down" else []
         return sum(resource.size * resource.count for resource in exact) / sum(
             resource.count for resource in self.site.resources

@@ -122,7 +122,8 @@ def _apart(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
 
 
 def headers_sent(case: ClientCase, rows: Sequence[Sample], bytes_up: int | None) -> Iterator[str]:
-    """Yield a fault if changing headers did not cross the link with each request, allowing for Huffman coding."""
+    """Yield a fault if too few bytes crossed the link for the headers that change with each request, allowing for
+    Huffman coding."""
     least = round(_CODED * case.parameters.workload.fresh_bytes() * len(rows))
     if least and bytes_up is not None and bytes_up < least:
         yield f"{bytes_up} bytes went up in {len(rows)} requests, whose headers alone need at least {least}"

@@ -46,7 +46,7 @@ class SlowStart(Strict):
 
 
 class InFlight(Strict):
-    """The most payload bytes in a round trip without losses."""
+    """The largest number of payload bytes in a round trip without losses."""
 
     early: int
     """The most bytes in a round trip within the first 10 MB."""

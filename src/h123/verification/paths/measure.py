@@ -63,7 +63,7 @@ def follows_paths(subject: Subject, role: VerifiedRole) -> bool:
 
 
 def path_network(name: str, way: int) -> Network:
-    """Return the network on which only the direction `way` is special."""
+    """Return a network in which only the direction `way` has the properties of the path `name`."""
     special = _WAY.model_copy(update=PATHS[name])
     up, down = (special, _WAY) if way == UP else (_WAY, special)
     return Network(name="paths", title=name, up=up, down=down)

@@ -1,1 +1,2 @@
-"""Makes single checks of a server: simultaneous requests, idle connections, unknown versions. Explains the faults."""
+"""Makes individual checks of a server (simultaneous requests, idle connections, unknown versions), and explains the
+faults."""

@@ -1,4 +1,4 @@
-"""Explains a difference: what both levels spent the time of a request, visit or recovery on, and which parts differ."""
+"""Explains a difference: what a request, visit or recovery spent its time on at both levels, and which parts differ."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from h123.study.metrics.quantity import PageTime, RecoveryTime, RequestTime
 
 
 class PartRow(TypedDict):
-    """The time that both levels spent on one cause, or the whole time."""
+    """The time that both levels spent on one cause, or in total."""
 
     words: str
     a_seconds: float

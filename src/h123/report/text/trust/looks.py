@@ -34,7 +34,8 @@ def width_lines(verdicts: Verdicts) -> list[str]:
 
 
 def early_look_lines(verdicts: Verdicts) -> list[str]:
-    """Return a sentence about the error that an analysis used up because it came before the campaign was finished."""
+    """Return a sentence about an analysis before the end of the campaign: it used up a part of the error probability
+    (alpha)."""
     early, planned = early_look(verdicts), verdicts["blocks"]["planned"]
     if early is None:
         return []

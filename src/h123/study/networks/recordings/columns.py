@@ -1,4 +1,4 @@
-"""Recognises what the columns of a table of measurements contain, by their names."""
+"""Recognises columns of a table of measurements by their names."""
 
 import re
 from dataclasses import dataclass

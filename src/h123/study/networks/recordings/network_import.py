@@ -1,4 +1,4 @@
-"""Makes a network from recordings of a link, one or several files."""
+"""Makes a network from one or more files with recordings of a link."""
 
 import re
 from bisect import bisect_right
@@ -43,7 +43,7 @@ class ImportedNetwork:
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """What the user says about the recordings."""
+    """The user's statements about the recordings."""
 
     columns: Sequence[str] = ()
     load: str = "heavy"

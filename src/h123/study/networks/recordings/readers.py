@@ -27,7 +27,7 @@ _MEASUREMENTS = {"Download": ("down", "BytesAcked"), "Upload": ("up", "BytesRece
 
 @dataclass
 class Reading:
-    """What a file says about a link."""
+    """A file's data about a link."""
 
     format: str
     tracks: dict[str, Track]
