@@ -1,5 +1,5 @@
-"""Runs a block order on a machine. This module has access to the order, its archives and an empty folder, but not to
-the campaign."""
+"""Runs a block order on a machine, with access to the order, its archives and an empty folder, but not to the
+campaign."""
 
 import shutil
 import time
@@ -35,8 +35,7 @@ from h123.study import PlannedTrial
 def execute(
     order: BlockOrder, folder: Path, archives: Mapping[str, Path], machine: Machine, engine: Engine
 ) -> Iterator[PoolEvent]:
-    """Run an order, and yield its events until the order is done or the machine has failed. No trial runs after the
-    last event.
+    """Run an order, and yield its events until the order is done or the machine has failed. No trial runs afterwards.
 
     `folder` is empty at first; sealed attempts appear there under the names of their archives. `archives` maps names to
     the folders of the order's archives. Missing certificates of the campaign are created in the folder `tls`. Raises

@@ -5,7 +5,7 @@ Everything, including the private keys, derives from the campaign's seed, so tha
 same bytes. The seed is public, so the keys are not secret, and such a certificate protects nothing. It is for the lab's
 own network namespaces; do not trust it anywhere else.
 
-The functions import the cryptography library only when they need it, because most commands make no certificate.
+The cryptography library is imported only when needed, because most commands make no certificate.
 """
 
 import datetime as dt
@@ -58,7 +58,7 @@ class Certificate:
         return self.ca.parent
 
     def mounted(self, file: Path) -> str:
-        """Return the path of one of the files inside a lab."""
+        """Return the path at which a lab sees one of the files."""
         return mounted("tls", *filter(None, [self.below]), file.name)
 
     def bytes(self) -> int:

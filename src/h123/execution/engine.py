@@ -40,7 +40,7 @@ class Engine(Protocol):
 
     def start(self, folder: Path, roots: Mapping[str, Path]) -> None:
         """Start executing `folder/trial.json`. `roots` contains the folders that the trial needs in addition to
-        `installed_roots`: the certificate's (`tls`), and those that only some trials have."""
+        `installed_roots`."""
 
     def wait(self) -> Path:
         """Wait until a started trial has ended, and return its folder, which then contains `report.json`.

@@ -58,7 +58,7 @@ _HTTP_3 = 'h3=":{port}"; ma=86400'
 
 
 def trial_roles(p: Parameters, subjects: Mapping[str, Subject]) -> dict[catalogue.Role, str]:
-    """Return the subject in each role of a trial: the roles that the study names, and programs behind the server."""
+    """Return the subject in each role of a trial, including the roles of programs behind the server."""
     roles: list[tuple[catalogue.Role, str]] = [*p.roles().items()]
     if server_uses(subjects[p.server], "upstream"):
         roles.append(("origin", ORIGIN))

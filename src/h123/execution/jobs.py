@@ -11,8 +11,8 @@ assumes `UNKNOWN_SHARE` until the first trial over the network has ended.
 If a trial waited too long for processors that other trials used (`crowded` in the journal), one trial fewer may run at
 the same time. After `CALM_TRIALS` trials without such waiting, one trial more may run.
 
-Nothing can disturb trials under the virtual clock, so as many run at the same time as processors and memory allow. They
-never run at the same time as trials under the wall clock, which they would disturb.
+Nothing can disturb trials under the virtual clock, so as many run at once as processors and memory allow. They never
+run at the same time as trials under the wall clock, which they would disturb.
 """
 
 import heapq
@@ -319,8 +319,7 @@ class MachineQueue:
         return min(set(range(1, len(self.running) + 2)) - {running.lane for running in self.running.values()})
 
     def unchecked(self, trial: PlannedTrial) -> bool:
-        """Return whether the trial's links still need a check. Links are checked once per block and clock, and again
-        before a trial is repeated."""
+        """Return whether the trial's links need a check, as they do once per block and clock, and before a repeat."""
         links = trial.parameters.checked_links()
         checking = {r.trial.parameters.checked_links() for r in self.running.values() if r.check}
         return (trial.block, links) not in self._checked and links not in checking

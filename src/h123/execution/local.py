@@ -18,7 +18,7 @@ from h123.execution.pool import AttemptDone, BlockDone, MachineLost, PoolEvent
 class LocalPool:
     """The pool whose only machine is this one. Closing the pool ends everything that is still running.
 
-    Orders run in the caller's thread, while it reads their events.
+    Orders run in the caller's thread, while the caller reads their events.
     """
 
     grows = False
@@ -63,7 +63,7 @@ class LocalPool:
         self._run = execute(order, self._order, {**self._roots, **archives}, machine, self._engine)
 
     def events(self, _timeout_s: float | None = None, /) -> Sequence[PoolEvent]:
-        """Return the next event; none if no order is running (see `Pool`)."""
+        """Return the next event, or nothing if no order is running (see `Pool`)."""
         event = next(self._run, None)
         if isinstance(event, BlockDone | MachineLost):
             self.cancel()

@@ -88,8 +88,7 @@ class BlockOrder(Message):
         return cls.model_validate_json(text, context=RESOLVED)
 
     def portable(self) -> str:
-        """Return the order in a form that a different machine can execute. Raises UserError if only this machine can
-        run it."""
+        """Return the order in a form that a different machine can execute. Raises UserError if there is none."""
         for name, server in self.servers.items():
             what = f"runs at {server.address}" if server.address else f"is a program on this machine ({server.command})"
             raise UserError(

@@ -15,7 +15,7 @@ _LISTENS = 10
 
 
 def sender_window(account: Account, host: str) -> Series:
-    """Return the sum of the congestion windows of all connections of a host at each sample, bytes."""
+    """Return the sum of the congestion windows of all connections of a host at each sample, in bytes."""
     rows = _of(account, host)
     times, place = np.unique(account["at_ns"][rows], return_inverse=True)
     each = account["cwnd"][rows].astype(float) * account["snd_mss"][rows]
@@ -23,7 +23,7 @@ def sender_window(account: Account, host: str) -> Series:
 
 
 def smoothed_round_trip(account: Account, host: str) -> Series:
-    """Return TCP's smoothed round trip at each sample, ns; the median if there are several connections."""
+    """Return TCP's smoothed round trip at each sample, in ns. If there are several connections, it is their median."""
     rows = _of(account, host)
     rows = rows[account["rtt_ns"][rows] > 0]
     times, firsts = np.unique(account["at_ns"][rows], return_index=True)
@@ -50,7 +50,7 @@ def logged_window(logs: Sequence[StackLog], bins: Bins) -> Series:
 
 
 def logged_round_trip(logs: Sequence[StackLog], bins: Bins) -> Series:
-    """Return the median of the smoothed round trips in each bin that has one, ns."""
+    """Return the median of the smoothed round trips in each bin that has one, in ns."""
     times = np.concatenate([np.empty(0, np.int64), *(log.at for log in logs)])
     values = np.concatenate([np.empty(0), *(log.round_trip for log in logs)])
     valid = ~np.isnan(values)

@@ -80,7 +80,7 @@ class Attempt:
 
     @property
     def tls(self) -> list[Tls]:
-        """Facts about connections, from the client or, for imported samples, from the schema. Empty if unknown."""
+        """Facts about connections, from the client or an import schema. Empty if unknown."""
         return self.facts.tls if self.facts else []
 
     @property

@@ -22,7 +22,7 @@ _SLOW_NS = 100_000_000
 
 @dataclass(frozen=True)
 class ServerAbilities:
-    """The protocols and ports of a server that h123 can measure, with remarks."""
+    """The protocols and ports over which h123 can measure a server, with remarks."""
 
     spoken: Sequence[ProtocolFindings]
     """The findings over the requested protocols."""

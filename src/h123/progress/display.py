@@ -173,8 +173,7 @@ class LineDisplay:
         pass
 
     def say(self, text: str, standing: Standing) -> None:
-        """Print the text, unless the same text has just been printed. Texts that differ only in a number at the
-        beginning count as the same."""
+        """Print the text, unless the same text, apart from a number at its beginning, has just been printed."""
         same = standing.done, text.lstrip("0123456789")
         if same != self._said or self._clock() - self._said_at >= EVERY_S:
             self._said, self._said_at = same, self._clock()

@@ -1,7 +1,7 @@
 """Estimates how long a trial will take and how many bytes it will move, before anything runs.
 
-The estimate is for planning an afternoon, not for predicting results. It adds the time of handshakes and cold requests
-(round trips, slow start) to the time of the warm requests, which is set by the tightest of these limits:
+The estimate is for planning, not for predicting results. It adds the time of handshakes and cold requests (round trips,
+slow start) to the time of the warm requests, which is set by the tightest of these limits:
 
 * the rate of the link, and of the link between the server and its storage or origin;
 * the throughput of the subjects' processors;
@@ -111,7 +111,7 @@ def estimate_blocks(blocks: Iterable[Sequence[PlannedTrial]], networks: Mapping[
 
 
 def estimate_check(network: Network, clock: str = "wall") -> Estimate:
-    """Return the wall time and the bytes of one link check. Both are zero for a plain veth, which needs no check."""
+    """Return the wall time and the bytes of one link check. Both are zero for a plain veth."""
     if not network.shaped:
         return Estimate(0.0, 0)
     seconds = LINK_CHECK_S + LINK_CHECK_ROUND_TRIPS * _round_trip_s(network)

@@ -69,7 +69,7 @@ class StudyFile(Strict):
 
 
 def load_study(path: Path) -> Study:
-    """Read a study from its file. Raises UserError with file, line and what is allowed there."""
+    """Read a study from its file. Raises UserError with file, line and what is allowed."""
     return StudyReader(YamlDocument.read(path, FORMAT)).study()
 
 

@@ -78,8 +78,8 @@ def verify_each(
 
     `fingerprints` contains the fingerprints of the files from which the subjects were installed.
 
-    Anything that goes wrong with a subject counts as its failure; the other subjects are still verified. Raises
-    UserError if this machine cannot execute trials.
+    Anything that goes wrong with a subject counts as its failure; other subjects are still verified. Raises UserError
+    if this machine cannot execute trials.
     """
     results_of: dict[str, list[Result]] = defaultdict(list)
     for number, (subject, role) in enumerate(tasks, 1):

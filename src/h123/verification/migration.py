@@ -83,7 +83,7 @@ def moves(subject: Subject, pool: Pool, report: Callable[[str], None]) -> list[M
     """Test each kind of move with an HTTP/3 server and return the results. For other subjects, return an empty list.
     `report` receives a line about every finished trial.
 
-    The subject and the built-in subjects must be installed. Raises UserError if this machine cannot execute trials.
+    The subject and the built-in ones must be installed. Raises UserError if this machine cannot execute trials.
     """
     if subject.server is None or QUIC not in subject.server.protocols:
         return []

@@ -51,7 +51,7 @@ STOPPED = "clean stop"
 
 
 def verify_server(subject: Subject, pool: Pool) -> Iterator[Result]:
-    """Yield the results of one case after another. The subject and the built-in subjects must be installed.
+    """Yield the results of one case after another. The subject and the built-in ones must be installed.
 
     Failed trials remain, with their logs, in the subject's folder of failures.
     """

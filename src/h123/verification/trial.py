@@ -29,8 +29,8 @@ _LATE_NS = 1_000_000
 
 
 def calm_clock(subject: Subject) -> Clock:
-    """Return the virtual clock if it is installed and the subject runs under it, because nothing disturbs such a trial.
-    Otherwise, return the wall clock."""
+    """Return the virtual clock if it is installed and the subject runs under it, because nothing disturbs its trials;
+    otherwise the wall clock."""
     return "virtual" if "virtual" in subject.features.clocks and installed_kernel() is not None else "wall"
 
 

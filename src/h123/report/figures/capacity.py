@@ -28,8 +28,7 @@ MIDDLE, TAIL = "median", "99th percentile"
 
 
 def capacity_figures(capacity: Capacity | None, factor: str) -> list[Figure]:
-    """Return the figures that have data: latency, answered requests, and what a closed loop would have reported.
-    `factor` is the compared factor."""
+    """Return the figures that have data. `factor` is the compared factor."""
     if capacity is None:
         return []
     rows = capacity["rows"]

@@ -1,4 +1,4 @@
-"""Figures of causes, as bars: what the requests of both levels spent their time on."""
+"""Figures of causes, as bars."""
 
 from collections.abc import Sequence
 from typing import Any

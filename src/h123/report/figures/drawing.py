@@ -37,8 +37,7 @@ _OFTEN = 8
 
 
 class FigureRows(alt.InlineData):
-    """A chart's data. All copies of the chart share it, because Altair copies charts often and the rows never
-    change."""
+    """A chart's data. All copies of the chart share it: Altair copies charts often, and the rows never change."""
 
     def __init__(self, rows: Iterable[Mark]) -> None:
         super().__init__(values=list(rows))

@@ -26,8 +26,7 @@ def name(row: PublishedRow) -> str:
 
 
 def terminal_lines(published: AsPublished) -> list[str]:
-    """Summarise the published analysis in a few lines: how often it agrees with h123's own analysis, and where it does
-    not."""
+    """Summarise the published analysis in a few lines."""
     counts = published["agreement"]
     lines = [
         f"As published (pooled requests): agrees with the sound analysis in {counts['agree']} of "

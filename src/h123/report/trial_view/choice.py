@@ -57,8 +57,7 @@ def choose(folder: CampaignFolder, names: Sequence[str]) -> list[SelectedAttempt
 
 def trial_lines(folder: CampaignFolder, most: int) -> list[str]:
     """Return a line for each trial that a page can show, with remarks such as `disturbed`, in the order of the blocks.
-    If there are more than `most` trials, the last line gives the number of the remaining ones. Raises UserError if
-    there are no trials."""
+    Beyond `most` trials, the last line says how many are left. Raises UserError if there are no trials."""
     by_trial: dict[str, list[Mapping[str, object]]] = {}
     for row in _attempts(folder):
         by_trial.setdefault(str(row["trial"]), []).append(row)

@@ -1,4 +1,5 @@
-"""Lines over time in a common style: panels in a column with a common time axis, and above them marks for losses."""
+"""Lines over time in a common style: a column of panels with a common time axis, and marks for losses above the
+panels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

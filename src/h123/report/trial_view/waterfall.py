@@ -1,4 +1,4 @@
-"""A waterfall with a bar for each of the first requests. Each bar is divided into the causes of the request's time."""
+"""A waterfall of the first requests. Each bar is divided into the causes of a request's time."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest

@@ -1,7 +1,7 @@
 """Defines the checks of a claim's figures that need arithmetic or physics but no measurement.
 h123.analysis.claims.arithmetic evaluates them.
 
-Quantities are written with units, as in other files.
+Quantities have units.
 """
 
 from typing import Annotated, Literal

@@ -41,7 +41,7 @@ class Ledger(Strict):
 
 
 def load_ledger(path: Path) -> Ledger:
-    """Read a file of claims. Raises UserError with file, line and what is allowed there."""
+    """Read a file of claims. Raises UserError with file, line and what is allowed."""
     document = YamlDocument.read(path, FORMAT)
     ledger = document.validate(Ledger, document.data)
     names = [claim.id for claim in ledger.claims]

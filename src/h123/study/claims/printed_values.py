@@ -109,7 +109,7 @@ class PrintedValues(Strict):
 
 
 def load_printed(path: Path) -> PrintedValues:
-    """Read a file of printed values. Raises UserError with file, line and what is allowed there."""
+    """Read a file of printed values. Raises UserError with file, line and what is allowed."""
     document = YamlDocument.read(path, FORMAT)
     values = document.validate(PrintedValues, document.data)
     if values.compared not in values.factors:

@@ -120,9 +120,9 @@ class OpenedConnections:
     """The median number of connections that a warm visit opened, counted from packets of the client's link.
 
     Browsers open connections that they never use. No sample records them, because the column `connection` only counts
-    used ones. The hosts' counters include every TCP connection of the trial, even those of the program that controls
-    the browser, and those from a proxy to its origin, but no QUIC connections. On the link, every connection of either
-    protocol has a first packet, whose time shows which visit opened it.
+    used ones. The hosts' counters lack QUIC connections, but include TCP connections of the browser's driver and of
+    proxies to their origin. On the link, every connection of either protocol has a first packet, whose time shows which
+    visit opened it.
     """
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")

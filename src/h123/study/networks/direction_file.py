@@ -44,7 +44,7 @@ class JitterFile(Strict):
     keep_order: StrictBool = True
 
     def resolve(self) -> resolved.Jitter:
-        """Return this part of the network in the form of trial.json."""
+        """Return this part in the form of trial.json."""
         return resolved.Jitter(spread_ns=self.spread, distribution=self.distribution, keep_order=self.keep_order)
 
 
@@ -119,7 +119,7 @@ class PolicerFile(Strict):
     """The number of bytes that may pass at once after a silence."""
 
     def resolve(self) -> resolved.Policer:
-        """Return this part of the network in the form of trial.json."""
+        """Return this part in the form of trial.json."""
         return resolved.Policer(bps=self.rate, burst_bytes=self.burst)
 
 
@@ -132,7 +132,7 @@ class MtuFile(Strict):
     """Whether larger packets vanish without ICMP's answer, from which the sender would learn the size."""
 
     def resolve(self) -> resolved.Mtu:
-        """Return this part of the network in the form of trial.json."""
+        """Return this part in the form of trial.json."""
         return resolved.Mtu(bytes=self.size, silent=self.black_hole)
 
 
@@ -162,7 +162,7 @@ class AggregationFile(Strict):
         return self
 
     def resolve(self) -> resolved.Aggregation:
-        """Return this part of the network in the form of trial.json."""
+        """Return this part in the form of trial.json."""
         return resolved.Aggregation(every_ns=self.interval, spread_ns=self.spread)
 
 
@@ -183,7 +183,7 @@ class ChangeFile(Strict):
         return self
 
     def resolve(self) -> resolved.Change:
-        """Return this part of the network in the form of trial.json."""
+        """Return this part in the form of trial.json."""
         return resolved.Change(
             at_ns=self.at,
             delay_ns=self.delay,
@@ -342,7 +342,7 @@ class DirectionFile(Strict):
                 raise fault_at(["changes", index, "at"], message)
 
     def resolve(self) -> resolved.Direction:
-        """Return this part of the network in the form of trial.json."""
+        """Return this part in the form of trial.json."""
         return resolved.Direction(
             rate=self._bottleneck(),
             queue=resolve_queue(self.queue),

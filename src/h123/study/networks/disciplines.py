@@ -12,7 +12,7 @@ class LinkModel(BaseModel):
 
 
 class Codel(LinkModel):
-    """The parameters of the queue discipline CoDel (RFC 8289)."""
+    """The parameters of a CoDel queue (RFC 8289)."""
 
     limit: int
     """Packets."""
@@ -23,7 +23,7 @@ class Codel(LinkModel):
 
 
 class FqCodel(Codel):
-    """The parameters of the queue discipline FQ-CoDel (RFC 8290)."""
+    """The parameters of an FQ-CoDel queue (RFC 8290)."""
 
     flows: int
     quantum: int
@@ -33,7 +33,7 @@ class FqCodel(Codel):
 
 
 class Pie(LinkModel):
-    """The parameters of the queue discipline PIE (RFC 8033)."""
+    """The parameters of a PIE queue (RFC 8033)."""
 
     limit: int
     """Packets."""
@@ -47,7 +47,7 @@ class Pie(LinkModel):
 
 
 class FqPie(Pie):
-    """The parameters of the queue discipline FQ-PIE."""
+    """The parameters of an FQ-PIE queue."""
 
     flows: int
     quantum: int
@@ -57,7 +57,7 @@ class FqPie(Pie):
 
 
 class Red(LinkModel):
-    """The parameters of the queue discipline RED (Floyd and Jacobson 1993). Sizes are in bytes."""
+    """The parameters of a RED queue (Floyd and Jacobson 1993). Sizes are in bytes."""
 
     limit: int
     min: int
@@ -74,7 +74,7 @@ class Red(LinkModel):
 
 
 class DualPi2(LinkModel):
-    """The parameters of the queue discipline DualPI2 (RFC 9332)."""
+    """The parameters of a DualPI2 queue (RFC 9332)."""
 
     limit: int
     """Packets."""
@@ -91,12 +91,12 @@ class DualPi2(LinkModel):
 
     @property
     def ecn(self) -> bool:
-        """Always true: the discipline marks ECN-capable packets."""
+        """True: ECN-capable packets are always marked."""
         return True
 
 
 class Cake(LinkModel):
-    """The parameters of the queue discipline CAKE."""
+    """The parameters of a CAKE queue."""
 
     rtt_ns: int
     memlimit: int | None = None
@@ -105,5 +105,5 @@ class Cake(LinkModel):
 
     @property
     def ecn(self) -> bool:
-        """Always true: the discipline marks ECN-capable packets."""
+        """True: ECN-capable packets are always marked."""
         return True

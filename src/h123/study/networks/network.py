@@ -203,8 +203,8 @@ class Direction(LinkModel):
 
 
 class Move(LinkModel):
-    """A move of the client to a new address or port. For `overlap_ns` after that, packets to the old address or port
-    still reach the client."""
+    """A move of the client to a new address or port. For `overlap_ns`, packets to the old address or port still reach
+    the client."""
 
     at_ns: int
     """The time of the move, from the start of the main role."""

@@ -13,7 +13,7 @@ FORMAT: Literal["workload/2"] = "workload/2"
 
 
 class WorkloadFile(BaseModel):
-    """The fields of workload.json that all kinds have (docs/contracts/workload.md)."""
+    """The fields of workload.json that all kinds have."""
 
     model_config = ConfigDict(strict=True, allow_inf_nan=False, defer_build=True)
 

@@ -138,7 +138,7 @@ def _parts(entries: Sequence[MixEntry]) -> list[int]:
 
 
 class MixParameters(Load):
-    """The parameters of a workload of the kind `mix`."""
+    """The parameters of the kind `mix`."""
 
     mix: Annotated[tuple[MixEntry, ...], Field(max_length=MOST_ENTRIES), AfterValidator(_of_measure)] = ()
     """The requests of the mix. A workload of this kind needs at least one."""

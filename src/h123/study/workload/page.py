@@ -45,7 +45,7 @@ def _read_site(value: object, info: ValidationInfo) -> object:
 
 
 class PageParameters(Load):
-    """The parameters of a workload of the kind `page`."""
+    """The parameters of the kind `page`."""
 
     site: Annotated[Site | None, BeforeValidator(_read_site)] = None
     """The page; required if the workload is of this kind."""
@@ -128,8 +128,7 @@ class Page(WorkloadKind):
         ]
 
     def moved(self, way: str) -> float:
-        """Return the average body bytes of a request. This does not build an `Exchange` for each resource, because
-        plans call it often."""
+        """Return the average body bytes of a request. This builds no `Exchange`, because plans call it often."""
         exact = [resource for resource in self.site.resources if resource.exact] if way == "down" else []
         return sum(resource.size * resource.count for resource in exact) / sum(
             resource.count for resource in self.site.resources
@@ -262,7 +261,7 @@ class Page(WorkloadKind):
         return super().each() * len(self.site.loads())
 
     def most_in_flight(self) -> int | None:
-        """Return None, because requests wait for connections, so a visit may have any number in progress."""
+        """Return None: a visit may have any number of requests in progress, because requests wait for connections."""
         return None
 
     def most_on_connection(self) -> int | None:

@@ -15,7 +15,7 @@ from h123.study.workload.load import Exchange, Load, Method
 
 
 class RequestsParameters(Load):
-    """The parameters of a workload of the kind `requests`."""
+    """The parameters of the kind `requests`."""
 
     method: Method = "GET"
     size: Annotated[Size, Field(ge=1)] = 100_000

@@ -65,7 +65,7 @@ def measurable(subject: Subject) -> str:
 def measure(subject: Subject, role: VerifiedRole, pool: Pool, moved: Callable[[str], None]) -> list[Constants]:
     """Measure each protocol of this role. `moved` receives a line about every finished transfer.
 
-    The subject and the built-in subjects must be installed, and measurable() must return an empty string.
+    The subject and the built-in ones must be installed, and measurable() must return an empty string.
     """
     make_bodies([BULK_BYTES, LOSING_BYTES, TAIL_BYTES, PAUSING_BYTES])
     with scratch() as place:

@@ -63,7 +63,7 @@ def follows_paths(subject: Subject, role: VerifiedRole) -> bool:
 
 
 def path_network(name: str, way: int) -> Network:
-    """Return a network in which only the direction `way` has the properties of the path `name`."""
+    """Return a network whose direction `way` has the properties of the path `name`."""
     special = _WAY.model_copy(update=PATHS[name])
     up, down = (special, _WAY) if way == UP else (_WAY, special)
     return Network(name="paths", title=name, up=up, down=down)
@@ -75,7 +75,7 @@ def measure_paths(
     """Measure a subject's QUIC and, with the built-in server, the kernel's TCP with ECN. `report` receives a line about
     every finished trial.
 
-    The subject and the built-in subjects must be installed. Raises UserError if this machine cannot execute trials.
+    The subject and the built-in ones must be installed. Raises UserError if this machine cannot execute trials.
     """
     protocols = [QUIC] if follows_paths(subject, role) else []
     if (subject.name, role) == (PROBE, "server"):

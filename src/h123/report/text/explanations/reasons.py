@@ -30,8 +30,7 @@ def reason_lines(verdicts: Verdicts) -> list[str]:
 
 
 def later_lines(comparisons: Sequence[JudgedComparison]) -> list[str]:
-    """Say why first answers begin later with one level than with the other: `On far, base takes one more round trip
-    than new until ...`"""
+    """Say why first answers begin later with one level: `On far, base takes one more round trip than new until ...`"""
     return [_later(c, later) for c in comparisons if (later := c.get("later")) and decided(c) and not c["twin"]]
 
 

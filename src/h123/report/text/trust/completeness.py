@@ -25,7 +25,7 @@ def count_lines(verdicts: Verdicts) -> list[str]:
 
 
 def twin_lines(verdicts: TwinsPart) -> list[str]:
-    """Return a sentence on how often comparisons of a treatment with itself differ."""
+    """Return a sentence on how often a comparison of a treatment with itself found a difference."""
     twins = verdicts["twins"]
     if not twins["comparisons"] or twins["expected"] is None:
         return []

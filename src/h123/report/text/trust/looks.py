@@ -34,8 +34,7 @@ def width_lines(verdicts: Verdicts) -> list[str]:
 
 
 def early_look_lines(verdicts: Verdicts) -> list[str]:
-    """Return a sentence about an analysis before the end of the campaign: it used up a part of the error probability
-    (alpha)."""
+    """Return a sentence about the part of the error probability (alpha) that an early analysis used up."""
     early, planned = early_look(verdicts), verdicts["blocks"]["planned"]
     if early is None:
         return []
