@@ -139,8 +139,8 @@ def read_verdicts(folder: CampaignFolder) -> Verdicts:
 
 
 def verdicts_of(content: dict[str, Any], file: Path, again: str | None = None) -> Verdicts:
-    """Return the content of `file` as verdicts. Raises UserError if the content has a different shape; `again` is the
-    error's remedy."""
+    """Return the content of `file` as verdicts. Raises UserError if the content has a different shape, with the remedy
+    `again`."""
     try:
         return _model().validate_python(respelled_verdicts(content), strict=True)
     except ValidationError as invalid:

@@ -22,7 +22,7 @@ _AT_ONCE = 30
 
 
 def usable_processors() -> list[int]:
-    """Return the processors that this process may use, by the kernel's numbers."""
+    """Return the kernel's numbers of the processors that this process may use."""
     return sorted(os.sched_getaffinity(0))
 
 

@@ -1,7 +1,8 @@
 """Defines the settings of senders that a study can fix so that two senders behave alike (docs/fairness.md).
 
-For TCP, the lab applies them, or the kernel uses its defaults. For QUIC, the stack applies them if its subject allows
-it. A setting's name is also the name of a study's parameter, of a manifest's feature, and of a placeholder in commands.
+For TCP, the lab applies them, or the kernel uses its defaults. For QUIC, the stack applies them if its subject accepts
+them. A setting's name is also the name of a study's parameter, of a manifest's feature, and of a placeholder in
+commands.
 """
 
 from collections.abc import Callable

@@ -1,5 +1,5 @@
-"""Verifies a virtual trial: two simultaneous executions must do exactly the same as each other, and as the campaign's
-own execution."""
+"""Verifies a virtual trial: two simultaneous executions must agree exactly with each other, and with the campaign's own
+execution."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

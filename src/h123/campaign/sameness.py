@@ -41,7 +41,7 @@ def executed(campaign: CampaignFolder, event: AttemptFacts) -> Execution:
 
 
 def measured_files(attempt: Path) -> dict[str, str]:
-    """Return the digests of the files in a sealed folder that record the trial."""
+    """Return the digests of those files in a sealed folder that record the trial."""
     files = read_document(attempt / "seal.json", Seal).files
     return {n: digest for n, digest in files.items() if n not in _OF_THE_MACHINE and not n.startswith(_LOGS)}
 

@@ -45,8 +45,7 @@ class WorkloadNeeds(Protocol):
 
 
 class Demand(Protocol):
-    """A trial's parameters, as far as the checks of the subjects read them. study.Parameters implements this
-    protocol."""
+    """Those parameters of a trial that the checks of its subjects read. study.Parameters implements this protocol."""
 
     @property
     def protocol(self) -> str: ...

@@ -30,8 +30,8 @@ class Body:
 
 
 def head_of_line_ns(sender: Sender, bodies: Sequence[Body]) -> NDArray[np.float64]:
-    """Return, for each body, how many ns repairing losses took while bytes of other bodies had to wait. The time of
-    each repair is multiplied by the other bodies' share of the data in flight."""
+    """Return, for each body, how many ns it waited for repairs of other bodies' losses: the time of each repair,
+    multiplied by the other bodies' share of the data in flight."""
     spans = holes(sender.sending, sender.answers, sender.round_trip_ns)
     starts, ends = (np.array([getattr(body, name) for body in bodies], np.int64) for name in ("start", "end"))
     sizes = np.array([body.bytes for body in bodies], np.float64)

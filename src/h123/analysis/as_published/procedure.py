@@ -80,8 +80,8 @@ def _stats() -> Any:
 
 
 def effect_class(r_rb: float) -> str:
-    """Return the class of an effect by the paper's Table V, or `negligible` for effects below 0.1, for which the paper
-    has no word."""
+    """Return the class of an effect according to the paper's Table V, or `negligible` for effects below 0.1, for which
+    the paper has no word."""
     return next((word for limit, word in EFFECTS if abs(r_rb) >= limit), "negligible")
 
 

@@ -86,7 +86,7 @@ def tls_wrong(attempt: Attempt) -> Finding | None:
 
 def sessions_wrong(attempt: Attempt) -> Finding | None:
     """Check the connections that the client reports. If the study asks for resumed sessions or early data, every
-    connection must have used them; otherwise, none may have.
+    connection must have used them; otherwise, no connection may have used them.
 
     The kernel handles TCP Fast Open: the client's host counts all connections that used it, except those whose first
     packet the link lost. There is nothing to check if the study asks for full handshakes throughout, because most
@@ -124,8 +124,8 @@ def tls_impossible(attempt: Attempt) -> Finding | None:
 
 
 def loaded_early(attempt: Attempt) -> Finding | None:
-    """Check that no page fired DOMContentLoaded or load before its whole document had arrived, with a tolerance of the
-    millisecond to which some browsers round."""
+    """Check that no page fired DOMContentLoaded or load before its whole document had arrived, with a tolerance of a
+    millisecond, because some browsers round."""
     events = [
         (event.visit.document_ns, at)
         for event in events_of(attempt.summary.visits, attempt.facts)

@@ -34,10 +34,10 @@ def round_trips_odd(attempt: Attempt) -> Finding | None:
     """Check that every connection needed exactly its protocol's round trips before its first answer, including the
     request's own.
 
-    More are allowed for connections that lost packets, met a Retry or QUIC's anti-amplification limit, or whose early
-    data was refused. Further round trips after the request are due to the server, which waited or could not send enough
-    at once; they are checked only under the virtual clock, because under the wall clock other round trips happen while
-    a server works. There is nothing to check for uploads, because the answer follows the body.
+    More are allowed if a connection lost packets, met a Retry or QUIC's anti-amplification limit, or had its early data
+    refused. Further round trips after the request are due to the server, which waited or could not send enough at once;
+    they are checked only under the virtual clock, because under the wall clock other round trips happen while a server
+    works. There is nothing to check for uploads, because the answer follows the body.
     """
     handshake, extra = _handshake(attempt), beyond(attempt)
     if handshake is None or not extra:
@@ -51,8 +51,8 @@ def round_trips_odd(attempt: Attempt) -> Finding | None:
 
 
 def beyond(attempt: Attempt) -> list[tuple[int, str]]:
-    """Return, for each connection, how many more round trips it took until its first answer than the protocol needs,
-    and the reason if known. Empty for uploads, because the answer follows the body."""
+    """Return, for each connection, the number of round trips before its first answer that the protocol does not need,
+    and their reason if known. Empty for uploads, because the answer follows the body."""
     handshake, uploads = _handshake(attempt), attempt.workload.exchanges()[0].moved("up") > 0
     if handshake is None or uploads:
         return []

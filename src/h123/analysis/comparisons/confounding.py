@@ -1,4 +1,5 @@
-"""Detects confounding: parameters that change together among the trials, so that either may explain a difference."""
+"""Detects confounding: parameters that change together among the trials, so that any of them may explain a
+difference."""
 
 from collections.abc import Iterable, Sequence
 from typing import NotRequired

@@ -1,7 +1,7 @@
 """Predicts before anything runs how narrow a study's intervals will be, and which differences its families can find.
 
-The preview assumes that the results are looked at only once, after all planned blocks. The user states the spread
-between blocks, or it is taken from published campaigns with similar trials (spreads.py). Otherwise it is unknown.
+The preview assumes that the results are looked at only once, after all planned blocks. The spread between blocks comes
+from the user, or from published campaigns with similar trials (spreads.py). Without either, it is unknown.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,9 +1,9 @@
 """Defines when a machine differs from the others. The rule is fixed before anything is measured (docs/cluster.md).
 
-A machine differs if its mean is off by more than the study's margin, and by more than chance allows: a t-test with the
-variance within machines (Searle, Casella, McCulloch, Variance Components, 1992, chapter 3) at `LEVEL`, divided by the
-number of tests (Bonferroni). The most certain difference comes first. The search for the next one leaves out the
-machines already found, because they shift the common mean.
+A machine differs if its mean is off by more than the study's margin, and by more than chance allows in a t-test with
+the variance within machines (Searle, Casella, McCulloch, Variance Components, 1992, chapter 3). The level of the test
+is `LEVEL` divided by the number of tests (Bonferroni). The most certain difference comes first. The search for the next
+one leaves out the machines already found, because they shift the common mean.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -28,7 +28,7 @@ class Rule:
 
     def blocks_needed(self, size: float, correction: str) -> int:
         """Return the number of blocks with which a p can be small enough for a verdict. Blocks beyond the plan count at
-        the next look, which may spend less than this one."""
+        the next look, which may spend less than the current look."""
         needed = blocks_needed(size, correction, self.level)
         if needed <= self.looks.blocks[-1]:
             return needed

@@ -1,5 +1,4 @@
-"""Checks a folder that others may have made. It must contain only files and folders: no links that lead out of it, no
-pipes and no devices.
+"""Checks a folder that others may have made. It must contain only files and folders: no links, pipes or devices.
 
 h123 checks it once, before it reads or writes anything there; later writes do not follow links either (`durable`). The
 path to the folder is the user's own and may contain links.

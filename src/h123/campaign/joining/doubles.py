@@ -1,5 +1,5 @@
-"""Handles a block that was run twice. Under the virtual clock, both runs must have done the same; in real time, only
-one run is allowed."""
+"""Handles a block that was run twice. Under the virtual clock, both runs must agree; in real time, only one run is
+allowed."""
 
 from h123.base.errors import UserError
 from h123.campaign.joining.blocks import RunBlock
