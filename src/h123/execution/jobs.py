@@ -118,8 +118,8 @@ class Jobs:
         return cls.of(plan, requested_jobs, machine.cpus, machine.memory_bytes)
 
     def learn(self, event: AttemptFacts, report: Report) -> None:
-        """Learn from the report of a finished trial: how much processor time trials over its network need, and whether
-        more trials could run at the same time."""
+        """Learn from the report of a finished trial: how much processor time trials over the same network need, and
+        whether more trials could run at the same time."""
         machine, alone = report.machine, event.get("alone", True)
         if event["parameters"]["clock"] == "virtual":
             return

@@ -147,8 +147,8 @@ class LiveDisplay:
 class LineDisplay:
     """A display that prints one line every ten trials or thirty seconds, for logs and pipes.
 
-    It prints the first failed attempt with each reason, and counts the others. It also counts disturbed attempts and
-    repeats.
+    For each reason, it prints the first attempt that failed, and counts the others. It also counts disturbed attempts
+    and repeats.
     """
 
     def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:

@@ -255,9 +255,9 @@ def best(levels: Sequence[str], compared: Sequence[JudgedComparison], unanswered
 
     The best level is better than every level that it was compared with. Levels equivalent to it are also best; all
     others must be worse than some level. If one of the necessary comparisons is missing or inconclusive, there is no
-    clear winner. The candidates are then the levels that no level was better than. If there is only one such level,
-    those that are not clearly worse are candidates too. A level in `unanswered`, which failed in every block, is worse
-    than all others, although its times are unknown.
+    clear winner. Then each level that no other level beat is a candidate. If there is only one, levels that are not
+    clearly worse are candidates too. A level in `unanswered`, which failed in every block, is worse than all others,
+    although its times are unknown.
     """
     comparisons = [c for c in compared if not c["twin"]]
     worse = {c["b"] if standing(c) == "better" else c["a"] for c in comparisons if decided(c)}

@@ -200,7 +200,7 @@ def claim_words(claim: "ClaimRow") -> str:
 
 
 def statement(claim: "ClaimRow") -> str:
-    """Return the claim with its subject and its conditions."""
+    """Return the claim's metric, levels and conditions as text."""
     a, b = (level(side) if side else "" for side in (claim["a"], claim["b"]))
     sides = f"{a} {claim['direction']}" + (f" than {b}" if b else "") if a else ""
     if a and b and claim["direction"] in ("equivalent", "none"):

@@ -81,8 +81,8 @@ def shared_confidence(comparisons: Sequence[VerdictRow]) -> str:
 
 
 def sentence_of_several(comparisons: Sequence[VerdictRow], *, of: str) -> str:
-    """Describe several comparisons of one pair that found differences in the same direction, in the words of the metric
-    `of`: `HTTP/3 is 34 to 38 % faster than HTTP/2`."""
+    """Describe several comparisons of one pair that found differences in the same direction, in words that fit the
+    metric `of`: `HTTP/3 is 34 to 38 % faster than HTTP/2`."""
     phrases = _Phrases(comparisons[0], of)
     ratios = sorted(c["ratio"] for c in comparisons if c["ratio"] is not None)
     return phrases.between(ratios[0], ratios[-1]) if ratios else phrases.by_failures()

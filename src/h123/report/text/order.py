@@ -11,8 +11,8 @@ MANY_PAIRS = 4
 
 
 def by_ratio(comparisons: Sequence[JudgedComparison]) -> list[JudgedComparison]:
-    """Return the comparisons in the order of a table. If there are many pairs, the comparisons of each metric and cell
-    are sorted by ratio."""
+    """Return the comparisons in the order in which a table shows them. If there are many pairs, the comparisons of each
+    metric and cell are sorted by ratio."""
     if not many(comparisons):
         return list(comparisons)
     places = {question: place for place, question in enumerate(distinct(map(_question_key, comparisons)))}

@@ -69,7 +69,7 @@ class Load(Strict):
 
 @dataclass(frozen=True)
 class Exchange:
-    """One of the distinct requests of a workload, and the answer that it requires."""
+    """One of the distinct requests of a workload, and the required answer."""
 
     method: Method | None
     """The method, or None if unknown."""
