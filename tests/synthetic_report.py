@@ -91,6 +91,7 @@ def _link_report(network: Network, samples: dict[str, Any], random: np.random.Ge
             "bytes_in": size + 60 * packets,
             "delivered": packets - lost,
             "bytes_delivered": size + 60 * (packets - lost),
+            "ipv6_bytes_delivered": 0,
             "duplicated": 3,
             "lost": lost,
             "queue_dropped": 0,

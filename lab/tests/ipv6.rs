@@ -99,19 +99,59 @@ fn what_cannot_pass_is_answered() {
     }
 }
 
-#[test]
-fn a_veth_and_a_server_of_both_families() {
-    let serve = "exec python3 -c '
+/// Of TCP and both versions: closes each connection.
+const SERVE: &str = "exec python3 -c '
 import socket
 s = socket.create_server((\"\", 8000), family=socket.AF_INET6, dualstack_ipv6=True)
 while True: s.accept()[0].close()
 '";
+
+/// Connects to both addresses of a server, and says what comes of it.
+const EACH: &str = "exec python3 -c '
+import socket
+for host in (\"10.1.0.2\", \"fd00:1::2\"):
+    try: print(socket.create_connection((host, 8000), timeout=1).recv(1))
+    except OSError as e: print(type(e).__name__)
+'";
+
+#[test]
+fn a_path_without_one_version_carries_the_other() {
+    let ready = json!({"tcp": [8000], "address": "::"});
+    for (up, said, share) in [
+        (json!({}), "b''\nb''\n", 0.4..0.7),
+        (json!({"ipv6": "drop"}), "b''\nTimeoutError\n", 0.0..0.01),
+        (
+            json!({"ipv6": "reject"}),
+            "b''\nConnectionRefusedError\n",
+            0.0..0.01,
+        ),
+        (
+            json!({"ipv4": "reject"}),
+            "ConnectionRefusedError\nb''\n",
+            0.99..1.01,
+        ),
+    ] {
+        let mut trial = with_ipv6(trial(up, service(SERVE, ready.clone()), EACH));
+        trial["links"][0]["down"] = json!({});
+        trial["check"] = true.into();
+        let bench = Bench::new();
+        let report = bench.run(&trial);
+        assert_eq!(codes(&report), [""; 0], "{report}");
+        assert_eq!(bench.log("client"), said);
+        let up = &report["links"][0]["directions"]["up"];
+        let [six, all] = ["ipv6_bytes_delivered", "bytes_delivered"].map(|f| up[f].as_f64());
+        assert!(share.contains(&(six.unwrap() / all.unwrap())), "{up}");
+    }
+}
+
+#[test]
+fn a_veth_and_a_server_of_both_families() {
     let fetch = "exec python3 -c '
 import socket
 for host in (\"10.1.0.2\", \"fd00:1::2\"): print(socket.create_connection((host, 8000)).recv(1))
 '";
     let ready = json!({"tcp": [8000], "address": "fd00:1::2", "accepts": true});
-    let mut trial = with_ipv6(trial(Value::Null, service(serve, ready), fetch));
+    let mut trial = with_ipv6(trial(Value::Null, service(SERVE, ready), fetch));
     for way in ["up", "down"] {
         trial["links"][0].as_object_mut().unwrap().remove(way);
     }

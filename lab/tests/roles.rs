@@ -270,18 +270,22 @@ fn what_ended_before_its_role_is_not_left_behind() {
 #[test]
 fn a_role_can_look_the_server_up_in_its_hosts_own_dns() {
     let bench = Bench::new();
-    let words = "resolver --name h123.test --at 10.1.0.2:4443 --alpn h3,h2";
+    let words = "resolver --name h123.test --at 10.1.0.2:4443 --at6 2001:db8:1::2";
     let mut service = service("", json!({"udp": [53], "address": "127.0.0.1"}));
     service["host"] = json!("client");
     service["command"] = std::iter::once("/proc/self/exe")
         .chain(words.split(' '))
         .collect();
-    let look = "getent ahostsv4 h123.test; getent hosts example.com || cat /etc/resolv.conf";
+    let look = "getent ahostsv4 h123.test; getent ahostsv6 h123.test; getent hosts example.com || cat /etc/resolv.conf";
     let mut trial = trial(direction(1), service, look);
     trial["roles"][1]["resolver"] = json!(true);
+    for (end, last) in [("a", 1), ("b", 2)] {
+        trial["links"][0][end]["address6"] = format!("2001:db8:1::{last}").into();
+    }
     assert_eq!(codes(&bench.run(&trial)), [""; 0]);
     let said = bench.log("client");
     assert!(said.starts_with("10.1.0.2 "), "{said}");
+    assert!(said.contains("\n2001:db8:1::2 "), "{said}");
     assert!(said.ends_with("nameserver 127.0.0.1\n"), "{said}");
     // Nobody else's names are looked up there.
     trial["roles"][1]["resolver"] = json!(false);

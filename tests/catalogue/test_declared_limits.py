@@ -129,6 +129,14 @@ def test_what_was_not_tried_over_ipv6_is_refused(tmp_path: Path) -> None:
         check_supported(catalogue()["go"], "server", replace(over_ipv6, protocol="h3", settings={"max_datagram": 1448}))
 
 
+def test_a_client_that_does_not_choose_is_refused() -> None:
+    both = Demand(address="both")
+    check_supported(catalogue()["go"], "server", both)
+    check_supported(catalogue()["curl-tool-ngtcp2"], "client", replace(both, cold=False))
+    with pytest.raises(UserError, match="client go does not choose between IPv4 and IPv6; curl-ngtcp2, "):
+        check_supported(catalogue()["go"], "client", both)
+
+
 LIMITED = MANIFEST.replace(
     'methods = ["GET", "POST"]', 'methods = ["GET"]\ncold = false\nconnections = ["shared", "number"]\nttfb = true', 1
 )

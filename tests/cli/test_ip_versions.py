@@ -42,6 +42,35 @@ def test_packets_over_ipv6_carry_less(h123: Tool) -> None:
         assert 1.005 < sent[protocol, "ipv6"] / sent[protocol, "ipv4"] < 1.03, sent
 
 
+CHOICE = """\
+h123: study/1
+name: choice
+question: What does a client do where IPv6 is broken?
+factors:
+  ipv6: {works: {network: works.yaml}, dropped: {network: dropped.yaml}, rejected: {network: rejected.yaml}}
+  protocol: [h2, h3]
+settings: {address: both, server: go, client: curl-ngtcp2, clock: virtual, size: 10kB, users: 1, requests: 1, warmup: 0}
+compare: {factor: ipv6, pairs: [dropped/works], twin: works}
+blocks: 1
+"""
+
+
+@pytest.mark.heavy
+@pytest.mark.usefixtures("leaves_nothing_behind")
+def test_curl_uses_ipv4_where_ipv6_is_broken(h123: Tool) -> None:
+    for name, policy in (("works", "pass"), ("dropped", "drop"), ("rejected", "reject")):
+        network = f"h123: network/1\nname: {name}\ntitle: {name}\nboth: {{delay: 1ms, ipv6: {policy}}}\n"
+        (h123.folder / f"{name}.yaml").write_text(network)
+    (h123.folder / "choice.yaml").write_text(CHOICE)
+    done = h123("run", "choice.yaml", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    for attempt in load_attempts(CampaignFolder.open(h123.folder / "out")):
+        waited, share = attempt.metrics["cold_ttfb"], attempt.metrics["over_ipv6"]
+        works = attempt.cell["ipv6"] == "works"
+        assert share == (100 if works else 0)
+        assert (waited > 0.19) == (attempt.cell["ipv6"] == "dropped"), waited
+
+
 @pytest.mark.parametrize(
     ("name", "network", "said"),
     [

@@ -205,6 +205,21 @@ def test_over_ipv6_the_server_has_only_that_address(tmp_path: Path) -> None:
     trial, workload = files(folders[0], server="go", transport="matched")
     assert (trial["links"][0]["b"], workload["address"]) == ({"host": "server", "address": "10.1.0.2"}, "10.1.0.2")
     trial, workload = files(folders[1], server="go", transport="matched", address="ipv6")
-    assert [trial["links"][0][end]["address6"] for end in ("a", "b")] == ["fd00:1::1", "fd00:1::2"]
-    assert workload["address"] == option(role(trial, "server")["command"], "--address") == "fd00:1::2"
-    assert (role(trial, "server")["ready"]["address"], trial["tcp"]["max_payload"]) == ("fd00:1::2", 1428)
+    assert [trial["links"][0][end]["address6"] for end in ("a", "b")] == ["2001:db8:1::1", "2001:db8:1::2"]
+    assert workload["address"] == option(role(trial, "server")["command"], "--address") == "2001:db8:1::2"
+    assert (role(trial, "server")["ready"]["address"], trial["tcp"]["max_payload"]) == ("2001:db8:1::2", 1428)
+
+
+def test_a_client_that_chooses_knows_both_addresses_or_looks_them_up(tmp_path: Path) -> None:
+    for client, known in (("curl-ngtcp2", "2001:db8:1::2,10.1.0.2"),):
+        folder = tmp_path / client
+        folder.mkdir()
+        trial, workload = files(folder, server="go", client=client, address="both", port=443)
+        assert workload["address"] == known
+        assert trial["links"][0]["b"]["address6"] == "2001:db8:1::2"
+        server = role(trial, "server")
+        assert (option(server["command"], "--address"), server["ready"]["address"]) == ("::", "::")
+        looked_up = [one["command"][1:] for one in trial["roles"] if one["name"] == "resolver"]
+        words = "resolver --name h123.test --at 10.1.0.2:443 --at6 2001:db8:1::2"
+        assert looked_up == [words.split()] * role(trial, "client").get("resolver", False)
+        assert bool(looked_up) == (known == "h123.test")

@@ -44,6 +44,7 @@ WAYS = {
         too_large=27,
         bytes_in=size,
         bytes_delivered=size,
+        ipv6_bytes_delivered=size // 4,
         queue_ns=QueueWaits(mean=2 * MS, max=9 * MS),
         lateness_ns=Lateness(p99=0),
     )

@@ -194,6 +194,10 @@ def test_what_fell_back_is_the_share_of_the_answers_over_the_other_protocol(tria
     assert trial.value(tmp_path, "fell_back") == 100
 
 
+def test_what_came_over_ipv6_is_a_share_of_the_bytes_that_arrived(trial: Trial, tmp_path: Path) -> None:
+    assert trial.value(tmp_path, "over_ipv6") == 25
+
+
 def test_what_is_abandoned_is_no_failure_and_no_part_of_a_latency(trial: Trial, tmp_path: Path) -> None:
     """Of 300 warm requests 100 are to be left, and 50 are. 251 answers of 1000 bytes came whole."""
     file = tmp_path / "left.parquet"

@@ -89,7 +89,7 @@ def test_pages_are_chosen_by_number() -> None:
     first, second = case("second-page"), case("second-page", 2)
     assert [one.name for one in first.site.resources] == ["/login"]
     assert "page 1 of 2; --page N chooses another: 1 (https://shop.test/, 1 request), 2" in first.notes[0]
-    assert len(second.site.loads()) == 20
+    assert len(second.site.loads()) == 5
     assert "The recording has no document: its first request, https://shop.test/home0.png (image)" in second.notes[1]
     with pytest.raises(UserError, match="there is no page 3; it has 2: 1 ") as refused:
         case("second-page", 3)

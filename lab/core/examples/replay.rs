@@ -25,9 +25,9 @@ fn main() -> Result<(), Error> {
             let party = [Party::Own, Party::Cross][next() as usize];
             let packet = Packet {
                 bytes,
-                udp: false,
                 flow,
                 ecn: Ecn::of_traffic_class(ecn),
+                ..Packet::default()
             };
             (now, packet, party)
         })

@@ -34,6 +34,9 @@ pub struct Direction {
     pub jitter: Option<Jitter>,
     pub reorder: Option<Reorder>,
     pub udp: Udp,
+    /// All packets of an IP version, before everything else.
+    pub ipv4: IpPolicy,
+    pub ipv6: IpPolicy,
     /// In order of time.
     pub changes: Vec<Change>,
 }
@@ -249,6 +252,17 @@ pub enum Udp {
     Reject,
     /// So many bits a second pass, and what is more is dropped; what 100 ms pass, or a full packet, may come at once.
     Limit(u64),
+}
+
+/// What happens to the packets of an IP version.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IpPolicy {
+    #[default]
+    Pass,
+    Drop,
+    /// As drop, and the sender is notified (ICMP port unreachable).
+    Reject,
 }
 
 /// A token bucket without a queue: what exceeds it is dropped.

@@ -1,6 +1,7 @@
 //! What a packet meets before the queue: each stage lets it pass, changes it, or refuses it.
 
 mod ecn;
+mod ip;
 mod mtu;
 mod policer;
 mod udp;
@@ -9,6 +10,7 @@ use crate::direction::Direction;
 use crate::fate::{Fate, Packet};
 
 use ecn::EcnStage;
+use ip::IpStage;
 use mtu::MtuStage;
 use policer::PolicerStage;
 use udp::UdpStage;
@@ -26,6 +28,7 @@ impl Entrance {
     /// Only the stages that do something.
     pub fn new(direction: &Direction) -> Self {
         let stages = [
+            IpStage::of(direction),
             UdpStage::of(direction),
             MtuStage::of(direction),
             EcnStage::of(direction),

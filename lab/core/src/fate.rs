@@ -6,6 +6,8 @@ pub struct Packet {
     /// Length of the IP packet.
     pub bytes: u32,
     pub udp: bool,
+    /// IPv6, not IPv4.
+    pub ipv6: bool,
     /// A hash of its flow (addresses, protocol, ports): disciplines with a queue for each flow go by it.
     pub flow: u32,
     pub ecn: Ecn,
@@ -60,7 +62,7 @@ pub enum Fate {
     },
     Lost,
     QueueDropped,
-    /// By the UDP policy; with `reject` the sender is to be told (ICMP). Or because nobody is there any more.
+    /// By the policy for UDP or an IP version; with `reject` the sender is to be told (ICMP). Or because nobody is there any more.
     Blocked {
         reject: bool,
     },

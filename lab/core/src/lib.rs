@@ -56,7 +56,7 @@ mod validate;
 
 pub use direction::{
     AggregationParameters, Blackout, Change, Direction, Distribution, EcnPolicy, GilbertElliott,
-    Jitter, Loss, Mtu, PolicerParameters, Queue, Rate, Reorder, Udp,
+    IpPolicy, Jitter, Loss, Mtu, PolicerParameters, Queue, Rate, Reorder, Udp,
 };
 pub use draws::{DRAWS, queue_draws, stream_seed};
 pub use fate::{Decision, Ecn, Fate, Packet, Party};

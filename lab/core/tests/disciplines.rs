@@ -267,9 +267,9 @@ fn any_packets() -> impl Strategy<Value = Vec<(u64, Packet)>> {
             now += gap;
             let packet = Packet {
                 bytes,
-                udp: false,
                 flow: flow << 29,
                 ecn: Ecn::of_traffic_class(ecn),
+                ..Packet::default()
             };
             (now, packet)
         };

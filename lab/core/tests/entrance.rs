@@ -50,6 +50,32 @@ fn large_packets_do_not_pass_and_their_sender_may_learn_it() {
     assert_eq!(fates(&direction(json), 1, &packets), expected);
 }
 
+#[test]
+fn a_path_may_lack_an_ip_version() {
+    let six = |packet| Packet {
+        ipv6: true,
+        ..packet
+    };
+    let packets = [tcp(100), udp(100), six(tcp(100)), six(udp(100))].map(|packet| (0, packet));
+    let passes = Fate::Deliver { at: 0, copy: None };
+    let blocked = |reject| Fate::Blocked { reject };
+    for (json, [ipv4, ipv6]) in [
+        (r#"{"ipv6": "drop"}"#, [passes, blocked(false)]),
+        (r#"{"ipv6": "reject"}"#, [passes, blocked(true)]),
+        (
+            r#"{"ipv4": "reject", "ipv6": "pass"}"#,
+            [blocked(true), passes],
+        ),
+        (
+            r#"{"ipv4": "drop", "ipv6": "reject"}"#,
+            [blocked(false), blocked(true)],
+        ),
+    ] {
+        let expected = [ipv4, ipv4, ipv6, ipv6];
+        assert_eq!(fates(&direction(json), 1, &packets), expected, "{json}");
+    }
+}
+
 /// The decisions on packets with each ECN field.
 fn with_each_field(json: &str) -> Vec<Decision> {
     let fields = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];

@@ -9,7 +9,7 @@
 //! analyses it judges what that can do to the result (docs/disturbances.md).
 
 use anyhow::Result;
-use h123_link::{Direction, EcnPolicy, Udp};
+use h123_link::{Direction, EcnPolicy, IpPolicy, Udp};
 use serde::Serialize;
 
 use crate::check::probe::Endpoint;
@@ -96,10 +96,11 @@ pub fn check(emulated: &mut Emulated, ends: [Endpoint; 2]) -> Result<CheckReport
     Ok(report)
 }
 
-/// On which it is checked: as it is with UDP let through; then without what would blur rate and queue.
+/// On which it is checked: as it is with UDP and IPv4 let through; then without what would blur rate and queue.
 pub fn courses(base: &Course) -> [Course; 2] {
     let base = base.with(|d| Direction {
         udp: Udp::Pass,
+        ipv4: IpPolicy::Pass,
         policer: None,
         ecn: EcnPolicy::Pass,
         mtu: None,

@@ -1,6 +1,6 @@
 //! The command line.
 
-use std::net::{SocketAddr, SocketAddrV4};
+use std::net::{Ipv6Addr, SocketAddr, SocketAddrV4};
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -71,7 +71,10 @@ pub struct Resolver {
     /// Address and port of the server with that name
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub at: SocketAddrV4,
-    /// Protocols for the name's HTTPS record, beginning with the preferred one
+    /// IPv6 address of that server
+    #[arg(long, value_name = "ADDRESS")]
+    pub at6: Option<Ipv6Addr>,
+    /// Protocols for the name's HTTPS record, beginning with the preferred one; none: it has no such record
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     pub alpn: Vec<String>,
 }

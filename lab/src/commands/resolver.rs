@@ -1,15 +1,15 @@
-//! `resolver`: the DNS of one host, which knows one name: the server's address (A), and by its HTTPS record (RFC 9460)
+//! `resolver`: the DNS of one host, which knows one name: the server's addresses (A, AAAA), and by its HTTPS record (RFC 9460)
 //! which protocols it speaks. It is asked over the host's loopback, so that looking up takes next to no time.
 
-use std::net::{Ipv4Addr, UdpSocket};
+use std::net::{Ipv4Addr, Ipv6Addr, UdpSocket};
 use std::str::FromStr;
 
 use anyhow::{Context, Result};
 use domain::base::iana::Rcode;
 use domain::base::message_builder::AnswerBuilder;
 use domain::base::{Message, MessageBuilder, Name, Rtype, ToName};
-use domain::rdata::A;
 use domain::rdata::svcb::{Https, SvcParams};
+use domain::rdata::{A, Aaaa};
 
 use crate::commands::cli::Resolver;
 use crate::files::refusal::Refusal;
@@ -28,7 +28,8 @@ struct Zone {
     /// Where its HTTPS record is: at a port other than 443 below a name of its own.
     service: Name<Vec<u8>>,
     address: Ipv4Addr,
-    record: Https<Vec<u8>, Name<Vec<u8>>>,
+    address6: Option<Ipv6Addr>,
+    record: Option<Https<Vec<u8>, Name<Vec<u8>>>>,
 }
 
 pub fn resolver(arguments: &Resolver) -> Result<u8, Refusal> {
@@ -65,11 +66,13 @@ impl Zone {
         parameters.alpn(&spoken).context("--alpn")?;
         parameters.port(port).context("the port")?;
         let parameters: SvcParams<Vec<u8>> = parameters.freeze().context("the record")?;
+        let record = Https::new(PRIORITY, name.clone(), parameters).context("the record")?;
         Ok(Self {
-            record: Https::new(PRIORITY, name.clone(), parameters).context("the record")?,
+            record: (!spoken.is_empty()).then_some(record),
             name,
             service,
             address: *arguments.at.ip(),
+            address6: arguments.at6,
         })
     }
 
@@ -100,15 +103,16 @@ impl Zone {
         name: impl ToName,
         answer: &mut AnswerBuilder<Vec<u8>>,
     ) -> Option<()> {
-        if wanted == Rtype::A && name.name_eq(&self.name) {
-            answer.push((&self.name, TTL_S, A::new(self.address))).ok()
-        } else if wanted == Rtype::HTTPS && name.name_eq(&self.service) {
-            answer
-                .push((&self.service, TTL_S, self.record.clone()))
-                .ok()
-        } else {
-            Some(())
-        }
+        let (host, service) = (name.name_eq(&self.name), name.name_eq(&self.service));
+        let pushed = match (wanted, self.address6, &self.record) {
+            (Rtype::A, ..) if host => answer.push((&self.name, TTL_S, A::new(self.address))),
+            (Rtype::AAAA, Some(six), _) if host => answer.push((&self.name, TTL_S, Aaaa::new(six))),
+            (Rtype::HTTPS, _, Some(record)) if service => {
+                answer.push((&self.service, TTL_S, record.clone()))
+            }
+            _ => Ok(()),
+        };
+        pushed.ok()
     }
 }
 
@@ -124,6 +128,7 @@ mod tests {
         Zone::new(&Resolver {
             name: "h123.test".into(),
             at: SocketAddrV4::new(Ipv4Addr::new(10, 1, 0, 2), port),
+            at6: (port == 443).then(|| "2001:db8:1::2".parse().unwrap()),
             alpn: vec!["h3".into(), "h2".into()],
         })
         .unwrap()
@@ -177,6 +182,7 @@ mod tests {
             "https's own port"
         );
         assert_eq!(told(4443, "h123.test", Rtype::AAAA), nothing);
+        assert_eq!(told(443, "h123.test", Rtype::AAAA).1, ["2001:db8:1::2"]);
         assert_eq!(
             told(4443, "h123.test", Rtype::HTTPS),
             nothing,
@@ -195,6 +201,7 @@ mod tests {
             let arguments = Resolver {
                 name: bad.into(),
                 at: NAMESERVER,
+                at6: None,
                 alpn: vec![],
             };
             assert!(Zone::new(&arguments).is_err(), "{bad:?}");

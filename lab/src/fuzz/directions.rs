@@ -3,8 +3,8 @@
 use h123_link::{
     AggregationParameters, Blackout, CakeParameters, Change, CodelParameters, Direction,
     Distribution, DualPi2Parameters, EcnPolicy, FqCodelParameters, FqPieParameters, GilbertElliott,
-    Isolation, Jitter, LONGEST_NS, Loss, Mtu, PieParameters, PolicerParameters, Queue, Rate,
-    RedParameters, Reorder, Udp,
+    IpPolicy, Isolation, Jitter, LONGEST_NS, Loss, Mtu, PieParameters, PolicerParameters, Queue,
+    Rate, RedParameters, Reorder, Udp,
 };
 use proptest::prelude::*;
 
@@ -26,7 +26,7 @@ pub fn any_direction() -> impl Strategy<Value = Direction> {
         prop::option::of(any_reorder()),
     );
     let entering = (
-        any_udp(),
+        (any_udp(), any_ip_policy(), any_ip_policy()),
         prop::option::of(any_policer()),
         any_ecn_policy(),
         prop::option::of(any_mtu()),
@@ -38,7 +38,7 @@ pub fn any_direction() -> impl Strategy<Value = Direction> {
             (rate, queue),
             (loss, blackouts, duplicate),
             (delay_ns, jitter, reorder),
-            (udp, policer, ecn, mtu),
+            ((udp, ipv4, ipv6), policer, ecn, mtu),
             aggregation,
             changes,
         )| {
@@ -52,6 +52,8 @@ pub fn any_direction() -> impl Strategy<Value = Direction> {
                 jitter,
                 reorder,
                 udp,
+                ipv4,
+                ipv6,
                 policer,
                 ecn,
                 mtu,
@@ -303,6 +305,11 @@ fn any_reorder() -> impl Strategy<Value = Reorder> {
 fn any_udp() -> impl Strategy<Value = Udp> {
     let limit = (1u64..1_000_000_000).prop_map(Udp::Limit);
     prop_oneof![4 => Just(Udp::Pass), 1 => Just(Udp::Drop), 1 => Just(Udp::Reject), 1 => limit]
+}
+
+fn any_ip_policy() -> impl Strategy<Value = IpPolicy> {
+    use IpPolicy::*;
+    prop_oneof![4 => Just(Pass), 1 => Just(Drop), 1 => Just(Reject)]
 }
 
 fn any_policer() -> impl Strategy<Value = PolicerParameters> {

@@ -37,6 +37,10 @@ pub fn is_udp(ip: &[u8]) -> bool {
     Layout::of(ip).is_some_and(|layout| layout.protocol == UDP)
 }
 
+pub fn is_ipv6(ip: &[u8]) -> bool {
+    ip.first().is_some_and(|byte| byte >> 4 == 6)
+}
+
 /// Where things are in a packet.
 #[derive(Clone, Copy)]
 struct Layout {

@@ -340,6 +340,7 @@ fn described(ip: &[u8], flows_apart: bool) -> Packet {
     Packet {
         bytes: ip.len() as u32,
         udp: packet::is_udp(ip),
+        ipv6: packet::is_ipv6(ip),
         flow: if flows_apart {
             packet::flow_hash(ip)
         } else {

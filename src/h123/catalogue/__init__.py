@@ -63,11 +63,12 @@ if TYPE_CHECKING:
         unknown_subject,
     )
     from h123.catalogue.subject import Subject
-    from h123.catalogue.support import check_metrics, check_supported
+    from h123.catalogue.support import CHOOSERS, check_metrics, check_supported
 
 __all__ = [
     "ALL_FULL",
     "ALT_SVC",
+    "CHOOSERS",
     "DEFAULT_CONGESTION",
     "FULL",
     "HTTPS_RECORD",

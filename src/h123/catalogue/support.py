@@ -1,7 +1,7 @@
 """Checks whether a subject can do what a trial requires. If it cannot, the error names alternatives."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from h123.base.errors import UserError
 from h123.base.transport import SETTINGS, TCP_PAYLOAD_IPV6
@@ -26,6 +26,17 @@ from h123.catalogue.subject import Subject
 OVER_IPV6: Mapping[Role, Sequence[str]] = {"server": ["go"], "client": ["go", "load"]}
 """The subjects that were tried over IPv6. Manifests do not declare this, because a change to a manifest invalidates its
 subject's verification."""
+CHOOSERS: Mapping[str, Literal["addresses", "name"]] = {
+    "curl-ngtcp2": "addresses",
+    "curl-openssl": "addresses",
+    "curl-quiche": "addresses",
+    "curl-tool-ngtcp2": "addresses",
+    "curl-tool-openssl": "addresses",
+    "curl-tool-quiche": "addresses",
+    "pycurl": "addresses",
+}
+"""The clients that choose between IPv4 and IPv6 (Happy Eyeballs, RFC 8305), and what they get as the server's address:
+both addresses, or the server's name, which they look up."""
 
 
 def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
@@ -41,7 +52,7 @@ def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
     if parameters.protocol not in part.protocols:
         raise _cannot(subject, role, "protocol", parameters.protocol, part.protocols)
     _check_tls(subject, role, parameters)
-    if parameters.address == "ipv6":
+    if parameters.address != "ipv4":
         _check_ipv6(subject, role, parameters)
     for method in parameters.workload.methods():
         if method not in part.methods:
@@ -76,7 +87,13 @@ def _check_tls(subject: Subject, role: Role, parameters: Demand) -> None:
 
 
 def _check_ipv6(subject: Subject, role: Role, parameters: Demand) -> None:
-    if subject.name not in (tried := OVER_IPV6.get(role, [])):
+    if parameters.address == "both" and role == "client":
+        if subject.name not in CHOOSERS:
+            raise UserError(
+                f"client {subject.name} does not choose between IPv4 and IPv6; {', '.join(CHOOSERS)} do",
+                remedy="write `address: ipv4`, or choose another client",
+            )
+    elif subject.name not in (tried := OVER_IPV6.get(role, [])):
         raise UserError(
             f"subject {subject.name} as a {role} was not tried over IPv6; {', '.join(tried)} "
             f"{'were' if len(tried) > 1 else 'was'}",

@@ -99,6 +99,8 @@ class DirectionReport(Shape):
     delivered: Count | None = None
     """Packets that left the link."""
     bytes_delivered: Count | None = None
+    ipv6_bytes_delivered: Count | None = None
+    """Bytes of IPv6 packets that left the link. Null in early reports."""
     duplicated: Count | None = None
     lost: Count | None = None
     """Packets lost by the network's `loss` or a blackout."""
@@ -109,7 +111,7 @@ class DirectionReport(Shape):
     marked: Count | None = None
     """Packets that the queue marked with Congestion Experienced. Null in early reports."""
     blocked: Count | None = None
-    """Packets stopped by the UDP or ECN policy, or whose receiver has moved."""
+    """Packets stopped by the policy for UDP, ECN or an IP version, or whose receiver has moved."""
     policed: Count = 0
     """Packets dropped by the policer."""
     too_large: Count = 0

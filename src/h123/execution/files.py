@@ -9,6 +9,7 @@ from h123.base.processes import usable_processors
 from h123.base.roots import mounted
 from h123.catalogue import (
     ALT_SVC,
+    CHOOSERS,
     HTTPS_RECORD,
     QUIC,
     OwnServer,
@@ -36,8 +37,9 @@ from h123.study.sites.documents import FOLDER as DOCUMENTS
 from h123.study.workload import Target
 
 CLIENT_ADDRESS, SERVER_ADDRESS = "10.1.0.1", "10.1.0.2"
-CLIENT_IPV6, SERVER_IPV6 = "fd00:1::1", "fd00:1::2"
-"""The addresses that both ends of the access link have in addition, in trials over IPv6."""
+CLIENT_IPV6, SERVER_IPV6 = "2001:db8:1::1", "2001:db8:1::2"
+"""The addresses that both ends of the access link have in addition, in trials over IPv6. They are global, because
+programs prefer IPv4 to unique local addresses (RFC 6724)."""
 STORING_ADDRESS, BACKEND_ADDRESS = "10.1.0.5", "10.1.0.6"
 """The addresses of both ends of the link between the server and its backend."""
 BACKEND_PORT = 4443
@@ -85,7 +87,7 @@ def write_trial_files(
         (folder / QLOG_FOLDER).mkdir()
     p = trial.parameters
     target = Target(
-        HOST_NAME, _server_address(p), p.port, certificate.mounted(certificate.ca), trial.link_seed, tls=p.tls
+        HOST_NAME, _known_address(p), p.port, certificate.mounted(certificate.ca), trial.link_seed, tls=p.tls
     )
     if isinstance(server := subjects[p.server], OwnSubject):
         own = server.own
@@ -112,7 +114,7 @@ def _trial(
     else:
         started = _server(p, server, certificate)
     roles = [started, _client(p, subjects[p.client])]
-    if p.workload.announcement == HTTPS_RECORD:
+    if _looks_up(p):
         roles.insert(0, _resolver(p))
     if (other := p.workload.fallback) and not isinstance(server, OwnSubject):
         second = _server(
@@ -173,7 +175,20 @@ def _behind(p: Parameters, server: Subject) -> str | None:
 
 
 def _server_address(p: Parameters) -> str:
-    return SERVER_IPV6 if p.address == "ipv6" else SERVER_ADDRESS
+    """Return the address at which the server listens."""
+    return {"ipv4": SERVER_ADDRESS, "ipv6": SERVER_IPV6, "both": "::"}[p.address]
+
+
+def _known_address(p: Parameters) -> str:
+    """Return what the client knows of the server's address. Of both, the client prefers the first one."""
+    if p.address != "both":
+        return _server_address(p)
+    return HOST_NAME if CHOOSERS[p.client] == "name" else f"{SERVER_IPV6},{SERVER_ADDRESS}"
+
+
+def _looks_up(p: Parameters) -> bool:
+    """Return whether the client looks the server up by its name."""
+    return p.workload.announcement == HTTPS_RECORD or _known_address(p) == HOST_NAME
 
 
 def _links(trial: PlannedTrial, networks: Mapping[str, Network], behind: str | None) -> list[Link]:
@@ -185,7 +200,7 @@ def _links(trial: PlannedTrial, networks: Mapping[str, Network], behind: str | N
         "b": {"host": "server", "address": SERVER_ADDRESS},
         **with_losses(_met(networks[p.network], trial), p, trial.lost_at).link(),
     }
-    if p.address == "ipv6":
+    if p.address != "ipv4":
         access["a"]["address6"], access["b"]["address6"] = CLIENT_IPV6, SERVER_IPV6
     if behind is None:
         return [Link.model_validate(access)]
@@ -305,8 +320,9 @@ def _gateway(address: str, port: int) -> Role:
 
 def _resolver(p: Parameters) -> Role:
     """Return the resolver, a program of the lab on the client's host and the only resolver that the client uses."""
-    record = ["--alpn", ",".join(p.workload.protocols())]
-    words = ["resolver", "--name", HOST_NAME, "--at", f"{SERVER_ADDRESS}:{p.port}", *record]
+    record = ["--alpn", ",".join(p.workload.protocols())] if p.workload.announcement == HTTPS_RECORD else []
+    ipv6 = ["--at6", SERVER_IPV6] if p.address == "both" else []
+    words = ["resolver", "--name", HOST_NAME, "--at", f"{SERVER_ADDRESS}:{p.port}", *ipv6, *record]
     return _service("resolver", "client", LOOPBACK, ["/proc/self/exe", *words], udp=[DNS_PORT])
 
 
@@ -346,6 +362,6 @@ def _client(p: Parameters, subject: Subject) -> Role:
         kind="main",
         command=command,
         env={"SSLKEYLOGFILE": KEYS},
-        resolver=p.workload.announcement == HTTPS_RECORD,
+        resolver=_looks_up(p),
         timeout_ns=p.trial_timeout,
     )

@@ -23,6 +23,7 @@ from h123.study.metrics.quantity import (
     BodyRate,
     CrossTrafficRate,
     FallbackShare,
+    Ipv6Share,
     LinkTraffic,
     LossCost,
     OpenedConnections,
@@ -151,6 +152,8 @@ def metric_value(
             return blocking and _seconds(blocking.others if what == "others" else blocking.own + blocking.others)
         case FallbackShare():
             return None if summary.fell_back is None else 100 * summary.fell_back
+        case Ipv6Share(way):
+            return _ipv6_share(report, way)
         case AbandonedShare():
             return 100 * summary.abandoned / summary.leaving if summary.leaving else None
         case RetriedShare():
@@ -286,6 +289,15 @@ def _packet_share(report: Report, way: Way, what: Literal["marked", "queue_dropp
         return None
     treated: int | None = getattr(direction, what)
     return 100 * treated / direction.packets_in if treated else None
+
+
+def _ipv6_share(report: Report, way: Way) -> float | None:
+    """Return the share of bytes in per cent. None over a veth, and if nothing arrived."""
+    link = report.links[0] if report.links else None
+    direction = link.directions.get(way) if link and link.directions else None
+    if direction is None or not direction.bytes_delivered or direction.ipv6_bytes_delivered is None:
+        return None
+    return 100 * direction.ipv6_bytes_delivered / direction.bytes_delivered
 
 
 def _queued(report: Report, way: Way) -> float | None:

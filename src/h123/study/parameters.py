@@ -63,8 +63,9 @@ class Parameters(WorkloadParameters):
     """The only TLS version that both sides use."""
     port: Annotated[Count, Field(ge=1, le=65_535)] = 4443
     """The TCP or UDP port on which the server listens."""
-    address: Literal["ipv4", "ipv6"] = "ipv4"
-    """The IP version between client and server. For ipv6, the server listens only at its IPv6 address."""
+    address: Literal["ipv4", "ipv6", "both"] = "ipv4"
+    """The IP version between client and server. For ipv6, the server listens only at its IPv6 address. For both, it
+    listens at all addresses, and the client chooses."""
     store: Literal["memory", "gcs"] = "memory"
     """memory: the server generates and discards bodies; gcs: it reads and writes bodies as objects of a backend."""
     backend: str = "fake-gcs"
@@ -107,7 +108,7 @@ class Parameters(WorkloadParameters):
         value: Value | None = getattr(self, name)
         if value is None and self.transport == "matched" and self.congestion != SETTINGS[name].brought_by:
             matched = SETTINGS[name].matched_value
-            return TCP_PAYLOAD_IPV6 if name == "max_datagram" and self.address == "ipv6" else matched
+            return TCP_PAYLOAD_IPV6 if name == "max_datagram" and self.address != "ipv4" else matched
         return value
 
     def networks(self) -> tuple[str, ...]:

@@ -213,7 +213,7 @@ def _refuse_endless(study: Study, treatment: _Treatment) -> None:
 
 def _refuse_without_ipv6(study: Study, parameters: Parameters) -> None:
     network = study.networks.get(parameters.network)
-    if parameters.address == "ipv6" and network and (fault := _ipv6_fault(network)):
+    if parameters.address != "ipv4" and network and (fault := _ipv6_fault(network)):
         raise UserError(
             f"study {study.name}: network {network.name} carries no IPv6, because {fault}",
             remedy="write `address: ipv4` there, or choose another network",

@@ -20,7 +20,7 @@ pub fn any_direction() -> impl Strategy<Value = Direction> {
         prop::option::of(any_reorder()),
     );
     let entering = (
-        any_udp(),
+        (any_udp(), any_ip_policy(), any_ip_policy()),
         prop::option::of(any_policer()),
         any_ecn_policy(),
         prop::option::of(any_mtu()),
@@ -39,7 +39,7 @@ pub fn any_direction() -> impl Strategy<Value = Direction> {
                 (rate, queue),
                 (loss, gaps, duplicate),
                 (delay_ns, jitter, reorder),
-                (udp, policer, ecn, mtu),
+                ((udp, ipv4, ipv6), policer, ecn, mtu),
                 aggregation,
                 changes,
             )| {
@@ -53,6 +53,8 @@ pub fn any_direction() -> impl Strategy<Value = Direction> {
                     jitter,
                     reorder,
                     udp,
+                    ipv4,
+                    ipv6,
                     policer,
                     ecn,
                     mtu,
@@ -128,6 +130,11 @@ fn any_udp() -> impl Strategy<Value = Udp> {
     prop_oneof![3 => Just(Udp::Pass), 1 => Just(Udp::Drop), 1 => Just(Udp::Reject), 1 => limit]
 }
 
+fn any_ip_policy() -> impl Strategy<Value = IpPolicy> {
+    use IpPolicy::*;
+    prop_oneof![4 => Just(Pass), 1 => Just(Drop), 1 => Just(Reject)]
+}
+
 fn any_policer() -> impl Strategy<Value = PolicerParameters> {
     (100_000u64..100_000_000, 1_500u32..50_000)
         .prop_map(|(bps, burst_bytes)| PolicerParameters { bps, burst_bytes })
@@ -193,16 +200,17 @@ fn blackouts(gaps: &[u64]) -> Vec<Blackout> {
 /// Packets with their arrivals, in bursts and with pauses.
 pub fn any_packets() -> impl Strategy<Value = Vec<(u64, Packet)>> {
     let gap = prop_oneof![2 => Just(0u64), 2 => 0u64..200_000, 1 => 0u64..10_000_000];
-    let packet = (gap, 20u32..=1500, any::<bool>());
+    let packet = (gap, 20u32..=1500, any::<bool>(), any::<bool>());
     prop::collection::vec(packet, 1..200).prop_map(|packets| {
         let mut now = 0;
-        let timed = packets.into_iter().map(|(gap, bytes, udp)| {
+        let timed = packets.into_iter().map(|(gap, bytes, udp, ipv6)| {
             now += gap;
             (
                 now,
                 Packet {
                     bytes,
                     udp,
+                    ipv6,
                     ..Packet::default()
                 },
             )

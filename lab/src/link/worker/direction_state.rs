@@ -25,6 +25,8 @@ pub struct Ledger {
 pub struct Released {
     pub packets: u64,
     pub bytes: u64,
+    /// Of these, those of IPv6 packets.
+    pub ipv6_bytes: u64,
 }
 
 pub struct DirectionState {
@@ -70,6 +72,7 @@ impl DirectionState {
         };
         released.packets += amount.packets;
         released.bytes += amount.bytes;
+        released.ipv6_bytes += amount.ipv6_bytes;
         if pair != OWN {
             return;
         }

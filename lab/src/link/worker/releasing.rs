@@ -71,10 +71,11 @@ impl Worker {
             return;
         }
         let segments = release.segments();
-        let bytes = held.packet.bytes(segments.clone());
+        let bytes = held.packet.bytes(segments.clone()) as u64;
         let amount = Released {
             packets: segments.len() as u64,
-            bytes: bytes as u64,
+            bytes,
+            ipv6_bytes: bytes * u64::from(packet::is_ipv6(held.packet.ip())),
         };
         self.directions[held.way].count(held.pair, amount, release.due_ns, now);
         if let Some(packets) = &mut self.packets {

@@ -1,7 +1,15 @@
 """Defines metrics of deliberate faults: moves, fallbacks, abandoned and repeated requests, lost packets."""
 
 from h123.study.metrics.metric_type import AMOUNT, SPEED, TAIL, Metric
-from h123.study.metrics.quantity import AbandonedShare, FallbackShare, LossCost, RecoveryTime, RetriedShare, WastedShare
+from h123.study.metrics.quantity import (
+    AbandonedShare,
+    FallbackShare,
+    Ipv6Share,
+    LossCost,
+    RecoveryTime,
+    RetriedShare,
+    WastedShare,
+)
 
 ROWS = (
     Metric(
@@ -22,6 +30,16 @@ ROWS = (
         words=AMOUNT,
         noun="share of answers over HTTP/2",
         meaning="answers over HTTP/2 to a client that prefers HTTP/3, as a share of all answers",
+        zero=True,
+    ),
+    Metric(
+        "over_ipv6",
+        title="Bytes over IPv6",
+        unit="%",
+        of=Ipv6Share("down"),
+        words=AMOUNT,
+        noun="share of bytes over IPv6",
+        meaning="share of the bytes of the server's packets that reached the client over IPv6",
         zero=True,
     ),
     Metric(

@@ -275,6 +275,15 @@ class FallbackShare:
 
 
 @dataclass(frozen=True)
+class Ipv6Share:
+    """The bytes in IPv6 packets that left the client's link in this direction, as a percentage of all."""
+
+    clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
+    needs: ClassVar[Needs] = Needs(report=("bytes_delivered", "ipv6_bytes_delivered"))
+    way: Way
+
+
+@dataclass(frozen=True)
 class AbandonedShare:
     """The share of cancelled requests among those that the client must cancel if their answer is late."""
 
@@ -330,6 +339,7 @@ Quantity = (
     | RoundTripRate
     | RecoveryTime
     | FallbackShare
+    | Ipv6Share
     | AbandonedShare
     | RetriedShare
     | WastedShare

@@ -240,6 +240,9 @@ class DirectionFile(Strict):
     udp: Annotated[resolved.Udp | None, BeforeValidator(_read_udp)] = None
     """`pass`; `drop` without notice; `reject` with ICMP port unreachable; or a rate such as `1Mbit/s` above which
     packets are dropped, with an allowance of 100 ms after silence."""
+    ipv4: resolved.IpPolicy | None = None
+    ipv6: resolved.IpPolicy | None = None
+    """Packets of this IP version: `pass`; `drop` without notice; `reject` with ICMP port unreachable."""
     policer: PolicerFile | None = None
     """A rate above which packets of all protocols are dropped, before the queue."""
     ecn: resolved.EcnPolicy | None = None
@@ -353,6 +356,8 @@ class DirectionFile(Strict):
             jitter=self.jitter.resolve() if self.jitter else None,
             reorder=resolved.Reorder(share=self.reorder.share, ahead_ns=self.reorder.ahead) if self.reorder else None,
             udp=self.udp,
+            ipv4=self.ipv4 if self.ipv4 != "pass" else None,
+            ipv6=self.ipv6 if self.ipv6 != "pass" else None,
             policer=self.policer.resolve() if self.policer else None,
             ecn=self.ecn if self.ecn != "pass" else None,
             mtu=self.mtu.resolve() if self.mtu else None,

@@ -146,6 +146,7 @@ class Policer(LinkModel):
 
 
 EcnPolicy = Literal["pass", "bleach", "mark", "swap", "drop"]
+IpPolicy = Literal["pass", "drop", "reject"]
 """The treatment of the ECN field by the link."""
 
 
@@ -194,6 +195,8 @@ class Direction(LinkModel):
     reorder: Reorder | None = None
     udp: Udp | None = None
     """Whether UDP packets pass, are dropped or rejected, or are limited."""
+    ipv4: IpPolicy | None = None
+    ipv6: IpPolicy | None = None
     policer: Policer | None = None
     ecn: EcnPolicy | None = None
     mtu: Mtu | None = None
@@ -328,6 +331,8 @@ def _describe(direction: Direction | None, recorded: bool = False) -> str:
         parts.append(_describe_loss(direction.loss))
     if direction.udp and direction.udp != "pass":
         parts.append(f"UDP {_describe_udp(direction.udp)}")
+    for version, policy in (("IPv4", direction.ipv4), ("IPv6", direction.ipv6)):
+        parts += [f"{version} {policy}"] if policy else []
     parts += _describe_entrance(direction)
     extras = {"jitter": direction.jitter, "reordering": direction.reorder, "duplicates": direction.duplicate}
     parts += [name for name, value in extras.items() if value]
