@@ -17,7 +17,7 @@ from pathlib import Path
 from rich.console import Console
 
 from h123.analysis.results.decided import decide_by_results
-from h123.analysis.sections import verdicts_of
+from h123.analysis.results.publication import published_verdicts
 from h123.documents.result_file import PublishedResult, results
 from h123.report import print_claims, print_summary, result_page
 from h123.study import ledgers_of
@@ -54,7 +54,7 @@ def main(folder: Path) -> None:
 
 def _write(job: tuple[PublishedResult, Path]) -> str:
     result, folder = job
-    verdicts = verdicts_of(result.parts()[0], result.path)
+    verdicts, _ = published_verdicts(result)
     page = result_page(result)
     (folder / f"{result.name}.html").write_text(page, encoding="utf-8")
     if figure := _figure(page):

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from h123.analysis import analyse, read_verdicts
+from h123.analysis.audits import MEANINGS
 from h123.analysis.results.decided import decide_by_results
 from h123.analysis.results.head import head_of
-from h123.analysis.results.publication import publish_result
-from h123.analysis.sections import verdicts_of
+from h123.analysis.results.publication import publish_result, published_verdicts
 from h123.base.errors import UserError
 from h123.documents.result_file import RESULTS, PublishedResult, canonical, results, write_result
 from h123.report import published_facts, result_page, write_report
@@ -41,8 +41,7 @@ def result(campaign: CampaignFolder) -> PublishedResult:
 @pytest.mark.parametrize("published", PUBLISHED, ids=lambda result: str(result.name))
 def test_each_published_result_has_its_shape(published: PublishedResult) -> None:
     head = head_of(published)
-    parts, page = published.parts()
-    verdicts = verdicts_of(parts, published.path)
+    verdicts, page = published_verdicts(published)
     facts = facts_of(published, page)
     assert head["name"] == published.name
     assert head["command"].startswith(f"h123 run {verdicts['study']} --seed {verdicts['seed']} --blocks ")
@@ -91,6 +90,9 @@ def test_what_is_published_keeps_the_verdicts(campaign: CampaignFolder, result: 
         assert kept["ratio"] == pytest.approx(mine["ratio"], rel=1e-4)
     assert len(parts["values"]) == len(verdicts["values"])
     assert not any(finding["passed"] for finding in parts["audits"])
+    meanings = [row["meaning"] for row in published_verdicts(result)[0]["audit_summary"]]
+    assert meanings == [row["meaning"] for row in verdicts["audit_summary"]]
+    assert not any("meaning" in row for row in parts["audit_summary"] if row["audit"] in MEANINGS)
 
 
 def truncated(content: bytes) -> bytes:

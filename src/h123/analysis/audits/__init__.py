@@ -18,11 +18,14 @@ AUDITS: list[Audit] = [*physics.AUDITS, *round_trips.AUDITS, *course.AUDITS, *re
 """The audits of single trials. To add one, add it to its module's list."""
 _ALL: list[Audit | PeerAudit] = [*AUDITS, *peers.AUDITS]
 SPOILS = {check.name: check.spoils for check in _ALL}
+MEANINGS = {check.name: check.meaning for check in _ALL}
+"""What each audit of single trials states if it passes."""
 REMEDIES = {check.name: check.remedy for check in _ALL if check.remedy}
 """The remedies of audits whose remedy fits into a clause."""
 
 __all__ = [
     "AUDITS",
+    "MEANINGS",
     "REMEDIES",
     "SPOILS",
     "Failed",

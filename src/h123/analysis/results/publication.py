@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from h123.analysis.analyse import is_current
+from h123.analysis.audits import MEANINGS
 from h123.analysis.case import Case
 from h123.analysis.gathering import gather
 from h123.analysis.results.head import Sealed, SpreadRow, head_of
-from h123.analysis.sections import Verdicts, read_verdicts
+from h123.analysis.sections import Verdicts, read_verdicts, verdicts_of
 from h123.analysis.statistics.precision import spread
 from h123.analysis.statistics.spreads import SpreadTrial
 from h123.base.errors import UserError
@@ -60,6 +61,17 @@ def publish_result(folder: CampaignFolder, name: str, page: Page, into: Path = R
         result = write_result(into / f"{name}{SUFFIX}", head, _published_parts(verdicts), page(folder, verdicts))
         head_of(result)
         return result
+
+
+def published_verdicts(result: PublishedResult) -> tuple[Verdicts, dict[str, Any]]:
+    """Return the verdicts of a published result and the data of its page. Raises UserError if the result is damaged or
+    has a different shape."""
+    parts, page = result.parts()
+    rows = parts.get("audit_summary")
+    for row in rows if isinstance(rows, list) else ():
+        if isinstance(row, dict) and row.get("audit") in MEANINGS:
+            row.setdefault("meaning", MEANINGS[row["audit"]])
+    return verdicts_of(parts, result.path), page
 
 
 def repeat_command(folder: CampaignFolder, study: str) -> str:
@@ -115,11 +127,15 @@ def _fault(folder: CampaignFolder, event: TrialEvent) -> str | None:
 
 
 def _published_parts(verdicts: Verdicts) -> dict[str, Any]:
-    """Return the verdicts without what the head contains, without passed audits (their summary counts them), and
-    without what `values` repeats."""
+    """Return the verdicts without what the head contains, without passed audits (their summary counts them), without
+    what `values` repeats, and without the meanings of audits, which `published_verdicts` adds."""
     return {
         **{name: part for name, part in verdicts.items() if name != "claims"},
         "audits": [finding for finding in verdicts["audits"] if not finding["passed"]],
+        "audit_summary": [
+            {name: part for name, part in row.items() if name != "meaning" or row["audit"] not in MEANINGS}
+            for row in verdicts["audit_summary"]
+        ],
         "values": rounded(verdicts["values"], _VALUE_DIGITS),
         "comparisons": [{**comparison, "pairs": []} for comparison in verdicts["comparisons"]],
     }

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from h123.analysis import read_verdicts
-from h123.analysis.sections import Verdicts, verdicts_of
+from h123.analysis.results.publication import published_verdicts
+from h123.analysis.sections import Verdicts
 from h123.base.extras import REPORT
 from h123.base.files.durable import write_atomically
 from h123.documents.result_file import PublishedResult
@@ -49,8 +50,8 @@ def write_report(
 
 def result_page(result: PublishedResult) -> str:
     """Return the page for a published result. Raises UserError if the result is damaged."""
-    parts, page = result.parts()
-    verdicts, facts = verdicts_of(parts, result.path), facts_of(result, page)
+    verdicts, page = published_verdicts(result)
+    facts = facts_of(result, page)
     side = printed_side(facts.study, facts.name, verdicts)
     sources = _sources(facts, verdicts, printed_table(side) if side else None)
     return _rendered(sources, _drawn(sources))
