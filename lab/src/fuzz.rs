@@ -12,6 +12,7 @@ mod frames;
 mod link;
 mod numbers;
 mod packets;
+mod queues;
 mod trial;
 
 use std::fmt::Debug;

@@ -90,12 +90,10 @@ fn around_the_link(bench: &Bench) -> Vec<i64> {
     let log = bench.log("server");
     let seen: Vec<i64> = log.lines().map(|line| line.parse().unwrap()).collect();
     assert_eq!(seen.len(), in_link.len());
-    let around = seen
-        .iter()
+    seen.iter()
         .zip(in_link)
         .map(|(seen, in_link)| seen - in_link)
-        .collect();
-    around
+        .collect()
 }
 
 #[test]

@@ -32,6 +32,7 @@ impl LinkCase {
             let packet = Packet {
                 bytes,
                 udp,
+                ipv6: flow & 1 == 1,
                 flow,
                 ecn,
             };

@@ -2,6 +2,8 @@
 
 use proptest::prelude::*;
 
+/// The largest rate of a link, in bits a second.
+pub const LARGEST: u64 = 1_000_000_000_000_000;
 /// Limits of types and of the lab.
 const EDGES: [u64; 12] = [
     0,
@@ -11,7 +13,7 @@ const EDGES: [u64; 12] = [
     1500,
     65_535,
     u32::MAX as u64,
-    1_000_000_000_000_000,
+    LARGEST,
     10_000_000_000_000_000,
     1 << 53,
     i64::MAX as u64,
