@@ -211,7 +211,7 @@ def test_over_ipv6_the_server_has_only_that_address(tmp_path: Path) -> None:
 
 
 def test_a_client_that_chooses_knows_both_addresses_or_looks_them_up(tmp_path: Path) -> None:
-    for client, known in (("curl-ngtcp2", "2001:db8:1::2,10.1.0.2"),):
+    for client, known in (("curl-ngtcp2", "2001:db8:1::2,10.1.0.2"), ("autocannon", "h123.test")):
         folder = tmp_path / client
         folder.mkdir()
         trial, workload = files(folder, server="go", client=client, address="both", port=443)

@@ -27,6 +27,7 @@ OVER_IPV6: Mapping[Role, Sequence[str]] = {"server": ["go"], "client": ["go", "l
 """The subjects that were tried over IPv6. Manifests do not declare this, because a change to a manifest invalidates its
 subject's verification."""
 CHOOSERS: Mapping[str, Literal["addresses", "name"]] = {
+    "autocannon": "name",
     "curl-ngtcp2": "addresses",
     "curl-openssl": "addresses",
     "curl-quiche": "addresses",
