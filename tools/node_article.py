@@ -13,6 +13,7 @@ from pathlib import Path
 from h123.analysis import decide
 from h123.analysis.claims.rows import ClaimRow
 from h123.analysis.results.decided import decide_by_results
+from h123.base.files.textfile import read_packed_text
 from h123.base.terminal.markdown import table
 from h123.documents.result_file import results
 from h123.report.text.claims import measured_lines
@@ -81,8 +82,8 @@ def published() -> dict[str, Measured]:
     """Return the verdicts of all published campaigns, by the claim's name."""
     printed = {
         name: measured
-        for path in sorted(RESULTS.glob("*/claims*.txt"))
-        for name, measured in verdicts_of(path.parent.name, path.read_text(encoding="utf-8"))
+        for path in sorted(RESULTS.glob("*/claims*.txt*"))
+        for name, measured in verdicts_of(path.parent.name, read_packed_text(path, 10**6))
     }
     return {**printed, **dict(_of_results())}
 

@@ -98,6 +98,16 @@ def test_an_answer_that_finds_no_room_is_named(verdicts: dict[str, Any]) -> None
     assert len(rest) <= 100
 
 
+def test_a_rest_without_names_is_only_counted(verdicts: dict[str, Any]) -> None:
+    """`and 8 more (--details): ; ; ; ; ; ; ; ` named nothing."""
+    one = json.loads(json.dumps(verdicts))
+    cells = [(c, {"network": f"{c['cell']['network']}{n}"}) for n in range(4) for c in one["comparisons"]]
+    one["comparisons"] = [c | {"cell": cell, "family": f"answer/{cell['network']}"} for c, cell in cells]
+    lines = [line for most in range(8, 40, 2) for line in printed(one, print_answer, None, most=most)]
+    assert any(" more (--details)" in line for line in lines)
+    assert not any(re.search(r"[:;] ;", line) for line in lines)
+
+
 def test_each_number_says_which_requests_it_is_about(verdicts: dict[str, Any]) -> None:
     """0.009 % slower (of medians) stood next to +1.07 ms (of means), and nothing said why they differ."""
     one = json.loads(json.dumps(verdicts))

@@ -185,7 +185,7 @@ def _rest(group: _Group, width: int) -> str:
     line = f"  and {len(group.lines) - group.shown} more (--details)"
     lead = ": "
     for short in group.short[group.shown :]:
-        if len(line) + len(lead) + len(short) > width - len("; ..."):
+        if not short or len(line) + len(lead) + len(short) > width - len("; ..."):
             return f"{line}; ..." if lead == "; " else line
         line, lead = f"{line}{lead}{short}", "; "
     return line
