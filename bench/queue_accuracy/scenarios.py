@@ -62,9 +62,10 @@ class Scenario:
 
     @property
     def needs_edits(self) -> bool:
-        """Whether the kernel does this only as edited: CBS as a constant rate, an adaptive RED, hashes that collide."""
+        """Whether the kernel does this only as edited: a constant rate (CBS), an adaptive RED, hashes that collide, and
+        packets' memory."""
         constant = not self.burst and not self.discipline.startswith("cake")
-        return constant or "adaptive" in self.discipline or self.step == FLOWS
+        return constant or self.step == FLOWS or any(word in self.discipline for word in ("adaptive", "memlimit"))
 
     @property
     def unit(self) -> int:
