@@ -23,9 +23,14 @@ from h123.catalogue.manifest import (
 from h123.catalogue.openings import FULL, OPENINGS, QUIC, opening
 from h123.catalogue.subject import Subject
 
-OVER_IPV6: Mapping[Role, Sequence[str]] = {"server": ["go"], "client": ["go", "load"]}
+OVER_IPV6: Mapping[Role, Sequence[str]] = {
+    "server": ["go", "apache", "caddy", "envoy", "hypercorn", "jetty"],
+    "client": ["go", "load"],
+}
 """The subjects that were tried over IPv6. Manifests do not declare this, because a change to a manifest invalidates its
 subject's verification."""
+AT_BOTH = ["go"]
+"""The servers that were tried at addresses of both IP versions."""
 CHOOSERS: Mapping[str, Literal["addresses", "name"]] = {
     "autocannon": "name",
     "curl-ngtcp2": "addresses",
@@ -94,7 +99,7 @@ def _check_ipv6(subject: Subject, role: Role, parameters: Demand) -> None:
                 f"client {subject.name} does not choose between IPv4 and IPv6; {', '.join(CHOOSERS)} do",
                 remedy="write `address: ipv4`, or choose another client",
             )
-    elif subject.name not in (tried := OVER_IPV6.get(role, [])):
+    elif subject.name not in (tried := AT_BOTH if parameters.address == "both" else OVER_IPV6.get(role, [])):
         raise UserError(
             f"subject {subject.name} as a {role} was not tried over IPv6; {', '.join(tried)} "
             f"{'were' if len(tried) > 1 else 'was'}",
