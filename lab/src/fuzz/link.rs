@@ -3,7 +3,9 @@
 
 use std::collections::VecDeque;
 
-use h123_link::{Change, Decision, Direction, Ecn, EcnPolicy, Fate, Packet, Path, Queue, Rate};
+use h123_link::{
+    Change, Decision, Direction, Ecn, EcnPolicy, Fate, IpPolicy, Packet, Path, Queue, Rate,
+};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +29,7 @@ impl LinkCase {
     /// The packets as a path takes them: of several flows, some of them ECN-capable.
     fn offered(&self) -> impl Iterator<Item = (u64, Packet)> {
         self.packets.iter().map(|&(now, bytes, udp)| {
-            let flow = bytes.wrapping_mul(2_654_435_761);
+            let flow = flow(bytes);
             let ecn = Ecn::of_traffic_class(bytes as u8);
             let packet = Packet {
                 bytes,
@@ -39,6 +41,10 @@ impl LinkCase {
             (now, packet)
         })
     }
+}
+
+fn flow(bytes: u32) -> u32 {
+    bytes.wrapping_mul(2_654_435_761)
 }
 
 fn any_case() -> impl Strategy<Value = LinkCase> {
@@ -138,7 +144,7 @@ fn everything_is_accounted_for(case: &LinkCase) {
     );
     let waiting = (case.packets.len() - decisions.len()) as u64;
     for Decision { ticket, fate, .. } in decisions {
-        let (now, _, udp) = case.packets[ticket];
+        let (now, bytes, udp) = case.packets[ticket];
         latest_now = now.max(latest_now);
         match fate {
             Fate::Deliver { at, copy } => {
@@ -155,8 +161,11 @@ fn everything_is_accounted_for(case: &LinkCase) {
             Fate::Lost => lost += 1,
             Fate::QueueDropped => dropped += 1,
             Fate::Blocked { .. } => {
-                let drops_ecn = case.direction.ecn == EcnPolicy::Drop;
-                blocked += u64::from(udp || drops_ecn);
+                let direction = &case.direction;
+                let ipv6 = flow(bytes) & 1 == 1;
+                let policy = if ipv6 { direction.ipv6 } else { direction.ipv4 };
+                let drops = policy != IpPolicy::Pass || direction.ecn == EcnPolicy::Drop;
+                blocked += u64::from(udp || drops);
             }
             Fate::Policed => policed += 1,
             Fate::TooLarge { .. } => too_large += 1,

@@ -49,7 +49,7 @@ class Bins:
         return np.bincount(places[inside], np.asarray(amounts, float)[inside], self.count).astype(float)
 
     def counts(self, times: ArrayLike) -> Times:
-        """Return the number of times in each bin."""
+        """Return how many of the times fall into each bin."""
         places, inside = self._places(times)
         return np.bincount(places[inside], minlength=self.count).astype(np.int64)
 

@@ -30,7 +30,7 @@ class Statistic(Protocol):
 
 @dataclass(frozen=True)
 class WithoutOne:
-    """One statistic, computed from all blocks, and from the blocks that remain without each machine."""
+    """One statistic, computed from all blocks, and again with each machine's blocks left out in turn."""
 
     whole: Statistic
     parts: Sequence[Statistic]

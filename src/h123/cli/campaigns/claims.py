@@ -51,10 +51,9 @@ def command(
     """List published claims with their verdicts: counts for each file, or all claims of a file, study or campaign.
 
     A claim is impossible if a printed figure contradicts arithmetic or physics; the calculation is shown. Any other
-    claim is open until a campaign of its study decides it. It is then confirmed, direction only (right direction,
-    different size), refuted or undecided. The rule is in docs/contracts/claims.md. The project's published campaigns
-    decide the claims that they measured, and each verdict shows its campaign. A verdict from `--campaign DIR` takes
-    precedence.
+    claim is open until a campaign tests it. It is then confirmed, direction only (right direction, different size),
+    refuted or undecided. The rule is in docs/contracts/claims.md. The project's published campaigns test most claims,
+    and each verdict shows its campaign. A verdict from `--campaign DIR` takes precedence.
 
     Examples:
 
