@@ -73,14 +73,17 @@ impl Bottleneck {
         })
     }
 
-    /// Takes over what waits in another path's, whose clock shows `zero` when this one's begins.
-    pub fn follow(&mut self, other: Bottleneck, zero: u64) {
+    /// Takes over what waits in another path's, whose clock shows `zero` when this one's begins. `shared`: an empty queue
+    /// keeps its state.
+    pub fn follow(&mut self, other: Bottleneck, zero: u64, shared: bool) {
         match (self, other) {
             (Bottleneck::Known(this), Bottleneck::Known(other)) => {
                 this.limiter.follow(&other.limiter, zero);
                 this.waiting.follow(&other.waiting, zero);
             }
-            (Bottleneck::Managed(this), Bottleneck::Managed(other)) => this.follow(other, zero),
+            (Bottleneck::Managed(this), Bottleneck::Managed(other)) => {
+                this.follow(other, zero, shared);
+            }
             // A course with another kind of queue begins with an empty one.
             _ => {}
         }
@@ -138,12 +141,14 @@ impl Known {
 }
 
 impl Managed {
-    fn follow(&mut self, other: Managed, zero: u64) {
-        self.zero = zero + other.zero;
-        self.idle = other.idle;
-        self.queue = other.queue;
-        for item in self.queue.items_mut() {
-            item.origin = Origin::Earlier;
+    fn follow(&mut self, other: Managed, zero: u64, shared: bool) {
+        if shared || other.waits() {
+            self.zero = zero + other.zero;
+            self.idle = other.idle;
+            self.queue = other.queue;
+            for item in self.queue.items_mut() {
+                item.origin = Origin::Earlier;
+            }
         }
         match (&mut self.server, other.server) {
             (Server::Line(this), Server::Line(other)) => this.follow(&other, zero),
@@ -201,8 +206,12 @@ impl Managed {
 
     /// As `next_event`, without that which only finds that nothing is left.
     fn deadline(&self) -> Option<u64> {
-        let waiting = !self.queue.is_empty() || matches!(self.server, Server::Bucket(_, Some(_)));
-        self.next_event().filter(|_| waiting)
+        self.next_event().filter(|_| self.waits())
+    }
+
+    /// Whether a packet waits.
+    fn waits(&self) -> bool {
+        !self.queue.is_empty() || matches!(self.server, Server::Bucket(_, Some(_)))
     }
 
     /// What happens at `self.now`.

@@ -53,9 +53,11 @@ impl Path {
     }
 
     /// Takes over what still waits for another path's rate, as where one course of a link follows another: it is sent before
-    /// anything that comes now. `zero`: this path's time zero on the other's clock, ns. Nothing of it is counted here.
+    /// anything that comes now. What a queue discipline has learned is taken over too, unless its queue is empty and cross
+    /// traffic never met it. `zero`: this path's time zero on the other's clock, ns. Nothing of it is counted here.
     pub fn follow(&mut self, other: Path, zero: u64) {
-        self.bottleneck.follow(other.bottleneck, zero);
+        let shared = other.cross.tally.packets_in > 0;
+        self.bottleneck.follow(other.bottleneck, zero, shared);
     }
 
     /// Whether decisions depend on `Packet::flow`.

@@ -149,6 +149,29 @@ fn what_waits_in_a_managed_queue_is_ahead_of_the_next_course() {
     );
 }
 
+#[test]
+fn a_queue_at_rest_has_forgotten_an_earlier_course() {
+    for queue in [
+        r#"{"codel": {}}"#,
+        r#"{"fq_codel": {}}"#,
+        r#"{"pie": {}}"#,
+        r#"{"fq_pie": {}}"#,
+        r#"{"red": {"limit": 200000, "avpkt": 1000, "bandwidth_bps": 10000000, "min": 16666, "max": 50000, "burst": 28, "probability": 0.02}}"#,
+        r#"{"dualpi2": {}}"#,
+        r#"{"cake": {}}"#,
+    ] {
+        let direction = narrow(queue);
+        let burst = || steady(0, 300_000, 300 * MS);
+        let alone = Path::new(&direction, 1).decisions(burst());
+        assert!(!drops(&alone).is_empty(), "{queue}");
+        let mut before = Path::new(&direction, 1);
+        before.decisions(steady(0, 400_000, 500 * MS));
+        let mut path = Path::new(&direction, 1);
+        path.follow(before, 5 * S);
+        assert!(path.decisions(burst()) == alone, "{queue}");
+    }
+}
+
 fn any_queue() -> impl Strategy<Value = Queue> {
     let codel = (
         1u32..200,
