@@ -41,7 +41,7 @@ def subject(tmp_path: Path) -> Subject:
     return small(tmp_path, manifest + FEATURES)
 
 
-def _told(subject: Subject, *results: Result) -> dict[str, PublicRecord]:
+def _records(subject: Subject, *results: Result) -> dict[str, PublicRecord]:
     record = Record(
         subject="small",
         version="1",
@@ -68,7 +68,7 @@ GOOD = [
 
 
 def test_a_verified_server(subject: Subject) -> None:
-    page = catalogue_page({"small": subject}, _told(subject, *GOOD), [])
+    page = catalogue_page({"small": subject}, _records(subject, *GOOD), [])
     assert "The verified HTTP/3 servers use 1 QUIC stack: tinyquic." in page
     row = "| [small](../subjects/small) | tinyquic | 1 | h1 h2 h3 | resumption h2; 0-RTT h3 | cubic |"
     assert f"{row} 1.3, X25519 | wall, virtual | 2026-11-21: all 6 |" in page
@@ -79,7 +79,7 @@ def test_a_verified_server(subject: Subject) -> None:
 
 
 def test_what_the_site_says_about_each_subject(subject: Subject) -> None:
-    about = about_subjects({"small": subject}, _told(subject, *GOOD))
+    about = about_subjects({"small": subject}, _records(subject, *GOOD))
     assert "* **small** (A shell script, sh): Slow, but | honest." in about
     assert "| `h123 install small` | any Unix | 71 MB | 1 min 32 s |" in about
     assert "2 processors (a CPU), a Linux, Linux 6.18" in about
@@ -103,26 +103,26 @@ def test_the_terminal_has_it_too(name: str) -> None:
 
 
 def test_what_a_server_makes_of_clients_that_move(subject: Subject) -> None:
-    told = _told(subject, *GOOD)
-    assert "When the client moves" not in catalogue_page({"small": subject}, told, [])
+    known = _records(subject, *GOOD)
+    assert "When the client moves" not in catalogue_page({"small": subject}, known, [])
     moves = [
         MoveResult(clock="virtual", new="address"),
         MoveResult(clock="virtual", new="port", survived=True, answered=0.0002, flowed=0.0612),
     ]
-    moved = told["small"].model_copy(update={"record": told["small"].record.model_copy(update={"moves": moves})})
+    moved = known["small"].model_copy(update={"record": known["small"].record.model_copy(update={"moves": moves})})
     page = catalogue_page({"small": subject}, {"small": moved}, [])
     survived = "survived: 200 µs, 61.2 ms"
     assert f"| small | tinyquic | {survived} | not survived, nothing is sent there | virtual |" in page
 
 
 def test_what_stacks_do_on_paths(subject: Subject) -> None:
-    told = _told(subject, *GOOD)
-    assert "ECN and the MTU of paths" not in catalogue_page({"small": subject}, told, [])
+    known = _records(subject, *GOOD)
+    assert "ECN and the MTU of paths" not in catalogue_page({"small": subject}, known, [])
     paths = [PathBehaviour(role="server", clock="virtual", ect="none", reports=True)]
-    told = {
-        "small": told["small"].model_copy(update={"record": told["small"].record.model_copy(update={"paths": paths})})
+    known = {
+        "small": known["small"].model_copy(update={"record": known["small"].record.model_copy(update={"paths": paths})})
     }
-    page = catalogue_page({"small": subject, "other": subject}, {**told, "other": told["small"]}, [])
+    page = catalogue_page({"small": subject, "other": subject}, {**known, "other": known["small"]}, [])
     assert "| small, other | server | tinyquic | no ECT | yes | – | – |" in page
 
 
@@ -152,18 +152,18 @@ def test_what_a_client_lets_a_server_do_stands_beside_what_it_declares(tmp_path:
         Result(role="client", protocol="h3", check=check, verdict="passed", detail=detail)
         for check, detail in (("streams at once", "100 of 300 requests"), ("receive windows", "1.31 MB a stream"))
     ]
-    page = catalogue_page({"small": subject}, _told(subject, *seen), [])
+    page = catalogue_page({"small": subject}, _records(subject, *seen), [])
     declared = "at most 100 requests at once, windows of at most 1.31 MB"
     assert f"| small | 100 of 300 requests | 1.31 MB a stream | {declared} |" in page
     # Nothing was asked, or something else came out: nothing is said of it.
     failed = [one.model_copy(update={"verdict": "failed"}) for one in seen]
-    assert declared not in catalogue_page({"small": subject}, _told(subject, *failed), [])
+    assert declared not in catalogue_page({"small": subject}, _records(subject, *failed), [])
 
 
 def test_a_failure_has_its_reason_and_its_stack_does_not_count(subject: Subject) -> None:
     bad = _seen("qlog", verdict="failed", detail="no file | at all")
     skipped = _seen("everything", verdict="unsupported", detail="no kernel")
-    page = catalogue_page({"small": subject}, _told(subject, *GOOD, bad, skipped), [])
+    page = catalogue_page({"small": subject}, _records(subject, *GOOD, bad, skipped), [])
     assert "HTTP/3 here, verified" not in page
     assert "2026-11-21: 6 of 8, 1 failed, 1 not tested |" in page
     assert "| small | server, h3 | qlog | failed | no file \\| at all |" in page
@@ -187,25 +187,25 @@ def test_constants_of_servers_and_of_the_kernel(subject: Subject) -> None:
     windows = (
         "receive windows of 6291456 bytes a stream and 15728640 a connection, 100 requests at a time, idle for 5m0s"
     )
-    told = _told(subject, *GOOD, _seen("limits", detail=windows))
-    assert "Constants" not in catalogue_page({"small": subject}, told, [])
-    record = told["small"].record.model_copy(update={"constants": [seen, seen.model_copy(update={"role": "client"})]})
-    page = catalogue_page({"small": subject}, {"small": told["small"].model_copy(update={"record": record})}, [])
+    known = _records(subject, *GOOD, _seen("limits", detail=windows))
+    assert "Constants" not in catalogue_page({"small": subject}, known, [])
+    record = known["small"].record.model_copy(update={"constants": [seen, seen.model_copy(update={"role": "client"})]})
+    page = catalogue_page({"small": subject}, {"small": known["small"].model_copy(update={"record": record})}, [])
     flight = "32 (31), 40 kB, 50%"
     rest = "28, 84 | 1252, 1452 after 3 round trips | 1, 1.3 kB, 3.4 kB | 6.29 MB, 15.7 MB | 6 MB, 14 MB |"
     assert page.count(f"| small | h3 | {flight} | x2 | 2 MB, a fixed limit | 0.7 (0.55 to 0.71) | {rest}") == 1
     assert page.count("1, 1.3 kB, 3.4 kB | 6 MB, 14 MB | 0.25 |") == 1, "as a client"
     by_kernel = [seen.model_copy(update={"protocol": "h2", "congestion": name}) for name in ("cubic", "reno")]
     record = record.model_copy(update={"constants": by_kernel, "subject": "go"})
-    page = catalogue_page({"go": subject}, {"go": told["small"].model_copy(update={"record": record})}, [])
+    page = catalogue_page({"go": subject}, {"go": known["small"].model_copy(update={"record": record})}, [])
     assert page.count("| go | h2 | 32 (31)") == 1
     assert page.count("| cubic | 32 (31)") == page.count("| reno | 32 (31)") == 1
 
 
 def test_what_changed_since_is_not_verified(subject: Subject, tmp_path: Path) -> None:
-    told = _told(subject, *GOOD)
+    known = _records(subject, *GOOD)
     write_small(tmp_path, MANIFEST)
-    page = catalogue_page({"small": read_subject(tmp_path / "small")}, told, [])
+    page = catalogue_page({"small": read_subject(tmp_path / "small")}, known, [])
     assert "| – | – | – | changed since 2026-11-21 |" in page
     assert "HTTP/3 here, verified" not in page
 

@@ -153,7 +153,7 @@ def test_what_is_missing_is_what_is_not_known_well(
     assert lacking((subject, "server")) == {"checks", "constants", "moves", "paths"}
     keep_results(subject, "server", results)
     assert lacking((subject, "server")) == parts
-    assert lacking((subject, "client")) == {"checks", "constants", "paths"}  # no server, so nobody moves
+    assert lacking((subject, "client")) == {"checks", "constants", "paths"}  # no server, so no client moves
     keep_constants(subject, "server", [Constants(role="server", protocol="h3", congestion="cubic")])
     keep_moves(subject, [])
     keep_paths(subject, "server", [PathBehaviour(role="server", clock="wall")])

@@ -62,7 +62,8 @@ pub enum Fate {
     },
     Lost,
     QueueDropped,
-    /// By the policy for UDP or an IP version; with `reject` the sender is to be told (ICMP). Or because nobody is there any more.
+    /// By the policy for UDP or an IP version, or because the address is no longer in use. With `reject`, the sender gets an
+    /// ICMP message.
     Blocked {
         reject: bool,
     },

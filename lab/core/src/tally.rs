@@ -21,7 +21,7 @@ pub struct Tally {
     pub ecn_capable: u64,
     /// Packets that the queue marked with Congestion Experienced.
     pub marked: u64,
-    /// By the policy for UDP or an IP version, or because nobody was there any more.
+    /// By the policy for UDP or an IP version, or because the address was no longer in use.
     pub blocked: u64,
     /// By the policer for all traffic.
     pub policed: u64,

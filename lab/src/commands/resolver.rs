@@ -22,7 +22,7 @@ const PRIORITY: u16 = 1;
 /// More than any question has.
 const LONGEST: usize = 4096;
 
-/// The name, and what is told of it.
+/// The name, and what is known about it.
 struct Zone {
     name: Name<Vec<u8>>,
     /// Where its HTTPS record is: at a port other than 443 below a name of its own.
@@ -145,7 +145,7 @@ mod tests {
     }
 
     /// The code, and each record as zone files write it.
-    fn told(port: u16, name: &str, wanted: Rtype) -> (Rcode, Vec<String>) {
+    fn answered(port: u16, name: &str, wanted: Rtype) -> (Rcode, Vec<String>) {
         let answer = zone(port).answer(&question(name, wanted)).unwrap();
         let answer = Message::from_octets(answer).unwrap();
         assert!(answer.header().qr() && answer.header().id() == 7);
@@ -169,27 +169,30 @@ mod tests {
             Rcode::NOERROR,
             vec!["1 h123.test. alpn=h3,h2 port=4443".to_string()],
         );
-        assert_eq!(told(4443, "h123.test", Rtype::A).1, ["10.1.0.2"]);
+        assert_eq!(answered(4443, "h123.test", Rtype::A).1, ["10.1.0.2"]);
         assert_eq!(
-            told(4443, "H123.Test", Rtype::A).1,
+            answered(4443, "H123.Test", Rtype::A).1,
             ["10.1.0.2"],
             "whatever the case"
         );
-        assert_eq!(told(4443, "_4443._https.h123.test", Rtype::HTTPS), record);
         assert_eq!(
-            told(443, "h123.test", Rtype::HTTPS).1.len(),
+            answered(4443, "_4443._https.h123.test", Rtype::HTTPS),
+            record
+        );
+        assert_eq!(
+            answered(443, "h123.test", Rtype::HTTPS).1.len(),
             1,
             "https's own port"
         );
-        assert_eq!(told(4443, "h123.test", Rtype::AAAA), nothing);
-        assert_eq!(told(443, "h123.test", Rtype::AAAA).1, ["2001:db8:1::2"]);
+        assert_eq!(answered(4443, "h123.test", Rtype::AAAA), nothing);
+        assert_eq!(answered(443, "h123.test", Rtype::AAAA).1, ["2001:db8:1::2"]);
         assert_eq!(
-            told(4443, "h123.test", Rtype::HTTPS),
+            answered(4443, "h123.test", Rtype::HTTPS),
             nothing,
             "that would be port 443's"
         );
         assert_eq!(
-            told(4443, "example.com", Rtype::A),
+            answered(4443, "example.com", Rtype::A),
             (Rcode::NXDOMAIN, vec![])
         );
     }
