@@ -77,10 +77,10 @@ def test_no_file_has_a_second_wording_of_causes() -> None:
 
 
 def _rows_of_parts() -> Iterator[str]:
-    """The first columns of the tables of docs/why.md."""
+    """The names of the parts in docs/why.md."""
     for line in (project_root() / "docs/why.md").read_text("utf-8").splitlines():
-        if line.startswith("| "):
-            yield line.split(" | ")[0] + "\n"
+        if line.startswith("- **"):
+            yield line.split("**")[1] + "\n"
 
 
 def _texts() -> list[Path]:
