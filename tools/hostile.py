@@ -42,23 +42,23 @@ _HEAD = f"""\
 
 Each row is an attack on the programs in the columns. Each cell shows three things:
 
-- how the requests ended: the errors in the samples, `answered`, or the reason why the trial is invalid. The cells of
-  servers show only requests that were not answered.
+- how the requests ended: the errors in the samples, `answered`, or the reason why the trial is invalid (for servers,
+  only if a request was not answered)
 - how many seconds the client ran
-- the most memory that the attacked program used, in MiB
+- the largest amount of memory that the attacked program used, in MiB
 
 Bold marks failures: a request that takes much longer than its timeout, a success without the requested bytes, or more
 than {MOST_BYTES >> 20} MiB in a client. A client that only counts bytes (no `compares` in
 [contracts/subject.md](contracts/subject.md)) can detect neither **zeros** nor a **wrong-byte**.
 
-A client makes {USERS} x {REQUESTS} requests with a timeout of {TIMEOUT_S} s. If they time out and the client used much
-memory, the attack is repeated with {LONG_S} s. A server is attacked for {TIMEOUT_S} s and then gets ordinary
-requests. The lab ends everything that still runs after {TRIAL_S} s.
+Each client has {USERS} users, which make {REQUESTS} requests each with a timeout of {TIMEOUT_S} s. If the requests time
+out and the client used much memory, the attack is repeated with a timeout of {LONG_S} s. A server is attacked for
+{TIMEOUT_S} s and then gets ordinary requests. The lab ends everything that still runs after {TRIAL_S} s.
 
-`PYTHONPATH=src:tests .venv/bin/python tools/hostile.py --save` writes this page. This run was on
+`PYTHONPATH=src:tests .venv/bin/python tools/hostile.py --save` writes this page. It ran on
 {_MACHINE["cpus_usable"]} processors, with Linux {_MACHINE["kernel"].split("-")[0]} and {_MACHINE["distribution"]},
-{AT_ONCE} trials at once. Programs that were not installed are missing. `tests/adversary/` describes each attack and
-when it counts as a failure.
+{AT_ONCE} trials at a time. Programs that were not installed are missing. `tests/adversary/` describes each attack and
+when a result is a failure.
 
 [Isolation](isolation.md) describes how h123 handles files from others, and what a server under test cannot do to the
 machine.
@@ -114,7 +114,7 @@ def _tables(attacked: str, found: Found) -> Iterator[str]:
         names = sorted({name for outcomes in here.values() for name in outcomes})
         if not names:
             continue
-        yield from ("", f"## How {attacked}s react, over {protocol}", "")
+        yield from ("", f"## How {attacked}s react over {protocol}", "")
         yield from (f"| | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|")
         for attack, outcomes in here.items():
             cells = [_cell(attacked, outcomes[name]) if name in outcomes else "" for name in names]

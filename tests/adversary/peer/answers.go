@@ -106,7 +106,7 @@ var anyProtocol = []attack{
 		return errors.Join(e.head(200, length(size)), e.write(half), e.reset())
 	}},
 	{name: "hang-up", does: "the connection closes without an answer", any: exchange.hangUp},
-	{name: "gzip-bomb", does: "the requested number of bytes, in gzip that unpacks to a thousand times as many", any: func(e exchange) error {
+	{name: "gzip-bomb", does: "gzip of the requested size that unpacks to a thousand times its size", any: func(e exchange) error {
 		return errors.Join(e.head(200, length(size), field{"content-encoding", "gzip"}), e.write(bomb()), e.end())
 	}, answers: true},
 	{name: "endless-gzip", does: "gzip that never ends and unpacks to a thousand times its size", any: func(e exchange) error {

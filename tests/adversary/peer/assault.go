@@ -57,11 +57,11 @@ const (
 var assaults = []assault{
 	{name: "slowloris", does: "many connections whose requests arrive at one header field per second", h1: slow1, h2: slow2, h3: slow3},
 	{name: "connection-flood", does: "connections that are opened and left idle", h1: idleTCP, h2: idleTCP, h3: idleQUIC},
-	{name: "handshake-flood", does: "handshakes that are abandoned at once", h1: halfTLS, h2: halfTLS, h3: halfQUIC},
+	{name: "handshake-flood", does: "handshakes that are abandoned immediately", h1: halfTLS, h2: halfTLS, h3: halfQUIC},
 	{name: "huge-headers", does: "requests whose header never ends", h1: huge1, h2: huge2, h3: huge3},
 	{name: "endless-uploads", does: "uploads that never end", h1: uploads("h1"), h2: uploads("h2"), h3: uploads("h3")},
 	{name: "unread", does: "large downloads that the client does not read", h1: unread1, h2: unread2, h3: unread3},
-	{name: "rapid-reset", does: "requests that are reset at once", h2: resets2, h3: resets3},
+	{name: "rapid-reset", does: "requests that are reset immediately", h2: resets2, h3: resets3},
 	{name: "window-zero", does: "large downloads with a window of zero bytes", h2: closed2},
 	{name: "window-one", does: "large downloads with windows that grow by one byte at a time", h2: bytewise2},
 	{name: "control-flood", does: "PING and SETTINGS frames; the client does not read the responses", h2: control2},

@@ -49,7 +49,7 @@ var onlyHTTP3 = []attack{
 		err := e.begin(e.control, frameSettings, endlessLength)
 		return forever(err, func() error { _, err := e.control.Write(part); return err })
 	}},
-	{name: "stream-flood", does: "an endless series of streams of an unknown type, each reset at once", h3: func(e *exchange3) error {
+	{name: "stream-flood", does: "an endless series of streams of an unknown type, each reset immediately", h3: func(e *exchange3) error {
 		return forever(nil, func() error {
 			stream, err := e.conn.OpenUniStreamSync(e.conn.Context())
 			if err != nil {
