@@ -45,7 +45,7 @@ class Row:
 def main() -> int:
     require_tools()
     rows = []
-    print("| | lab's link | netem | bar | met |\n|---|---|---|---|---|", flush=True)
+    print("| figure | link | netem | requirement | met |\n|---|---|---|---|---|", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         for row in figures(Path(folder)):
             rows.append(row)

@@ -29,7 +29,7 @@ def main() -> int:
         opened = ["unshare", "-m", "sh", "-c", _OPEN_TUN, "sh", name]
         user = ["setpriv", f"--reuid={_USER}", f"--regid={_USER}", "--clear-groups", "--inh-caps=-all"]
         unprivileged = _figures([*opened, *user, "--bounding-set=-all", str(lab), "bench", "--json"])
-    print("| load | figure | configured | as root | in a user namespace | bar | met as root, as a user |")
+    print("| load | figure | configured | as root | in a user namespace | requirement | met as root, as a user |")
     print("|---|---|---|---|---|---|---|")
     for mine, theirs in zip(root, unprivileged, strict=True):
         met = ", ".join("yes" if row["met"] else "**no**" for row in (mine, theirs))

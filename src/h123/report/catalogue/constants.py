@@ -14,26 +14,28 @@ from h123.verification.constants import DeclaredComparison, compared
 _HEAD = """\
 # Do packets agree with the source code?
 
-`h123 publish` writes this page from [subjects/constants.toml](../subjects/constants.toml), which lists the relevant
-lines of each stack's source, and from the records in [verified/](verified); do not edit it. `h123 verify NAME` measures
-the constants on your machine. `python tools/sources.py SOURCE VERSION FOLDER` prints the lines from a source that you
-have unpacked."""
+This page compares constants in the source code of transport stacks, such as the initial window, with the values that
+packets show. The code's values, with their lines, are in [subjects/constants.toml](../subjects/constants.toml). The
+measured values are in [verified/](verified). `h123 publish` writes this page, so do not edit it. `h123 verify NAME`
+measures the constants of a server on your machine. `python tools/sources.py SOURCE VERSION FOLDER` prints the lines of
+a source that you have unpacked."""
 _TABLE = """\
 On the site, a table here compares the constants one by one, with the lines of the source.
 
 <!-- generated: constants -->"""
 _RULES = """\
-A value from packets agrees with the source within these limits:
+h123 compares three constants. A value from packets agrees with the source code within these limits:
 
-* **initial window**: Over TCP, the number of packets in the first flight is exact. QUIC counts bytes: the full packets
-  of the first flight fill the window to within one packet, because a sender may check for room before sending. Packets
-  have their initial size unless the source gives one.
-* **a loss leaves**: The share is at most 0.03 below the source's factor or 0.08 above it, because it is measured after
-  the window has grown again for two round trips. BBR has no such factor.
-* **a lost tail is sent again after**: The time is the formula's result for a round trip of 2 ms, plus up to 1.5 ms for
-  timers. RFC 9002 (6.2.1) adds the round trip, four times its variation (at least 1 ms), and the receiver's announced
-  maximum acknowledgement delay, here 25 ms: 28 to 31 ms. Over TCP, the value is the second retransmission, which the
-  retransmission timer triggers; the first may be earlier, as a tail loss probe."""
+* **initial window**: Over TCP, the first flight must have exactly the source's number of packets. QUIC counts bytes:
+  the full packets of the first flight must fill the window to within one packet, because a sender may check for room
+  before sending. Packets have their initial size unless the source gives a different size.
+* **a loss leaves**: The share of the window that remains after a loss may be 0.03 below the source's factor or 0.08
+  above it, because the window has grown again for two round trips before h123 measures it. BBR has no such factor.
+* **a lost tail is sent again after**: The time must equal the result of the source's formula for a round trip of 2 ms,
+  plus up to 1.5 ms for timers. The formula of RFC 9002 (6.2.1) adds the round trip, four times its variation (at least
+  1 ms), and the maximum acknowledgement delay that the receiver announces, here 25 ms. The sum is 28 to 31 ms. Over
+  TCP, h123 uses the time of the second retransmission, which the retransmission timer triggers. The first may come
+  earlier, as a tail loss probe."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ def _comparisons(
 
 def constants_page(every: Sequence[DeclarationCheck]) -> str:
     """Return the whole page in Markdown, with a placeholder for the table that the site inserts."""
-    parts = [[_HEAD], [_summary(every)], [_TABLE], _differences(every), [_RULES], _sources(every)]
+    parts = [[_HEAD], [_summary(every)], [_RULES], [_TABLE], _differences(every), _sources(every)]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
