@@ -51,7 +51,7 @@ _ABOUT = """\
 ## About each subject
 
 `h123 list subjects NAME` prints notes on a subject, what its installation needs, and the licences of its parts. Its
-manifest, `subject.toml`, contains the same. The site lists them here for all subjects.
+manifest, `subject.toml`, contains the same. The website lists them here for all subjects.
 
 <!-- generated: subjects -->"""
 

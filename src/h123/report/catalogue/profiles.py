@@ -28,7 +28,7 @@ the kernel, with CUBIC.
 In these descriptions, the first time is the round trip:"""
 
 _TABLES = """\
-The site lists the profiles of all servers and clients here. `h123 list subjects NAME` prints the profile of one.
+The website lists the profiles of all servers and clients here. `h123 list subjects NAME` prints the profile of one.
 
 <!-- generated: profiles -->"""
 
