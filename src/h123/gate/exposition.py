@@ -15,7 +15,7 @@ _WORDS = list(STATUS)
 def exposition(campaign: str, outcomes: Sequence[ConditionOutcome]) -> str:
     """Return the outcome of the conditions as OpenMetrics text. Unknown figures are left out."""
     own = CollectorRegistry()
-    Info("h123_gate_campaign", "What was held.", registry=own).info({"name": in_one_line(campaign)})
+    Info("h123_gate_campaign", "The campaign that the gate judged.", registry=own).info({"name": in_one_line(campaign)})
     gauges = {
         kind: [
             Gauge(f"h123_gate_{kind}", of, labels, registry=own),
@@ -25,14 +25,16 @@ def exposition(campaign: str, outcomes: Sequence[ConditionOutcome]) -> str:
             ),
         ]
         for kind, of, labels in (
-            ("ratio", "Of the pair's values.", _LABELS),
-            ("value", "Of a level, in the metric's own unit.", [*_LABELS, "unit"]),
+            ("ratio", "The ratio of the pair's values.", _LABELS),
+            ("value", "The value of a level, in the metric's unit.", [*_LABELS, "unit"]),
         )
     }
     blocks = Gauge("h123_gate_blocks", "Blocks with a value on both sides.", _LABELS, registry=own)
-    bound = Gauge("h123_gate_bound", "What a condition allows at most, or at least.", ["condition"], registry=own)
+    bound = Gauge(
+        "h123_gate_bound", "The largest or smallest value that a condition allows.", ["condition"], registry=own
+    )
     verdict = Enum(
-        "h123_gate_verdict", "What became of a condition.", ["condition", "cell"], states=_WORDS, registry=own
+        "h123_gate_verdict", "The verdict on a condition.", ["condition", "cell"], states=_WORDS, registry=own
     )
     for outcome in outcomes:
         condition = in_one_line(str(outcome.condition))

@@ -29,13 +29,17 @@ h123 compares three constants. A value from packets agrees with the source code 
 * **initial window**: Over TCP, the first flight must have exactly the source's number of packets. QUIC counts bytes:
   the full packets of the first flight must fill the window to within one packet, because a sender may check for room
   before sending. Packets have their initial size unless the source gives a different size.
-* **a loss leaves**: The share of the window that remains after a loss may be 0.03 below the source's factor or 0.08
-  above it, because the window has grown again for two round trips before h123 measures it. BBR has no such factor.
+* **a loss leaves**: The share of the window that remains after a loss may be up to 0.03 below the source's factor or up
+  to 0.08 above it, because the window has grown again for two round trips before h123 measures it. BBR has no such
+  factor.
 * **a lost tail is sent again after**: The time must equal the result of the source's formula for a round trip of 2 ms,
   plus up to 1.5 ms for timers. The formula of RFC 9002 (6.2.1) adds the round trip, four times its variation (at least
   1 ms), and the maximum acknowledgement delay that the receiver announces, here 25 ms. The sum is 28 to 31 ms. Over
   TCP, h123 uses the time of the second retransmission, which the retransmission timer triggers. The first may come
   earlier, as a tail loss probe."""
+
+
+_FIELDS = "Each entry names the server, the protocol, the congestion controller and the constant."
 
 
 @dataclass(frozen=True)
@@ -143,7 +147,7 @@ def _differences(every: Sequence[DeclarationCheck]) -> list[str]:
         for comparison in check.comparisons
         if not comparison.agrees
     ]
-    return ["## Differences", "", *lines] if lines else []
+    return ["## Differences", "", _FIELDS, "", *lines] if lines else []
 
 
 def _sources(every: Sequence[DeclarationCheck]) -> list[str]:
