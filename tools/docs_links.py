@@ -2,27 +2,35 @@
 
 In the repository, pages link to files outside `docs`. Those links would be dead on the site, so the page names the
 files instead. Next to a link to the data of a published result, the page gets links to the pages that
-`tools/result_pages.py` made from it. The comment `<!-- figure: NAME -->` becomes the figure of that result. Pages and
-texts that are stored compressed are unpacked. Wide tables scroll, so they can be reached with the keyboard.
+`tools/result_pages.py` made from it. The comment `<!-- figure: NAME -->` becomes the figure of that result, and
+`<!-- table: FILE -->` the CSV file as a table. Texts that are stored compressed are unpacked. Wide tables scroll, so
+they can be reached with the keyboard.
 
 MkDocs calls the functions of this hook: `on_files` once, the others for each page.
 """
 
+import csv
 import lzma
 import re
+import sys
 from pathlib import Path, PurePosixPath
 from posixpath import normpath, relpath
 from typing import Any
 
-_LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<path>[^)\s#:]+)(?:#[^)\s]*)?\)")
+sys.path.insert(0, str(Path(__file__).parent))
+from summaries import unpacked
+
+_LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<path>[^)\s#:]+)(?:#(?P<part>[^)\s]*))?\)")
 _FIGURE = re.compile(r"^<!-- figure: (?P<name>[\w-]+) -->$", re.MULTILINE)
+_TABLE = re.compile(r"^<!-- table: (?P<path>[\w./-]+\.csv) -->$", re.MULTILINE)
 _TEXT = re.compile(r'<text text-anchor="(?P<anchor>\w+)"(?P<rest>[^>]*)>(?P<text>[^<]*)')
 _DOCS = Path(__file__).resolve().parents[1] / "docs"
 _RENDERED = _DOCS.parent / "target/results"
 _REFERENCE = _DOCS.parent / "target/reference"
 _GENERATED = re.compile(r"<!-- generated: (?P<name>[a-z-]+) -->")
 _DATA, _DATA_SUFFIX = "results/data", ".json.xz"
-_PACKED = (".csv.xz", ".html.xz", ".txt.xz")
+_PACKED = ".csv.xz"
+_SUMMARIES = "summaries.tar.xz"
 _PAGES = {"report": ".html", "summary": ".txt", "claims": ".claims.txt"}
 
 
@@ -33,9 +41,11 @@ def on_files(files: Any, config: Any) -> Any:
     for path in sorted(_RENDERED.glob("*.*")):
         if path.suffix != ".stamp":
             files.append(File.generated(config, f"{_DATA}/{path.name}", abs_src_path=str(path)))
-    for path in sorted(path for ending in _PACKED for path in _DOCS.rglob(f"*{ending}")):
+    for path in sorted(_DOCS.rglob(f"*{_PACKED}")):
         name = path.relative_to(_DOCS).as_posix().removesuffix(".xz")
         files.append(File.generated(config, name, content=lzma.decompress(path.read_bytes())))
+    for name, content in unpacked().items():
+        files.append(File.generated(config, f"results/{name}", content=content))
     return files
 
 
@@ -45,6 +55,7 @@ def on_page_markdown(markdown: str, page: Any, **_other: Any) -> str:
     here = PurePosixPath(page.file.src_uri).parent
     markdown = _GENERATED.sub(lambda mark: (_REFERENCE / f"{mark['name']}.md").read_text("utf-8"), markdown)
     linked = _LINK.sub(lambda link: _link(link, here), markdown)
+    linked = _TABLE.sub(lambda mark: _table(_DOCS / here / mark["path"]), linked)
     return _FIGURE.sub(lambda mark: _figure(mark["name"], here), linked)
 
 
@@ -60,6 +71,12 @@ def _figure(name: str, here: PurePosixPath) -> str:
         return ""
     alternative = _alternative(path.read_text(encoding="utf-8"))
     return f"![{alternative}]({relpath(f'{_DATA}/{name}.svg', here)})"
+
+
+def _table(path: Path) -> str:
+    """Return the CSV file as a table in Markdown."""
+    heading, *rows = csv.reader(path.read_text("utf-8").splitlines())
+    return "\n".join(f"| {' | '.join(row)} |" for row in [heading, ["---"] * len(heading), *rows])
 
 
 def _alternative(figure: str) -> str:
@@ -91,10 +108,12 @@ def _link(link: re.Match[str], here: PurePosixPath) -> str:
 
 
 def _rendered(link: re.Match[str], path: str) -> str | None:
-    """Return a link to the unpacked page, or links to the pages made from a result and to its data. None for any other
+    """Return a link to the unpacked text, or links to the pages made from a result and to its data. None for any other
     link."""
     if path.endswith(_PACKED):
         return f"[{link['text']}]({link['path'].removesuffix('.xz')})"
+    if path.endswith(_SUMMARIES) and link["part"]:
+        return f"[{link['text']}]({link['path'].removesuffix(_SUMMARIES)}{link['part']})"
     if not (path.startswith(f"{_DATA}/") and path.endswith(_DATA_SUFFIX)):
         return None
     name, to = path.removeprefix(f"{_DATA}/").removesuffix(_DATA_SUFFIX), link["path"].removesuffix(_DATA_SUFFIX)

@@ -1,23 +1,26 @@
 """Writes the entries of docs/results/node-article.md: the claims of the Node.js article with their verdicts.
 
 `make docs` inserts them into the site's page (tools/reference.py). Most verdicts of campaigns come from the published
-results (docs/results/data). Verdicts of older campaigns come from `claims.txt`, which `h123 claims --campaign` printed.
-All other verdicts follow from arithmetic, or from documents that the claim names.
+results (docs/results/data). Verdicts of older campaigns come from what `h123 claims --campaign` printed
+(tools/summaries.py). All other verdicts follow from arithmetic, or from documents that the claim names.
 """
 
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from h123.analysis import decide
 from h123.analysis.claims.rows import ClaimRow
 from h123.analysis.results.decided import decide_by_results
-from h123.base.files.textfile import read_packed_text
 from h123.base.terminal.markdown import table
 from h123.documents.result_file import results
 from h123.report.text.claims import measured_lines
 from h123.study import list_claims, load_ledger
+
+sys.path.insert(0, str(Path(__file__).parent))
+from summaries import unpacked
 
 RESULTS = Path(__file__).resolve().parents[1] / "docs/results"
 PAGE = RESULTS / "node-article.md"
@@ -82,8 +85,9 @@ def published() -> dict[str, Measured]:
     """Return the verdicts of all published campaigns, by the claim's name."""
     printed = {
         name: measured
-        for path in sorted(RESULTS.glob("*/claims*.txt*"))
-        for name, measured in verdicts_of(path.parent.name, read_packed_text(path, 10**6))
+        for path, text in sorted(unpacked().items())
+        if PurePosixPath(path).match("*/claims*.txt")
+        for name, measured in verdicts_of(path.partition("/")[0], text.decode())
     }
     return {**printed, **dict(_of_results())}
 

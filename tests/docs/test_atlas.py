@@ -4,7 +4,7 @@ import importlib.util
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from xml.dom.minidom import parseString
 
 from h123.base.paths import project_root
@@ -13,6 +13,7 @@ from h123.report import result_page
 
 ATLAS = project_root() / "docs/results"
 MOST_WORDS, MOST_WORDS_A_PAGE = 25_000, 2_000
+SUMMARY = re.compile(r"\(summaries\.tar\.xz#([\w./-]+)\)")
 MARK = re.compile(r"^<!-- figure: ([\w-]+) -->$", re.MULTILINE)
 
 
@@ -45,6 +46,25 @@ def test_each_page_begins_with_its_answer_and_is_in_the_index() -> None:
         if path.name != "README.md":
             assert text.split("\n\n")[1].startswith("**"), path
             assert f"({path.relative_to(ATLAS)})" in index, path
+
+
+def test_the_summaries_are_those_that_pages_link_to() -> None:
+    archive = tool("summaries")
+    summaries = archive.unpacked()
+    assert set(summaries) == {name for _, text in pages() for name in SUMMARY.findall(text)}
+    assert archive.packed(summaries) == archive.ARCHIVE.read_bytes()
+
+
+def test_the_site_links_to_unpacked_summaries_and_shows_tables() -> None:
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="results/matrix.md"))
+    links = tool("docs_links")
+    text = "[one](summaries.tar.xz#quick/summary.txt), [all](summaries.tar.xz)\n\n<!-- table: matrix.csv -->\n"
+    first, _, table = links.on_page_markdown(text, page).partition("\n\n")
+    assert first == "[one](quick/summary.txt), [all](summaries.tar.xz)"
+    heading, _, *rows = table.splitlines()
+    assert len({line.count("|") for line in (heading, *rows)}) == 1
+    cells = "".join(cell for row in rows for cell in row.split("|")[2:])
+    assert (len(re.findall("[123]", cells)), cells.count("✗")) == (992, 6)
 
 
 def test_each_mark_names_a_published_result() -> None:
