@@ -2,16 +2,20 @@
 
 import csv
 import lzma
+import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from io import StringIO
+from typing import Any
 
+import pytest
 from rich.console import Console
 
 from h123.analysis.comparisons.power_preview import blocks_to_be, headline, preview_power
 from h123.analysis.statistics.spreads import EARLIER, SpreadTrial, Varied, known_spreads, nearest
 from h123.cli.campaigns.power_preview import print_power_preview
 from h123.documents.result_file import results
-from h123.study import Family, Plan, find_study, load_study, make_plan
+from h123.study import Family, Network, Parameters, Plan, find_study, load_study, make_plan
 
 TRIAL = SpreadTrial("poor", "wall", "GET", 100_000, 4, 8)
 
@@ -90,3 +94,25 @@ def test_a_plan_that_compares_nothing_buys_nothing() -> None:
     print_power_preview(make_plan(study), console, effect=None, spread=None, width=0.05)
     assert isinstance(console.file, StringIO)
     assert console.file.getvalue() == ""
+
+
+def test_a_plan_of_many_trials_reads_and_estimates_each_treatment_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    study = load_study(find_study("queues"))
+    read, estimated = list[object](), list[object]()
+    module = sys.modules["h123.study.estimate"]
+    model_validate, estimate_parameters = Parameters.model_validate, module.estimate_parameters
+
+    def validated(values: object, **options: Any) -> Parameters:
+        read.append(values)
+        return model_validate(values, **options)
+
+    def estimated_as(parameters: Parameters, networks: Mapping[str, Network]) -> Any:
+        estimated.append(parameters)
+        return estimate_parameters(parameters, networks)
+
+    monkeypatch.setattr(Parameters, "model_validate", validated)
+    monkeypatch.setattr(module, "estimate_parameters", estimated_as)
+    plan = make_plan(study)
+    preview_power(plan, effect=0.05, assumed_spread=None, spreads=[])
+    assert len(plan.estimates()) == 8 * 162
+    assert len(read) <= len(estimated) == 135

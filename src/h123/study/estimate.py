@@ -98,11 +98,15 @@ def estimate_blocks(blocks: Iterable[Sequence[PlannedTrial]], networks: Mapping[
     """Return the cost of every trial, keyed by the trial's ID. The cost of a link check is added to the first trial of
     the block that needs it."""
     costs: dict[str, Estimate] = {}
+    alike: dict[int, tuple[Parameters, Estimate]] = {}
+    """The estimates by the identity of the parameters, which the trials of a treatment share."""
     for block in blocks:
         checked: set[tuple[str, ...]] = set()
         for trial in block:
             p = trial.parameters
-            costs[trial.id] = estimate(trial, networks)
+            if id(p) not in alike:
+                alike[id(p)] = p, estimate(trial, networks)
+            costs[trial.id] = alike[id(p)][1]
             if p.checked_links() not in checked:
                 for name in p.networks():
                     costs[trial.id] += estimate_check(networks[name], p.clock)

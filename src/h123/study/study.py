@@ -1,7 +1,10 @@
 """Defines a resolved study: a question, its factors and levels, and its comparisons."""
 
 import itertools
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StrictBool, ValidationError
@@ -163,6 +166,20 @@ def _not_as_written(fault: str) -> UserError:
     )
 
 
+@dataclass(frozen=True)
+class _Values:
+    """A cell's parameters in the study's spelling. `text` identifies them."""
+
+    text: str
+    values: dict[str, Any] = field(compare=False)
+
+
+@lru_cache(MOST_TRIALS)
+def _resolved(cell: _Values) -> Parameters:
+    """Validate the parameters. Plans and analyses ask for the same cells many times."""
+    return Parameters.model_validate(cell.values, context=RESOLVED)
+
+
 class Study(Strict):
     """A study with every parameter resolved. Build one with `load_study`, or with `from_resolved` from a campaign."""
 
@@ -188,7 +205,8 @@ class Study(Strict):
 
     def parameters(self, cell: dict[str, str]) -> Parameters:
         """Return all parameters of a cell, which is given as one level of each factor."""
-        return Parameters.model_validate(self._values(cell), context=RESOLVED)
+        values = self._values(cell)
+        return _resolved(_Values(json.dumps(values, sort_keys=True, default=repr), values))
 
     def _values(self, cell: dict[str, str]) -> dict[str, Any]:
         """Return the parameters of a cell in the study's spelling. Levels take precedence over settings."""
