@@ -31,6 +31,14 @@ while data := c.recv(65536):
 assert got == 1_000_000, got
 print(time.monotonic() - began)
 '"#;
+/// Sends 60 of them.
+const FULL_PACKETS: &str = r#"
+exec python3 -c '
+import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for _ in range(60):
+    s.sendto(bytes(1472), ("10.1.0.2", 9))
+'"#;
 
 fn crossed(cross: Value) -> Value {
     crossed_over(narrow(), cross, CLIENT)
@@ -120,6 +128,23 @@ fn a_client_finds_the_queue_that_others_have_filled() {
     let way = time(&first, 8) - time(&first, 0);
     // 200 ms where it is full, and at least half of that after a loss.
     assert!(way > 60_000_000, "{way} ns");
+}
+
+#[test]
+fn a_client_finds_the_tokens_that_others_have_left() {
+    for check in [false, true] {
+        let policer = json!({"bps": 5_000_000, "burst_bytes": 500_000});
+        let mut policed = narrow();
+        policed["rate"]["bps"] = 100_000_000.into();
+        policed["policer"] = policer;
+        let busy = json!({"up": {"udp": 20_000_000}, "ahead_ns": 1_000_000_000});
+        let mut trial = crossed_over(policed, busy, FULL_PACKETS);
+        trial["check"] = check.into();
+        let report = Bench::new().run(&trial);
+        assert_eq!(report["valid"], true, "{}", report["reasons"]);
+        let policed = count(&report["links"][0], "directions", "up", "policed");
+        assert!(policed > 30, "{policed} of 60");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::direction::{Direction, Queue, Rate};
 use crate::discipline::{Discipline, discipline};
 use crate::fate::Fate;
-use crate::item::{Item, Met, Origin, Outgoing};
+use crate::item::{Item, Met, Outgoing};
 use crate::limiter::Limiter;
 use crate::queue::Waiting;
 use crate::shaper::Shaper;
@@ -147,7 +147,7 @@ impl Managed {
             self.idle = other.idle;
             self.queue = other.queue;
             for item in self.queue.items_mut() {
-                item.origin = Origin::Earlier;
+                item.origin = item.origin.earlier();
             }
         }
         match (&mut self.server, other.server) {
@@ -155,7 +155,7 @@ impl Managed {
             (Server::Bucket(this, head), Server::Bucket(other, waiting)) => {
                 this.follow(&other, zero);
                 *head = waiting.map(|item| Item {
-                    origin: Origin::Earlier,
+                    origin: item.origin.earlier(),
                     ..item
                 });
             }

@@ -32,6 +32,11 @@ impl Propagation {
         }
     }
 
+    /// Keeps the order with what the other one has sent, whose clock shows `zero` when this one's begins.
+    pub fn follow(&mut self, other: &Propagation, zero: u64) {
+        self.latest = other.latest.saturating_sub(zero);
+    }
+
     /// The delivery, ns, of a packet that departed at `departure`, which must not go back between calls.
     pub fn deliver(&mut self, departure: u64, draws: &Draws) -> u64 {
         let departure = match &self.aggregation {

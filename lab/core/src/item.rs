@@ -25,7 +25,15 @@ pub(crate) enum Origin {
     /// Of this path's course, with its number among its party's packets.
     Party(Party, u64),
     /// Of an earlier course: it takes its share of the rate, and nothing is counted.
-    Earlier,
+    Earlier(Party),
+}
+
+impl Origin {
+    /// The same, seen from a later course.
+    pub fn earlier(self) -> Self {
+        let (Origin::Party(party, _) | Origin::Earlier(party)) = self;
+        Origin::Earlier(party)
+    }
 }
 
 impl Item {

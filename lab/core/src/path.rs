@@ -53,10 +53,16 @@ impl Path {
     }
 
     /// Takes over what still waits for another path's rate, as where one course of a link follows another: it is sent before
-    /// anything that comes now. What a queue discipline has learned is taken over too, unless its queue is empty and cross
-    /// traffic never met it. `zero`: this path's time zero on the other's clock, ns. Nothing of it is counted here.
+    /// anything that comes now. If cross traffic met the other one, its policers' tokens are taken over too, and what its queue
+    /// discipline has learned, as it is where packets wait. `zero`: this path's time zero on the other's clock, ns. Nothing of
+    /// it is counted here.
     pub fn follow(&mut self, other: Path, zero: u64) {
         let shared = other.cross.tally.packets_in > 0;
+        if shared {
+            self.entrance.follow(other.entrance, zero);
+            let order = &other.cross.propagation;
+            self.cross.propagation.follow(order, zero);
+        }
         self.bottleneck.follow(other.bottleneck, zero, shared);
     }
 
@@ -115,16 +121,20 @@ impl Path {
                 item.packet.ecn
             },
         };
-        let Origin::Party(party, index) = item.origin else {
-            // What became of it counts nowhere: it only has to get away.
-            return Some(decision(departure.map_or_else(
-                |refused| refused,
-                |at| Fate::Deliver { at, copy: None },
-            )));
-        };
+        let (Origin::Party(party, _) | Origin::Earlier(party)) = item.origin;
         let flow = match party {
             Party::Own => &mut self.own,
             Party::Cross => &mut self.cross,
+        };
+        let Origin::Party(_, index) = item.origin else {
+            // It counts nowhere, and only has to arrive.
+            return Some(decision(departure.map_or_else(
+                |refused| refused,
+                |departure| Fate::Deliver {
+                    at: flow.propagation.deliver(departure, &item.draws),
+                    copy: None,
+                },
+            )));
         };
         if let (Ok(departure), Party::Own) = (departure, party) {
             flow.tally.wait(departure - item.arrived);

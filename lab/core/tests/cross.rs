@@ -73,6 +73,61 @@ fn what_waits_when_a_course_ends_is_ahead_of_the_next_one() {
 }
 
 #[test]
+fn a_course_begins_with_the_tokens_that_cross_traffic_has_left() {
+    for (json, refused) in [
+        (
+            r#"{"policer": {"bps": 8000000, "burst_bytes": 4000}}"#,
+            Fate::Policed,
+        ),
+        (
+            r#"{"udp": {"limit": 8000000}}"#,
+            Fate::Blocked { reject: false },
+        ),
+    ] {
+        // A kilobyte a millisecond; what 4 ms or 100 ms have saved is gone within the first.
+        let course = |offer: fn(&mut Path, u64, Packet) -> Fate| {
+            let mut path = Path::new(&direction(json), 1);
+            for now in 0..200 {
+                offer(&mut path, now * MS / 200, common::udp(1000));
+            }
+            path
+        };
+        let follow = |before: Path| {
+            let mut path = Path::new(&direction(json), 1);
+            path.follow(before, MS * 199 / 200);
+            [0, 0, MS, MS].map(|now| common::own(&mut path, now, common::udp(1000)))
+        };
+        let passes = |at| Fate::Deliver { at, copy: None };
+        let drained = [refused, refused, passes(MS), refused];
+        assert_eq!(follow(course(common::cross)), drained, "{json}");
+        // What the link's own hosts did before leaves no trace.
+        assert_eq!(
+            follow(course(common::own))[..2],
+            [passes(0), passes(0)],
+            "{json}"
+        );
+    }
+}
+
+#[test]
+fn what_waits_in_a_managed_queue_arrives_with_its_delay_and_in_order() {
+    let json = r#"{"rate": {"bps": 8000000}, "queue": {"codel": {}}, "delay_ns": 5000000}"#;
+    let mut before = Path::new(&direction(json), 1);
+    for ticket in 0..3 {
+        before.offer(0, Party::Cross, tcp(1000), ticket);
+    }
+    let first = before.next(0, |_, _| true).unwrap();
+    assert_eq!(common::delivery(first.fate), Some(6 * MS));
+    let mut path = Path::new(&direction(json), 1);
+    path.follow(before, MS / 2);
+    let rest = std::iter::from_fn(|| path.next(u64::MAX, |_, _| true));
+    let at: Vec<_> = rest
+        .filter_map(|decision| common::delivery(decision.fate))
+        .collect();
+    assert_eq!(at, [2 * MS - MS / 2 + 5 * MS, 3 * MS - MS / 2 + 5 * MS]);
+}
+
+#[test]
 fn it_is_lost_as_often_as_any_but_not_together_with_them() {
     let lossy = direction(r#"{"loss": {"random": 0.1}}"#);
     let mut path = Path::new(&lossy, 7);

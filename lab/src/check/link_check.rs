@@ -46,7 +46,7 @@ pub struct CheckReport {
 }
 
 /// Checks both directions of a link at the same time, as they are before any blackout or change, with UDP let through.
-/// The link's course is another afterwards.
+/// Afterwards the link is as it is before the main role.
 pub fn check(emulated: &mut Emulated, ends: [Endpoint; 2]) -> Result<CheckReport> {
     let [base, bare] = courses(&emulated.base);
     let mut report = CheckReport {
@@ -93,6 +93,7 @@ pub fn check(emulated: &mut Emulated, ends: [Endpoint; 2]) -> Result<CheckReport
         .map(|(way, text)| format!("{}: {text}", WAYS[way]))
         .collect();
     report.passed = report.failures.is_empty();
+    emulated.link.begin(&emulated.base)?;
     Ok(report)
 }
 

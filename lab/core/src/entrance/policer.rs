@@ -16,6 +16,11 @@ pub(super) struct Policer {
 }
 
 impl Policer {
+    /// Has passed what the other one has, whose clock shows `zero` when this one's begins.
+    pub fn follow(&mut self, other: &Policer, zero: u64) {
+        self.paid_until = other.paid_until.saturating_sub(zero);
+    }
+
     /// Whether a packet that comes at `now` is within `bps`, of which a silence saves what passes in `saved_ns`. One that is
     /// not changes nothing.
     pub fn passes(&mut self, now: u64, bytes: u32, bps: u64, saved_ns: u64) -> bool {
@@ -53,6 +58,10 @@ impl Stage for PolicerStage {
             .policer
             .passes(now, packet.bytes, self.bps, self.saved_ns);
         passes.then_some(()).ok_or(Fate::Policed)
+    }
+
+    fn memory(&mut self) -> Option<&mut Policer> {
+        Some(&mut self.policer)
     }
 }
 

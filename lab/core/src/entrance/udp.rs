@@ -44,4 +44,8 @@ impl Stage for UdpStage {
         let reject = policy == Udp::Reject;
         passes.then_some(()).ok_or(Fate::Blocked { reject })
     }
+
+    fn memory(&mut self) -> Option<&mut Policer> {
+        Some(&mut self.policer)
+    }
 }
