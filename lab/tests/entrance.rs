@@ -71,6 +71,26 @@ try:
 except TimeoutError:
     print("stood still")
 '"#;
+/// Sends a megabyte on each connection.
+const SENDING: &str = r#"
+exec python3 -c '
+import socket
+listener = socket.create_server(("10.1.0.2", 8000))
+while True:
+    connection, _ = listener.accept()
+    connection.sendall(bytes(1_000_000))
+    connection.close()
+'"#;
+/// Says how many bytes came.
+const DOWNLOAD: &str = r#"
+exec python3 -c '
+import socket
+s = socket.create_connection(("10.1.0.2", 8000))
+total = 0
+while data := s.recv(1 << 16):
+    total += len(data)
+print(total)
+'"#;
 /// Sends datagrams of 1400 bytes that must not be cut into fragments; says how many the kernel refuses.
 const UNCUT: &str = r#"
 exec python3 -c '
@@ -152,6 +172,25 @@ fn udp_learns_the_path_mtu_too() {
     );
     assert!(refused > 0 && too_large > 0, "{refused} {up}");
     assert_eq!(refused + too_large, 40);
+}
+
+#[test]
+fn acknowledgements_of_tcp_are_thinned_out_and_none_of_udp() {
+    let up =
+        json!({"delay_ns": 1_000_000, "aggregation": {"every_ns": 20_000_000, "thin_acks": true}});
+    let server = service(SENDING, json!({"tcp": [8000]}));
+    let (said, direction, bench) = run(up.clone(), server, DOWNLOAD);
+    assert_eq!(said, "1000000");
+    let number = |name: &str| direction[name].as_u64().unwrap();
+    let (thinned, came) = (number("thinned"), number("packets_in"));
+    assert!(thinned > 20, "{direction}");
+    assert_eq!(number("delivered") + thinned + number("in_flight"), came);
+    let records = bench.packets().into_iter();
+    let gone: Vec<_> = records.filter(|record| record[37] == 6).collect();
+    assert_eq!(gone.len() as u64, thinned);
+    assert!(gone.iter().all(|record| record[34..37] == [0, 6, 0x10]));
+    let (said, direction, _) = run(up, service(SINK, json!({"udp": [9]})), UNCUT);
+    assert_eq!((said.as_str(), &direction["thinned"]), ("0", &json!(0)));
 }
 
 #[test]

@@ -16,6 +16,7 @@ impl Aggregation {
         let AggregationParameters {
             every_ns,
             spread_ns,
+            ..
         } = direction.aggregation?;
         Some(Aggregation {
             every_ns,

@@ -37,12 +37,16 @@ impl Propagation {
         self.latest = other.latest.saturating_sub(zero);
     }
 
-    /// The delivery, ns, of a packet that departed at `departure`, which must not go back between calls.
-    pub fn deliver(&mut self, departure: u64, draws: &Draws) -> u64 {
-        let departure = match &self.aggregation {
+    /// When a packet that left the rate at `departure` is sent, ns.
+    pub fn opportunity(&self, departure: u64) -> u64 {
+        match &self.aggregation {
             Some(aggregation) => aggregation.opportunity(departure),
             None => departure,
-        };
+        }
+    }
+
+    /// The delivery, ns, of a packet that is sent at `departure`, which must not go back between calls.
+    pub fn deliver(&mut self, departure: u64, draws: &Draws) -> u64 {
         let mut delay = *self.delays.at(departure).0;
         if let Some(jitter) = &self.jitter {
             delay = delay.saturating_add_signed(offset(jitter, draws.jitter));

@@ -54,6 +54,16 @@ impl Direction {
         }
     }
 
+    /// Whether acknowledgements are thinned out.
+    pub(crate) fn thins_acks(&self) -> bool {
+        self.aggregation.is_some_and(|groups| groups.thin_acks)
+    }
+
+    /// Whether what becomes of a packet depends on its flow.
+    pub(crate) fn tells_flows_apart(&self) -> bool {
+        self.thins_acks() || self.queue.is_some_and(Queue::tells_flows_apart)
+    }
+
     /// As the packets of cross traffic meet it: those that are listed as lost are the link's own.
     pub(crate) fn for_cross_traffic(&self) -> Direction {
         let mut direction = self.clone();
@@ -307,6 +317,10 @@ pub struct AggregationParameters {
     pub every_ns: u64,
     #[serde(default)]
     pub spread_ns: u64,
+    /// A TCP packet that only acknowledges, and waits for the same opportunity as a later one of its flow that acknowledges
+    /// more, is dropped (RFC 3449, section 5.2.1).
+    #[serde(default)]
+    pub thin_acks: bool,
 }
 
 /// New values from `at_ns` on; what is absent stays as it was. A new loss model starts afresh.

@@ -11,6 +11,19 @@ pub struct Packet {
     /// A hash of its flow (addresses, protocol, ports): disciplines with a queue for each flow go by it.
     pub flow: u32,
     pub ecn: Ecn,
+    /// If it is nothing but an acknowledgement of TCP: links that thin these out go by it.
+    pub ack: Option<Ack>,
+}
+
+/// A segment of TCP that carries no data, and no flag but ACK and those of ECN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ack {
+    /// The byte that is expected next.
+    pub number: u32,
+    /// TCP's flags of ECN (ECE, CWR).
+    pub ecn: u8,
+    /// It also carries options other than a timestamp, such as selective acknowledgements, so that no later one says it all.
+    pub says_more: bool,
 }
 
 /// The ECN field of the IP header (RFC 3168, section 5).
@@ -69,6 +82,8 @@ pub enum Fate {
     },
     /// By the policer for all traffic.
     Policed,
+    /// A later acknowledgement of the same flow, behind it, said more.
+    Thinned,
     /// Larger than the path's MTU, which the sender is to learn (ICMP) if it is the `answer`.
     TooLarge {
         answer: Option<u32>,

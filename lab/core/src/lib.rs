@@ -13,7 +13,8 @@
 //!    link is idle, except with a token bucket.
 //! 4. **Loss**, by departure time: the loss model, then [`Blackout`]s. A lost packet has used queue and rate.
 //! 5. **Propagation**, by departure time: opportunities to send ([`AggregationParameters`]), delay, [`Jitter`], [`Reorder`],
-//!    then duplication. A copy arrives together with its original and costs no rate.
+//!    then duplication. Packets that wait for an opportunity may be thinned out of acknowledgements: before they
+//!    are lost, though each steps the loss model when it departs. A copy arrives together with its original and costs no rate.
 //!
 //! Beside all this, a client may be seen elsewhere from some moments on ([`Sightings`]): a packet that is sent to where
 //! it was passes every stage and is then stopped ([`Path::next`]). And other hosts' packets may cross the link
@@ -29,6 +30,7 @@
 //! and whatever its fate ([`stream_seed`]), so a packet's luck depends on (seed, link, direction, packet index) alone; and on the version of all this, [`DRAWS`].
 
 mod aggregation;
+mod air;
 mod backlog;
 mod bottleneck;
 mod delay;
@@ -59,7 +61,7 @@ pub use direction::{
     IpPolicy, Jitter, Loss, Mtu, PolicerParameters, Queue, Rate, Reorder, Udp,
 };
 pub use draws::{DRAWS, queue_draws, stream_seed};
-pub use fate::{Decision, Ecn, Fate, Packet, Party};
+pub use fate::{Ack, Decision, Ecn, Fate, Packet, Party};
 pub use interval::binomial_interval;
 pub use loss::expected_losses;
 pub use moves::{MOST_MOVES, Move, New, Place, Sightings, validate_moves};

@@ -1,8 +1,9 @@
 //! One direction of a link at work.
 
+use crate::air::Air;
 use crate::bottleneck::Bottleneck;
 use crate::delay::Propagation;
-use crate::direction::{Direction, Queue};
+use crate::direction::Direction;
 use crate::draws::{Stream, cross_seed};
 use crate::entrance::Entrance;
 use crate::fate::{Decision, Ecn, Fate, Packet, Party};
@@ -18,6 +19,7 @@ pub struct Path {
     outgoing: Outgoing,
     duplicate: f64,
     flows_apart: bool,
+    thins: bool,
     own: Flow,
     cross: Flow,
 }
@@ -26,6 +28,8 @@ pub struct Path {
 struct Flow {
     stream: Stream,
     losses: Losses,
+    /// What waits to be sent, if acknowledgements are thinned out.
+    air: Air,
     propagation: Propagation,
     tally: Tally,
 }
@@ -46,7 +50,8 @@ impl Path {
             bottleneck: Bottleneck::new(direction),
             outgoing: Outgoing::new(),
             duplicate: direction.duplicate,
-            flows_apart: direction.queue.is_some_and(Queue::tells_flows_apart),
+            flows_apart: direction.tells_flows_apart(),
+            thins: direction.thins_acks(),
             own: Flow::new(direction, seed),
             cross: Flow::new(&direction.for_cross_traffic(), cross_seed(seed)),
         }
@@ -64,11 +69,18 @@ impl Path {
             self.cross.propagation.follow(order, zero);
         }
         self.bottleneck.follow(other.bottleneck, zero, shared);
+        self.own.air.follow(other.own.air, zero);
+        self.cross.air.follow(other.cross.air, zero);
     }
 
     /// Whether decisions depend on `Packet::flow`.
     pub fn tells_flows_apart(&self) -> bool {
         self.flows_apart
+    }
+
+    /// Whether they depend on `Packet::ack`.
+    pub fn thins_acks(&self) -> bool {
+        self.thins
     }
 
     /// Takes in a packet that arrives at `now`, ns since the link's time zero; the decision on it comes with `ticket`. A `now`
@@ -103,15 +115,67 @@ impl Path {
     /// The next decision that can be made by `now`. One of the link's own packets that would be delivered is blocked at the
     /// end of the way unless it `reaches` somebody: asked with its ticket and the time.
     pub fn next(&mut self, now: u64, reaches: impl FnOnce(usize, u64) -> bool) -> Option<Decision> {
-        if self.outgoing.is_empty() {
-            self.bottleneck.run(now, &mut self.outgoing);
+        loop {
+            if let Some(waited) = self.own.air.due(now).or_else(|| self.cross.air.due(now)) {
+                return Some(self.decide(&waited.item, waited.outcome(), reaches));
+            }
+            if self.outgoing.is_empty() {
+                self.bottleneck.run(now, &mut self.outgoing);
+            }
+            let Met {
+                item,
+                departure,
+                at,
+            } = self.outgoing.pop_front()?;
+            let thins = self.thins;
+            let (flow, _) = self.flow(&item);
+            let lost = flow.meet(&item, departure, at);
+            let outcome = match departure {
+                Err(refused) => Err(refused),
+                Ok(departure) => {
+                    let opportunity = flow.propagation.opportunity(departure);
+                    if thins {
+                        flow.air.wait(item, opportunity, lost);
+                        continue;
+                    }
+                    if lost {
+                        Err(Fate::Lost)
+                    } else {
+                        Ok(opportunity)
+                    }
+                }
+            };
+            return Some(self.decide(&item, outcome, reaches));
         }
-        let Met {
-            item,
-            departure,
-            at,
-        } = self.outgoing.pop_front()?;
-        let decision = |fate| Decision {
+    }
+
+    /// On a packet that is sent at a time, ns, or is not.
+    fn decide(
+        &mut self,
+        item: &Item,
+        outcome: Result<u64, Fate>,
+        reaches: impl FnOnce(usize, u64) -> bool,
+    ) -> Decision {
+        let duplicate = self.duplicate;
+        let (flow, party) = self.flow(item);
+        let counts = matches!(item.origin, Origin::Party(..));
+        let deliver = |sent| {
+            let at = flow.propagation.deliver(sent, &item.draws);
+            let copied = counts && item.draws.duplicate < duplicate;
+            Fate::Deliver {
+                at,
+                copy: copied.then_some(at),
+            }
+        };
+        let fate = match outcome.map_or_else(|refused| refused, deliver) {
+            Fate::Deliver { at, .. }
+                if counts && party == Party::Own && !reaches(item.ticket, at) =>
+            {
+                Fate::Blocked { reject: false }
+            }
+            fate => fate,
+        };
+        let decision = Decision {
             ticket: item.ticket,
             fate,
             marked: item.marked && matches!(fate, Fate::Deliver { .. }),
@@ -121,33 +185,22 @@ impl Path {
                 item.packet.ecn
             },
         };
-        let (Origin::Party(party, _) | Origin::Earlier(party)) = item.origin;
-        let flow = match party {
-            Party::Own => &mut self.own,
-            Party::Cross => &mut self.cross,
-        };
-        let Origin::Party(_, index) = item.origin else {
-            // It counts nowhere, and only has to arrive.
-            return Some(decision(departure.map_or_else(
-                |refused| refused,
-                |departure| Fate::Deliver {
-                    at: flow.propagation.deliver(departure, &item.draws),
-                    copy: None,
-                },
-            )));
-        };
-        if let (Ok(departure), Party::Own) = (departure, party) {
-            flow.tally.wait(departure - item.arrived);
+        if let Origin::Party(_, index) = item.origin {
+            flow.tally.decide(index, item.packet, fate, decision.marked);
         }
-        let fate = match flow.decide(&item, index, departure, at, self.duplicate) {
-            Fate::Deliver { at, .. } if party == Party::Own && !reaches(item.ticket, at) => {
-                Fate::Blocked { reject: false }
+        decision
+    }
+
+    /// Of whose packets an item is one, and whose they are.
+    fn flow(&mut self, item: &Item) -> (&mut Flow, Party) {
+        match item.origin {
+            Origin::Party(Party::Own, _) | Origin::Earlier(Party::Own) => {
+                (&mut self.own, Party::Own)
             }
-            fate => fate,
-        };
-        let decision = decision(fate);
-        flow.tally.decide(index, item.packet, fate, decision.marked);
-        Some(decision)
+            Origin::Party(Party::Cross, _) | Origin::Earlier(Party::Cross) => {
+                (&mut self.cross, Party::Cross)
+            }
+        }
     }
 
     /// What becomes of packets that arrive at these times, ns, if nothing else comes: a decision for each, in their order.
@@ -164,11 +217,12 @@ impl Path {
 
     /// When to ask for the next decision, if nothing is offered before; None: there is none.
     pub fn deadline(&self) -> Option<u64> {
-        if self.outgoing.is_empty() {
-            self.bottleneck.deadline()
-        } else {
-            Some(0)
+        if !self.outgoing.is_empty() {
+            return Some(0);
         }
+        let airs = [&self.own, &self.cross].map(|flow| flow.air.deadline());
+        let all = airs.into_iter().chain([self.bottleneck.deadline()]);
+        all.flatten().min()
     }
 
     /// What became of the packets so far, cross traffic apart.
@@ -187,31 +241,22 @@ impl Flow {
         Flow {
             stream: Stream::new(seed),
             losses: Losses::new(direction),
+            air: Air::default(),
             propagation: Propagation::new(direction, seed),
             tally: Tally::default(),
         }
     }
 
-    /// The stages after the rate, which the packet meets `at` that time, ns.
-    fn decide(
-        &mut self,
-        item: &Item,
-        index: u64,
-        departure: Result<u64, Fate>,
-        at: u64,
-        duplicate: f64,
-    ) -> Fate {
-        let draws = &item.draws;
-        // A refused packet steps the loss model too, so that the others' losses do not hang on it.
-        let lost = self.losses.lose(at, index, item.packet.bytes, draws);
-        match departure {
-            Err(refused) => refused,
-            Ok(_) if lost => Fate::Lost,
-            Ok(departure) => {
-                let at = self.propagation.deliver(departure, draws);
-                let copy = (draws.duplicate < duplicate).then_some(at);
-                Fate::Deliver { at, copy }
-            }
+    /// Counts how long a packet waited for its departure, and says whether it is lost `at` that time, ns. Of an earlier
+    /// course none is counted or lost.
+    fn meet(&mut self, item: &Item, departure: Result<u64, Fate>, at: u64) -> bool {
+        let Origin::Party(party, index) = item.origin else {
+            return false;
+        };
+        if let (Ok(departure), Party::Own) = (departure, party) {
+            self.tally.wait(departure - item.arrived);
         }
+        // A refused packet steps the loss model too, so that the others' losses do not hang on it.
+        self.losses.lose(at, index, item.packet.bytes, &item.draws)
     }
 }

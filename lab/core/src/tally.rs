@@ -4,7 +4,8 @@ use sha2::{Digest, Sha256};
 
 use crate::fate::{Ecn, Fate, Packet};
 
-/// `packets_in = delivered + lost + queue_dropped + blocked + policed + too_large`, and what waits in a managed queue.
+/// `packets_in = delivered + lost + queue_dropped + blocked + policed + too_large + thinned`, and what waits in a managed
+/// queue or, if acknowledgements are thinned out, for an opportunity.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     pub packets_in: u64,
@@ -27,6 +28,8 @@ pub struct Tally {
     pub policed: u64,
     /// Packets larger than the path's MTU.
     pub too_large: u64,
+    /// Acknowledgements for which a later one stands.
+    pub thinned: u64,
     /// That the queue let through to be sent, and for how long they waited for that in all and at most, ns: until they
     /// themselves were sent.
     pub passed: u64,
@@ -53,7 +56,8 @@ impl Tally {
 
     /// Packets that wait in the link or travel, if so many have left it.
     pub fn in_flight(&self, left: u64) -> u64 {
-        let refused = self.queue_dropped + self.blocked + self.policed + self.too_large;
+        let refused =
+            self.queue_dropped + self.blocked + self.policed + self.too_large + self.thinned;
         self.packets_in - self.lost - refused - left
     }
 
@@ -88,6 +92,7 @@ impl Tally {
             Fate::Blocked { .. } => self.blocked += 1,
             Fate::Policed => self.policed += 1,
             Fate::TooLarge { .. } => self.too_large += 1,
+            Fate::Thinned => self.thinned += 1,
         }
         self.ecn_capable += u64::from(packet.ecn != Ecn::NotEct);
         self.marked += u64::from(marked);

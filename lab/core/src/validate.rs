@@ -166,6 +166,7 @@ impl Direction {
         if let Some(AggregationParameters {
             every_ns,
             spread_ns,
+            ..
         }) = self.aggregation
         {
             within("aggregation.every_ns", every_ns, 1, NS_PER_S)?;

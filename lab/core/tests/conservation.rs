@@ -12,7 +12,7 @@ proptest! {
     fn every_packet_is_accounted_for(direction in any_direction(), seed: u64, packets in any_packets()) {
         prop_assert_eq!(direction.validate(), Ok(()));
         let mut path = Path::new(&direction, seed);
-        let mut seen = [0u64; 7];
+        let mut seen = [0u64; 8];
         for &(now, packet) in &packets {
             match common::own(&mut path, now, packet) {
                 Fate::Deliver { at, copy } => {
@@ -26,6 +26,7 @@ proptest! {
                 Fate::Blocked { .. } => seen[4] += 1,
                 Fate::Policed => seen[5] += 1,
                 Fate::TooLarge { .. } => seen[6] += 1,
+                Fate::Thinned => seen[7] += 1,
             }
         }
         let tally = path.tally();
@@ -33,6 +34,7 @@ proptest! {
         prop_assert_eq!(tally.packets_in, packets.len() as u64 - tally.in_flight(tally.delivered));
         let tallied = [
             tally.delivered, tally.duplicated, tally.lost, tally.queue_dropped, tally.blocked, tally.policed, tally.too_large,
+            tally.thinned,
         ];
         prop_assert_eq!(tallied, seen);
         prop_assert!(tally.bytes_delivered <= tally.bytes_in);
@@ -82,6 +84,50 @@ proptest! {
         before.remove(changed);
         after.remove(changed);
         prop_assert_eq!(before, after);
+    }
+
+    /// A packet is thinned out if and only if a later acknowledgement of its flow, which says as much and more, waits for the
+    /// same opportunity. Nothing changes for the others.
+    #[test]
+    fn only_acknowledgements_that_a_later_one_replaces_are_thinned_out(
+        seed: u64, every_ns in 1u64..5_000_000, packets in any_packets(),
+    ) {
+        let acks = |(now, packet): (u64, Packet)| {
+            let ack = Ack {
+                number: packet.bytes.wrapping_add(u32::MAX - 700),
+                ecn: (packet.bytes & 64) as u8,
+                says_more: packet.bytes % 5 == 0,
+            };
+            (now, Packet { flow: packet.bytes % 2, ack: (!packet.udp).then_some(ack), ..packet })
+        };
+        let packets: Vec<_> = packets.into_iter().map(acks).collect();
+        let mut direction = direction(r#"{"rate": {"bps": 50000000}, "queue": {"bytes": 20000}, "loss": {"random": 0.1}, "duplicate": 0.1}"#);
+        let mut decide = |thin_acks| {
+            direction.aggregation = Some(AggregationParameters { every_ns, spread_ns: every_ns / 2, thin_acks });
+            let mut path = Path::new(&direction, seed);
+            (path.decisions(packets.clone()), path.tally())
+        };
+        let ((thinned, tally), (plain, _)) = (decide(true), decide(false));
+        direction.loss = None;
+        let sent = Path::new(&direction, seed).decisions(packets.clone());
+        let replaces = |later: usize, earlier: usize| {
+            let ((_, one), (_, other)) = (packets[later], packets[earlier]);
+            let together = common::delivery(sent[later].fate).is_some_and(|at| common::delivery(sent[earlier].fate) == Some(at));
+            let more = |one: Ack, other: Ack| {
+                one.number.wrapping_sub(other.number).wrapping_sub(1) < 1 << 30 && one.ecn == other.ecn && !other.says_more
+            };
+            together && one.flow == other.flow && one.ack.zip(other.ack).is_some_and(|(one, other)| more(one, other))
+        };
+        for place in 0..packets.len() {
+            let expected = match (place + 1..packets.len()).any(|later| replaces(later, place)) {
+                true => Fate::Thinned,
+                false => plain[place].fate,
+            };
+            prop_assert_eq!(thinned[place].fate, expected, "{}", place);
+        }
+        let out = thinned.iter().filter(|decision| decision.fate == Fate::Thinned).count() as u64;
+        prop_assert_eq!((tally.thinned, tally.in_flight(tally.delivered)), (out, 0));
+        prop_assert_eq!(tally.packets_in, tally.delivered + tally.lost + tally.queue_dropped + out);
     }
 
     /// In any window no more UDP passes than its limit allows and what 100 ms, or a full packet, have saved.

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{MS, deliveries, direction, fates, own, tcp, udp};
-use h123_link::{Decision, Ecn, Fate, Packet, Party, Path};
+use h123_link::{Ack, Decision, Ecn, Fate, Packet, Party, Path};
 
 #[test]
 fn a_policer_lets_its_burst_through_and_then_the_rate() {
@@ -161,6 +161,76 @@ fn opportunities_are_spread_within_their_intervals_alike_for_all() {
     }
     assert!(offsets.len() > 150, "{offsets:?}");
     assert_ne!(at(7, 0), at(8, 0));
+}
+
+/// Packets of 100 bytes, of one flow or two, that acknowledge up to a number.
+fn ack(number: u32, flow: u32) -> Packet {
+    let ack = Ack {
+        number,
+        ecn: 0,
+        says_more: false,
+    };
+    Packet {
+        flow,
+        ack: Some(ack),
+        ..tcp(100)
+    }
+}
+
+#[test]
+fn of_acknowledgements_that_wait_together_the_last_of_a_flow_is_sent() {
+    let json = r#"{"delay_ns": 100, "aggregation": {"every_ns": 1000, "thin_acks": true}}"#;
+    let packets = [
+        (0, ack(10, 1)),
+        (1, ack(10, 1)),
+        (2, ack(20, 1)),
+        (3, ack(90, 2)),
+        (4, tcp(100)),
+        (5, ack(20, 1)),
+        (6, ack(30, 1)),
+        (7, ack(30, 1)),
+        (1001, ack(40, 1)),
+    ];
+    let mut path = Path::new(&direction(json), 1);
+    assert!(path.tells_flows_apart() && path.thins_acks());
+    let decisions = path.decisions(packets);
+    let fates: Vec<_> = decisions.iter().map(|decision| decision.fate).collect();
+    let at = |at| Fate::Deliver { at, copy: None };
+    let (gone, sent) = (Fate::Thinned, at(1100));
+    // The first found an opportunity at once; of equal ones, as a fast retransmission needs them, all are sent.
+    let expected = [at(100), gone, gone, sent, sent, gone, sent, sent, at(2100)];
+    assert_eq!(fates, expected);
+    assert_eq!((path.tally().thinned, path.tally().in_flight(6)), (3, 0));
+}
+
+#[test]
+fn what_waits_for_an_opportunity_crosses_into_the_next_course() {
+    let thinning = r#"{"delay_ns": 100, "aggregation": {"every_ns": 1000, "thin_acks": true}}"#;
+    for next in [thinning, r#"{"delay_ns": 100}"#] {
+        let mut before = Path::new(&direction(thinning), 1);
+        for (ticket, number) in [10, 20].into_iter().enumerate() {
+            before.offer(300, Party::Own, ack(number, 1), ticket);
+        }
+        assert_eq!(before.next(300, |_, _| true), None);
+        // It is certain what becomes of them when the opportunity is over.
+        assert_eq!(before.deadline(), Some(1001));
+        let mut path = Path::new(&direction(next), 1);
+        path.follow(before, 400);
+        assert_eq!(path.deadline(), Some(601));
+        let rest = std::iter::from_fn(|| path.next(601, |_, _| true));
+        let fates: Vec<_> = rest.map(|decision| decision.fate).collect();
+        assert_eq!(
+            fates,
+            [
+                Fate::Thinned,
+                Fate::Deliver {
+                    at: 700,
+                    copy: None
+                }
+            ]
+        );
+        assert_eq!((path.tally().packets_in, path.tally().thinned), (0, 0));
+    }
 }
 
 #[test]

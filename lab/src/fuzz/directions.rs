@@ -167,9 +167,12 @@ fn any_mtu() -> impl Strategy<Value = Mtu> {
 }
 
 fn any_aggregation() -> impl Strategy<Value = AggregationParameters> {
-    (1..=1_000_000_000u64, share()).prop_map(|(every_ns, part)| AggregationParameters {
-        every_ns,
-        spread_ns: (every_ns as f64 * part) as u64,
+    (1..=1_000_000_000u64, share(), any::<bool>()).prop_map(|(every_ns, part, thin_acks)| {
+        AggregationParameters {
+            every_ns,
+            spread_ns: (every_ns as f64 * part) as u64,
+            thin_acks,
+        }
     })
 }
 

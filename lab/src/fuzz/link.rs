@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use h123_link::{
-    Change, Decision, Direction, Ecn, EcnPolicy, Fate, IpPolicy, Packet, Path, Queue, Rate,
+    Ack, Change, Decision, Direction, Ecn, EcnPolicy, Fate, IpPolicy, Packet, Path, Queue, Rate,
 };
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -37,6 +37,11 @@ impl LinkCase {
                 ipv6: flow & 1 == 1,
                 flow,
                 ecn,
+                ack: (!udp).then_some(Ack {
+                    number: now as u32,
+                    ecn: bytes as u8 & 0xc0,
+                    says_more: bytes & 1 == 1,
+                }),
             };
             (now, packet)
         })
@@ -124,8 +129,10 @@ fn everything_is_accounted_for(case: &LinkCase) {
     );
     let in_order = case.direction.reorder.is_none()
         && case.direction.jitter.is_none_or(|j| j.keep_order)
-        && !path.tells_flows_apart()
-        && !matches!(case.direction.queue, Some(Queue::DualPi2(_)));
+        && !matches!(
+            case.direction.queue,
+            Some(Queue::DualPi2(_) | Queue::FqCodel(_) | Queue::FqPie(_) | Queue::Cake(_))
+        );
     let (mut latest_now, mut latest) = (0, 0);
     let [
         mut delivered,
@@ -135,7 +142,8 @@ fn everything_is_accounted_for(case: &LinkCase) {
         mut blocked,
         mut policed,
         mut too_large,
-    ] = [0u64; 7];
+        mut thinned,
+    ] = [0u64; 8];
     let decisions = path.decisions(case.offered());
     assert_eq!(
         decisions,
@@ -169,6 +177,7 @@ fn everything_is_accounted_for(case: &LinkCase) {
             }
             Fate::Policed => policed += 1,
             Fate::TooLarge { .. } => too_large += 1,
+            Fate::Thinned => thinned += 1,
         }
     }
     let tally = path.tally();
@@ -180,18 +189,19 @@ fn everything_is_accounted_for(case: &LinkCase) {
         tally.blocked,
         tally.policed,
         tally.too_large,
+        tally.thinned,
     ];
     assert_eq!(
         counted,
         [
-            delivered, copies, lost, dropped, blocked, policed, too_large
+            delivered, copies, lost, dropped, blocked, policed, too_large, thinned
         ]
     );
     assert_eq!(tally.packets_in, case.packets.len() as u64);
     // At the end of all time some still wait for tokens.
     assert_eq!(
         tally.packets_in,
-        delivered + lost + dropped + blocked + policed + too_large + waiting
+        delivered + lost + dropped + blocked + policed + too_large + thinned + waiting
     );
     assert_eq!(tally.drop_set(), again.tally().drop_set());
 }

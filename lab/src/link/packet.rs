@@ -1,6 +1,7 @@
 //! What a link reads in packets of IPv4 and IPv6: which are UDP, and what the headers of TCP and UDP hold. What it changes in them and
 //! answers is below.
 
+mod acks;
 mod rewrite;
 
 use std::hash::{DefaultHasher, Hasher};
@@ -8,6 +9,7 @@ use std::net::Ipv4Addr;
 
 use h123_link::Ecn;
 
+pub use self::acks::ack;
 #[cfg(test)]
 pub use self::rewrite::tests;
 pub use self::rewrite::{NEEDS_CHECKSUM, Unreachable, adjust, rewrite, set_ecn, unreachable};

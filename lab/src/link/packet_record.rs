@@ -283,6 +283,7 @@ fn code(fate: Fate) -> u8 {
         Fate::Blocked { .. } => 3,
         Fate::Policed => 4,
         Fate::TooLarge { .. } => 5,
+        Fate::Thinned => 6,
     }
 }
 
@@ -294,6 +295,7 @@ fn comment(code: u8) -> Option<&'static str> {
         3 => Some("blocked by the link"),
         4 => Some("dropped by the link's policer"),
         5 => Some("too large for the link"),
+        6 => Some("thinned out by the link: a later acknowledgement says more"),
         _ => None,
     }
 }

@@ -17,7 +17,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 
-use h123_link::{Fate, Packet, Party};
+use h123_link::{Fate, Packet, Party, Path};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::EventFd;
 use nix::sys::time::TimeSpec;
@@ -192,7 +192,7 @@ impl Worker {
         let at_ns = arrived_ns.saturating_sub(self.zero_ns);
         let (pair, way, segments) = (held.pair, held.way, held.packet.segments());
         let path = &self.directions[way].path;
-        let described = described(held.packet.ip(), path.tells_flows_apart());
+        let described = described(held.packet.ip(), path);
         if let Some(nat) = &mut self.nat
             && (pair, way) == (OWN, UP)
         {
@@ -335,18 +335,19 @@ impl Worker {
     }
 }
 
-/// What the model needs to know of a packet. The hash of its flow takes time, so it is left out if the queue ignores flows.
-fn described(ip: &[u8], flows_apart: bool) -> Packet {
+/// What the model needs to know of a packet. What takes time, as the hash of its flow, is left out if the path ignores it.
+fn described(ip: &[u8], path: &Path) -> Packet {
     Packet {
         bytes: ip.len() as u32,
         udp: packet::is_udp(ip),
         ipv6: packet::is_ipv6(ip),
-        flow: if flows_apart {
+        flow: if path.tells_flows_apart() {
             packet::flow_hash(ip)
         } else {
             0
         },
         ecn: packet::ecn(ip),
+        ack: path.thins_acks().then(|| packet::ack(ip)).flatten(),
     }
 }
 

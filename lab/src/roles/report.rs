@@ -137,6 +137,7 @@ pub struct DirectionReport {
     blocked: u64,
     policed: u64,
     too_large: u64,
+    thinned: u64,
     in_flight: u64,
     drop_set: String,
     queue_ns: WaitReport,
@@ -311,6 +312,7 @@ impl From<Ledger> for DirectionReport {
             blocked: tally.blocked,
             policed: tally.policed,
             too_large: tally.too_large,
+            thinned: tally.thinned,
             in_flight: tally.in_flight(ledger.released.packets),
             drop_set: tally.drop_set(),
             queue_ns: WaitReport {

@@ -94,7 +94,7 @@ class DirectionReport(Shape):
     """One direction of a link."""
 
     packets_in: Count | None = None
-    """The sum of delivered, lost, queue_dropped, blocked, policed, too_large and in_flight."""
+    """The sum of delivered, lost, queue_dropped, blocked, policed, too_large, thinned and in_flight."""
     bytes_in: Count | None = None
     delivered: Count | None = None
     """Packets that left the link."""
@@ -116,6 +116,8 @@ class DirectionReport(Shape):
     """Packets dropped by the policer."""
     too_large: Count = 0
     """Packets larger than the path's MTU."""
+    thinned: Count = 0
+    """Acknowledgements of TCP that the link dropped because a later one said more."""
     in_flight: Count | None = None
     """Packets still in the link at the end."""
     drop_set: str | None = None
@@ -281,8 +283,9 @@ class Report(Document):
 class FinishedDirection(DirectionReport):
     @property
     def refused(self) -> int:
-        """The number of packets that the queue, a policy, the policer or the MTU refused."""
-        return self.queue_dropped + self.blocked + self.policed + self.too_large
+        """The number of packets that the queue, a policy, the policer or the MTU refused, or that were thinned
+        out."""
+        return self.queue_dropped + self.blocked + self.policed + self.too_large + self.thinned
 
     packets_in: Count
     delivered: Count

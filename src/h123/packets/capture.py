@@ -30,7 +30,7 @@ the packet left (0 if it never left)."""
 UP, DOWN = 0, 1
 """The directions: from the link's end a to b, and back."""
 TCP, UDP = 6, 17
-DELIVERED, LOST, QUEUE_FULL, BLOCKED, POLICED, TOO_LARGE = range(6)
+DELIVERED, LOST, QUEUE_FULL, BLOCKED, POLICED, TOO_LARGE, THINNED = range(7)
 """The fates of a packet."""
 QUEUED = (DELIVERED, LOST)
 """The fates of packets that waited for the link's rate and were sent."""

@@ -153,6 +153,7 @@ fn any_aggregation() -> impl Strategy<Value = AggregationParameters> {
     (1u64..10_000_000, 0.0..=1.0).prop_map(|(every_ns, part)| AggregationParameters {
         every_ns,
         spread_ns: (every_ns as f64 * part) as u64,
+        thin_acks: false,
     })
 }
 

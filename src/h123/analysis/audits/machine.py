@@ -86,7 +86,7 @@ def _expected(packets: int, share: float) -> tuple[int, int]:
 
 def packets_unaccounted(attempt: Attempt) -> Finding | None:
     """Check in both directions that packets in = delivered + lost + refused (by the queue, a policy, the policer or
-    the MTU) + in flight. Duplicates do not count."""
+    the MTU, or thinned out) + in flight. Duplicates do not count."""
     findings: list[Finding | None] = []
     for name, c in _counted(attempt.report).items():
         parts = c.delivered + c.lost + c.refused + c.in_flight

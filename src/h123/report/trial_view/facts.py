@@ -7,7 +7,7 @@ from statistics import median
 import numpy as np
 
 from h123.base.units import format_bytes, format_seconds, format_span
-from h123.packets.capture import BLOCKED, DELIVERED, DOWN, LOST, POLICED, QUEUE_FULL, TOO_LARGE, UP
+from h123.packets.capture import BLOCKED, DELIVERED, DOWN, LOST, POLICED, QUEUE_FULL, THINNED, TOO_LARGE, UP
 from h123.report import level
 from h123.report.trial_view import ends
 from h123.report.trial_view.arm import Arm
@@ -86,7 +86,7 @@ def _packets(arm: Arm, way: int) -> str:
     delivered = of["bytes"][(of["fate"] == DELIVERED) & (of["left_ns"] > 0)]
     size = format_bytes(int(delivered.sum(dtype=np.int64)))
     losses = [f"{counts[LOST]} lost", f"{counts[QUEUE_FULL]} found the queue full"]
-    others = {BLOCKED: "blocked", POLICED: "policed", TOO_LARGE: "too large for the path"}
+    others = {BLOCKED: "blocked", POLICED: "policed", TOO_LARGE: "too large for the path", THINNED: "thinned out"}
     losses += [f"{counts[fate]} {what}" for fate, what in others.items() if counts[fate]]
     return f"{len(delivered)} delivered ({size}), {', '.join(losses)}"
 

@@ -154,6 +154,8 @@ class AggregationFile(Strict):
     """There is one opportunity in each interval."""
     spread: Duration = 0
     """An opportunity comes up to this long after the beginning of its interval, at random. 0: at its beginning."""
+    thin_acks: StrictBool = False
+    """Whether packets that only acknowledge TCP are dropped if a later one of their flow waits behind them."""
 
     @model_validator(mode="after")
     def _within_the_interval(self) -> "AggregationFile":
@@ -163,7 +165,7 @@ class AggregationFile(Strict):
 
     def resolve(self) -> resolved.Aggregation:
         """Return this part in the form of trial.json."""
-        return resolved.Aggregation(every_ns=self.interval, spread_ns=self.spread)
+        return resolved.Aggregation(every_ns=self.interval, spread_ns=self.spread, thin_acks=self.thin_acks or None)
 
 
 class ChangeFile(Strict):

@@ -164,6 +164,8 @@ class Aggregation(LinkModel):
     every_ns: int
     spread_ns: int = 0
     """An opportunity comes up to this much after the beginning of its interval."""
+    thin_acks: bool | None = None
+    """Whether only the last of a TCP flow's acknowledgements that wait together is sent."""
 
 
 class Change(LinkModel):
@@ -366,7 +368,8 @@ def _describe_entrance(direction: Direction) -> Iterator[str]:
     if direction.mtu:
         yield f"MTU {direction.mtu.bytes}" + (" (black hole)" if direction.mtu.silent else "")
     if direction.aggregation:
-        yield f"packets leave every {direction.aggregation.every_ns / 1e6:g} ms"
+        thinned = " and TCP's acknowledgements are thinned out" if direction.aggregation.thin_acks else ""
+        yield f"packets leave every {direction.aggregation.every_ns / 1e6:g} ms{thinned}"
 
 
 def _describe_udp(udp: Udp) -> str:
