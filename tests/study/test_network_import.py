@@ -18,6 +18,20 @@ NDT_UP = [{"TCPInfo": {**each["TCPInfo"], "BytesReceived": 125_000 * i}} for i, 
 LENS = "timestamp,rtt,uplink,downlink\n1705744800616897349,0,0,-1\n1705744800626565141,120,72,48\n1705744801,-1,0,0\n"
 
 
+def iperf(*sums: str, sender: bool = False, **asked: object) -> str:
+    """A result at 9 Mbit/s, not counted, and then 4 and 2 Mbit/s; in the second of `sums`, twice that."""
+    rows = [(0.0, 9e6, True), (1.0, 4e6, False), (2.0, 2e6, False)]
+    intervals = [
+        {
+            key: {"start": start, "bits_per_second": rate * factor, "omitted": omitted, "sender": sender}
+            for factor, key in enumerate(sums, 1)
+        }
+        for start, rate, omitted in rows
+    ]
+    test = {"protocol": "TCP", "reverse": 0, **asked}
+    return "\n" + json.dumps({"start": {"test_start": test}, "intervals": intervals})
+
+
 def taken(folder: Path, files: dict[str, str], options: ImportOptions) -> ImportedNetwork:
     for name, text in files.items():
         (folder / name).write_text(text)
@@ -67,11 +81,13 @@ TAKEN: list[tuple[str, dict[str, str], Ends, Ends]] = [
     ),
     ("epochs", {"a.csv": "time,rate_bps\n1705744800616,4e6\n1705744801616,2e6\n"}, (3, 0, None), (3, 0, None)),
     ("missing values", {"a.csv": "time_s,rate_mbit\n0,-\n1,4\n2,\n"}, (4, 0, None), (4, 0, None)),
+    ("spaces", {"a": "time_s  rate_mbit\n0 4\n1  2 \n"}, (3, 0, None), (3, 0, None)),
+    ("two rows in a step, then none", {"a": "time_s,rate_mbit\n0,1\n.05,3\n1,3\n"}, (2.933, 0, None), (2.933, 0, None)),
     ("finer than a step", {"a.csv": "time_s,rate_mbit\n0,1\n0.05,3\n0.1,2\n"}, (2, 0, None), (2, 0, None)),
     (
         "G-NetTrack (Irish 5G)",
         {"a.csv": GNET + "2019.12.16_13.40.04,D,4000,100,60,2\n2019.12.16_13.40.05,I,0,0,-,-\n"},
-        (0.1, 30, 1),
+        (None, 30, 1),
         (4, 30, 1),
     ),
     (
@@ -86,7 +102,7 @@ TAKEN: list[tuple[str, dict[str, str], Ends, Ends]] = [
         (None, 25, 1),
         (None, 25, 1),
     ),
-    ("LENS, irtt", {"a.csv": LENS}, (None, 72, 25), (None, 48, 50)),
+    ("LENS, irtt", {"a.csv": LENS}, (None, 72, 16.67), (None, 48, 27.78)),
     ("LENS, ping", {"a.csv": "timestamp,rtt\n1705744800.5,91\n1705744801.5,-1\n"}, (None, 45.5, 25), (None, 45.5, 25)),
     ("NDT7, down", {"a.json": json.dumps({"Download": {"ServerMeasurements": NDT}})}, (8, 12, 1), (8, 12, 1)),
     (
@@ -95,6 +111,9 @@ TAKEN: list[tuple[str, dict[str, str], Ends, Ends]] = [
         (1, 12, None),
         (8, 12, 1),
     ),
+    ("iperf3, up", {"a.json": iperf("sum")}, (3, 0, None), (3, 0, None)),
+    ("iperf3, -R", {"a.json": iperf("sum", reverse=1, protocol="UDP")}, (3, 0, None), (3, 0, None)),
+    ("iperf3, --bidir", {"a.json": iperf("sum", "sum_bidir_reverse")}, (3, 0, None), (6, 0, None)),
 ]
 
 
@@ -120,6 +139,16 @@ REFUSED = [
         {"a": "date,a.MeanThroughputMbps,a.MinRTT\n2024-01-01,93,12\n"},
         "a:1: no column is a time",
     ),
+    ("no line of names", {"a": "0.5\t4\n1.5\t2\n"}, "a:1: the table has no line of names"),
+    ("two columns of whole numbers", {"a": "0 20\n100 30\n"}, "a:1: the table has no line of names"),
+    (
+        "text",
+        {"a": "A file about traces\nand\n"},
+        "a:1: 'A file about traces' is neither a number nor a row of a table",
+    ),
+    ("no time, no unit", {"a": "bitrate,x\n1,2\n"}, "a:1: no column is a time"),
+    ("time of day", {"a": "time,rtt_ms\n11:30:45,2\n"}, "a:2: time: '11:30:45' is neither a number nor a date"),
+    ("long field", {"a": 'time,x\n1,2\n2,"a\nb"\n'}, "a:3: a quoted field goes on over the end of the line"),
     ("no known column", {"a": "time,x\n0,1\n"}, "a:1: no column is known as a rate"),
     ("no unit", {"a": "time,Throughput\n0,1\n"}, "a:1: the unit of the column 'Throughput' is unknown"),
     ("two of a name", {"a": "time,x,x\n0,1,1\n"}, "a:1: two columns have the name 'x'"),
@@ -132,6 +161,9 @@ REFUSED = [
     ("short row", {"a": "time_s,rate_bps\n0\n"}, "a:2: 1 fields, where the first line has 2"),
     ("not JSON", {"a": '{"Download":\n'}, "a:2: not JSON"),
     ("other JSON", {"a": '{"intervals": []}'}, "it has no ServerMeasurements"),
+    ("no finite number", {"a": '{"intervals": [NaN]}'}, "a: not JSON: 'NaN' is not a finite number"),
+    ("iperf3 sends UDP", {"a": iperf("sum", sender=True, protocol="UDP")}, "a: iperf3 counted what it sent over UDP"),
+    ("part of iperf3", {"a": '{"intervals": [{}]}'}, "a: iperf3's result lacks \"'start'\""),
     ("NDT without TCP", {"a": '{"Download": {"ServerMeasurements": [{}, {}, {}]}}'}, "a measurement lacks"),
     ("direction unknown", {"one": "1\n", "two": "2\n"}, "one: the direction is unknown"),
     ("a direction twice", {"up.1": "1\n", "up.2": "2\n"}, "up.2: another Mahimahi trace says what happens up"),
@@ -149,6 +181,12 @@ def test_the_user_describes_columns(tmp_path: Path) -> None:
     table = {"a.csv": "seq,Throughput,lat\n0,4,20\n1,2,20\n"}
     options = ImportOptions(columns=["time=seq:s", "down=Throughput:Mbit/s", "delay=lat:ms"])
     assert figures(taken(tmp_path, table, options).network) == [(None, 20, None), (3, 20, None)]
+    pensieve = ImportOptions(columns=["time=1:s", "rate=2:Mbit/s"])
+    for text in ("0 4\n1 2\n", "0.0\t4\n1.0\t2\n", "0,4\n1,2\n"):
+        assert figures(taken(tmp_path, {"trace_1": text}, pensieve).network) == [(3, 0, None)] * 2
+    phone = {"a.csv": GNET + "2019.12.16_13.40.04,D,4000,100,60,2\n2019.12.16_13.40.05,D,4000,100,-,-\n"}
+    both = taken(tmp_path, phone, ImportOptions(columns=["up=UL_bitrate:kbit/s"]))
+    assert figures(both.network) == [(0.1, 30, 1), (4, 30, 1)]
     for wrong in ("time", "time=seq:Mbit/s", "speed=seq:s"):
         with pytest.raises(UserError, match="write KIND=NAME:UNIT"):
             taken(tmp_path, table, ImportOptions(columns=[wrong]))

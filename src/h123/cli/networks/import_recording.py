@@ -25,8 +25,8 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="KIND=NAME:UNIT",
-            help="Name and unit of a column, if h123 does not recognise them. KIND is time, rate (or up and down), "
-            "delay (one-way; or up-delay and down-delay), rtt or loss. Can be repeated.",
+            help="Name (or number, if none has a name) and unit of a column that h123 does not recognise. KIND is "
+            "time, rate (or up and down), delay (one-way; or up-delay and down-delay), rtt or loss. Can be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -57,15 +57,17 @@ def command(
 ) -> None:
     """Make a network from recordings of a link, and print what the recordings lack.
 
-    Recordings are Mahimahi and CellReplay traces, NDT7 results (JSON), and CSV with a column of times and columns such
-    as `rate_mbit_s`, `delay_ms`, `rtt_ms` and `loss_percent`. If each direction has its own file, the files' names
-    must contain `up` and `down`. Each block of a campaign starts at a different point of the recording.
+    Recordings are Mahimahi and CellReplay traces, results of NDT7 and iperf3 (JSON), and tables with a column of times
+    and columns such as `rate_mbit_s`, `delay_ms`, `rtt_ms` and `loss_percent`. If each direction has its own file, the
+    files' names must contain `up` and `down`. Each block of a campaign starts at a different point of the recording.
 
     Examples:
 
     `h123 network import lte.up lte.down --delay 20ms`
 
     `h123 network import drive.csv --column 'down=Throughput:Mbit/s' --out drive.yaml`
+
+    `h123 network import norway_bus_1 --column time=1:s --column down=2:Mbit/s`
     """
     from h123.base.files.output import check_output, write_output
     from h123.study import ImportOptions, import_network

@@ -2,10 +2,10 @@
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 from h123.base.complaints import excerpt
 from h123.base.errors import UserError
+from h123.study.networks.record_table import RecordTable
 
 SCALES = {
     "time": {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9},
@@ -74,9 +74,15 @@ def parse_column(text: str) -> tuple[str, str, str]:
     )
 
 
-def recognise(path: Path, line: int, names: list[str], chosen: list[str]) -> list[Column]:
+def recognise(table: RecordTable, chosen: list[str]) -> list[Column]:
     """Return the columns of a table that are used. `chosen`: columns that the user described. Raises UserError."""
-    columns = dict[str, Column]()
+    path, line, names = table.path, table.line, table.names
+    if table.nameless() and not chosen:
+        raise UserError(
+            f"{path}:{line}: the table has no line of names",
+            remedy="describe its columns by number, such as --column time=1:s --column rate=2:Mbit/s",
+        )
+    columns, unitless = dict[str, Column](), dict[str, int]()
     for sort, name, unit in map(parse_column, chosen):
         if name not in names:
             raise UserError(f"{path}:{line}: there is no column {excerpt(name)}, only {', '.join(names)}")
@@ -90,18 +96,22 @@ def recognise(path: Path, line: int, names: list[str], chosen: list[str]) -> lis
         if found := _read(published.get(name), name):
             columns.setdefault(found[0], _column(index, *found))
         elif kind := _kind(name):
-            asked = f"--column '{kind}={names[index]}:{next(iter(SCALES[KINDS[kind][0]]))}'"
-            if kind != "time" and kind not in columns:
-                raise UserError(
-                    f"{path}:{line}: the unit of the column {excerpt(names[index])} is unknown",
-                    remedy=f"write it into the name, or pass {asked}",
-                )
-            columns.setdefault(kind, _column(index, kind, "s"))
+            if kind == "time":
+                columns.setdefault(kind, _column(index, kind, "s"))
+            else:
+                unitless.setdefault(kind, index)
     if "time" not in columns:
         raise UserError(
             f"{path}:{line}: no column is a time, so the rows are no record of a link: {', '.join(names)[:100]}",
             remedy="name the column of times: --column time=NAME:s",
         )
+    for kind, index in unitless.items():
+        if kind not in columns:
+            asked = f"--column '{kind}={names[index]}:{next(iter(SCALES[KINDS[kind][0]]))}'"
+            raise UserError(
+                f"{path}:{line}: the unit of the column {excerpt(names[index])} is unknown",
+                remedy=f"write it into the name, or pass {asked}",
+            )
     if len(columns) < 2:
         raise UserError(
             f"{path}:{line}: no column is known as a rate, delay or loss: {', '.join(names)[:100]}",

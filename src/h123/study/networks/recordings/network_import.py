@@ -70,7 +70,7 @@ def import_network(paths: Sequence[Path], name: str, options: ImportOptions) -> 
             raise UserError(f"{paths[0]}: a record needs at least two rows with a rate, delay or loss")
         ending = "csv" if track.trace is None else "trace"
         records[f"{name}-{way}.{ending}"] = track.record(options.step)
-        lines.append(f"{way}: {{{', '.join(_fields(track, f'{name}-{way}.{ending}', options, notes))}}}")
+        lines.append(f"{way}: {{{', '.join(_fields(track, way, f'{name}-{way}.{ending}', options, notes))}}}")
     notes = list(dict.fromkeys(notes))
     kinds = " and ".join(dict.fromkeys(reading.format for _, reading in readings))
     names = ", ".join(path.name for path in paths)
@@ -125,7 +125,7 @@ def _joined(tracks: list[Track], options: ImportOptions) -> Track:
     return Track([place * step for place in places], {"rate": rates, **others})
 
 
-def _fields(track: Track, record: str, options: ImportOptions, notes: list[str]) -> list[str]:
+def _fields(track: Track, way: str, record: str, options: ImportOptions, notes: list[str]) -> list[str]:
     fields = [f"record: {record}"]
     if "delay" not in track.values:
         fields += [f"delay: {options.delay}"] if options.delay else []
@@ -134,7 +134,7 @@ def _fields(track: Track, record: str, options: ImportOptions, notes: list[str])
         notes.append("No losses were recorded: packets are lost only where the queue is full.")
     mean = _mean_rate(track)
     if mean is None:
-        notes.append("No rate was recorded: add `rate` and `queue` to limit one.")
+        notes.append(f"The record of `{way}` has no rate: add `rate` and `queue` to limit one.")
         return fields
     queue = max(LEAST_QUEUE_BYTES, round(mean * QUEUE_S / 8, -3))
     notes.append("The queue was not recorded: it holds 100 ms of the average rate, and at least 100 kB.")

@@ -1,6 +1,7 @@
-"""Reads recordings of links: Mahimahi, CellReplay, M-Lab's NDT7, and tables of measurements."""
+"""Reads recordings of links: Mahimahi, CellReplay, M-Lab's NDT7, iperf3, and tables of measurements."""
 
 import json
+import math
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -19,9 +20,12 @@ from h123.study.networks.recordings.track import Track
 
 MOST_BYTES = 100_000_000
 WAYS = ("up", "down")
+TRANSFERRED = "A rate is what was transferred; the link may have been able to carry more."
 _EPOCHS = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3))
 """The least number of ns, us and ms since 1970 that a time is taken for, with the factor to s."""
 _CELLREPLAY = re.compile(r"\d{1,15}( +\d{1,9})+ *")
+_OPPORTUNITIES = re.compile(r"^\d+ +\d+ +\d", re.MULTILINE)
+"""What a CellReplay trace has, and two columns of numbers do not."""
 _MEASUREMENTS = {"Download": ("down", "BytesAcked"), "Upload": ("up", "BytesReceived")}
 
 
@@ -43,14 +47,13 @@ def read_recording(path: Path, columns: list[str]) -> Reading:
     if is_trace(text):
         notes = ["A Mahimahi trace has delivery opportunities only. Its recorder kept the link saturated."]
         return Reading("Mahimahi trace", {"both": Track(trace=trace_in(path, text))}, notes)
-    if _CELLREPLAY.fullmatch(first):
+    if _CELLREPLAY.fullmatch(first) and _OPPORTUNITIES.search(text):
         notes = [
             "CellReplay's rate depends on the load; here it is that of one load. Offsets by packet size are left out."
         ]
         return Reading("CellReplay trace", {"both": _cellreplay(path, text)}, notes)
-    if first.startswith("{"):
-        notes = ["Rates are those of one TCP connection, and losses its retransmissions: less than the link allows."]
-        return Reading("NDT7 result", _ndt7(path, text), notes)
+    if text.lstrip().startswith("{"):
+        return _result(path, text)
     return _table(RecordTable.of(path, text), columns)
 
 
@@ -68,15 +71,48 @@ def _cellreplay(path: Path, text: str) -> Track:
     return track
 
 
-def _ndt7(path: Path, text: str) -> dict[str, Track]:
+def _result(path: Path, text: str) -> Reading:
     try:
-        result = json.loads(text)
+        result = json.loads(text, parse_int=_finite, parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError) as error:
-        line = getattr(error, "lineno", 1)
-        raise UserError(f"{path}:{line}: not JSON: {getattr(error, 'msg', error)}") from None
+        where = f"{path}:{error.lineno}" if isinstance(error, json.JSONDecodeError) else path
+        raise UserError(f"{where}: not JSON: {getattr(error, 'msg', error)}") from None
+    if result.get("intervals"):
+        return Reading("iperf3 result", _iperf3(path, result), [TRANSFERRED])
+    notes = ["Rates are those of one TCP connection, and losses its retransmissions: less than the link allows."]
+    return Reading("NDT7 result", _ndt7(path, result), notes)
+
+
+def _finite(text: str) -> float:
+    if math.isfinite(number := float(text)):
+        return number
+    raise ValueError(f"{excerpt(text)} is not a finite number")
+
+
+def _iperf3(path: Path, result: dict[str, Any]) -> dict[str, Track]:
+    """Read the sums of the intervals. The client sends, unless its server does (`-R`)."""
+    tracks = {}
+    try:
+        asked = result["start"]["test_start"]
+        for way, key in (("down" if asked["reverse"] else "up", "sum"), ("down", "sum_bidir_reverse")):
+            sums = [each[key] for each in result["intervals"] if key in each and not each[key]["omitted"]]
+            if asked["protocol"] == "UDP" and any(each.get("sender") for each in sums):
+                raise UserError(
+                    f"{path}: iperf3 counted what it sent over UDP, not what arrived",
+                    remedy="import the server's result, or measure with -R",
+                )
+            if sums:
+                rates = [each["bits_per_second"] + 0.0 for each in sums]
+                tracks[way] = Track([each["start"] + 0.0 for each in sums], {"rate": rates})
+    except (KeyError, TypeError, AttributeError) as error:
+        raise UserError(f"{path}: iperf3's result lacks {excerpt(str(error))}") from None
+    return tracks
+
+
+def _ndt7(path: Path, result: dict[str, Any]) -> dict[str, Track]:
     tracks = {}
     for test, (way, counter) in _MEASUREMENTS.items():
-        measured = result.get(test) if isinstance(result, dict) else None
+        measured = result.get(test)
         try:
             snapshots = [each["TCPInfo"] for each in (measured or {}).get("ServerMeasurements") or []]
             if len(snapshots) > 2:
@@ -84,7 +120,8 @@ def _ndt7(path: Path, text: str) -> dict[str, Track]:
         except (KeyError, TypeError, AttributeError) as error:
             raise UserError(f"{path}: {test}: a measurement lacks {excerpt(str(error))}") from None
     if not tracks:
-        raise UserError(f"{path}: it has no ServerMeasurements of Download or Upload, as NDT7 results have")
+        lacks = "ServerMeasurements of Download or Upload, as NDT7 results have, and no intervals, as iperf3's"
+        raise UserError(f"{path}: it has no {lacks}")
     return tracks
 
 
@@ -109,15 +146,18 @@ def _append(track: Track, path: Path, line: int, time: float) -> None:
 
 
 def _table(table: RecordTable, chosen: list[str]) -> Reading:
-    columns = recognise(table.path, table.line, table.names, chosen)
+    columns = recognise(table, chosen)
     kinds = {column.kind for column in columns}
     ways = WAYS if kinds & {"up", "down", "up-delay", "down-delay"} else ("both",)
     tracks = {way: Track([], {name: [] for name in ("rate", "delay", "loss")}) for way in ways}
     state = table.names.index("State") if "State" in table.names and "down" in kinds else None
+    phone = state is not None and "up" in kinds and not any(each.startswith("up=") for each in chosen)
     for line, cells in table.rows:
         values = {column.kind: _value(table, line, column, cells[column.index]) for column in columns}
         if state is not None and cells[state] == "I":  # G-NetTrack: the phone requested nothing
             values.update(up=None, down=None)
+        if phone:
+            values.update(up=None)
         time = values["time"]
         if time is None:
             raise UserError(f"{table.path}:{line}: the time is missing")
@@ -130,16 +170,9 @@ def _table(table: RecordTable, chosen: list[str]) -> Reading:
     if not any(value for track in tracks.values() for value in track.values["loss"]):
         for track in tracks.values():
             track.values["loss"] = [None] * len(track.times) if "loss" not in kinds else track.values["loss"]
-    notes = (
-        ["A rate is what was transferred; the link may have been able to carry more."]
-        if kinds
-        & {
-            "rate",
-            "up",
-            "down",
-        }
-        else []
-    )
+    notes = [TRANSFERRED] if kinds & {"rate", "up", "down"} else []
+    if phone:
+        notes.append("The phone only downloaded: UL_bitrate is that of its acknowledgements, and is left out.")
     notes += ["Half of a round trip and of its losses counts for each direction."] if "rtt" in kinds else []
     return Reading("table", tracks, notes)
 
@@ -163,7 +196,7 @@ def _value(table: RecordTable, line: int, column: Column, cell: str) -> float | 
     if column.kind == "time":
         time = _date(cell)
         if time is None:
-            time = table.number(line, name, cell)
+            time = table.number(line, name, cell, "neither a number nor a date")
             scale = next((scale for least, scale in _EPOCHS if time and time >= least), 1.0)
             return None if time is None else time * (scale if column.factor == 1 else column.factor)
         return time

@@ -40,13 +40,19 @@ class Track:
         return "\n".join(lines) + "\n"
 
     def _rows(self, step: float) -> list[tuple[float, dict[str, float | None]]]:
+        """Return the averages of the steps that have rows. The last time of a step holds until the next row."""
         rows = []
         numbers = [int((time - self.times[0]) / step + 1e-6) for time in self.times]
         for number, group in groupby(range(len(numbers)), numbers.__getitem__):
             places = list(group)
-            means = {name: _mean([values[place] for place in places]) for name, values in self.values.items()}
-            rows.append((number * step, means))
+            last, after = [place for place in places if self.times[place] == self.times[places[-1]]], places[-1] + 1
+            rows.append((number * step, self._means(places)))
+            if len(last) < len(places) and after < len(numbers) and numbers[after] > number + 1:
+                rows.append(((number + 1) * step, self._means(last)))
         return rows
+
+    def _means(self, places: Sequence[int]) -> dict[str, float | None]:
+        return {name: _mean([values[place] for place in places]) for name, values in self.values.items()}
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
