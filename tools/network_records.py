@@ -10,7 +10,12 @@ from pathlib import Path
 
 NETWORKS = Path(__file__).resolve().parents[1] / "networks"
 STEP_S, ROWS = 2, 60
-RATES = {"5g-driving": (15.9, 1.44, 0.64), "5g-static": (29.8, 1.61, 0.7), "lte": (11.9, 0.65, 0.6)}
+RATES = {
+    "5g-driving": (15.9, 1.44, 0.59),
+    "5g-static": (29.8, 1.61, 0.63),
+    "5g-walking": (103, 0.45, 0.8),
+    "lte": (11.9, 0.65, 0.6),
+}
 """Mbit/s at the median, the standard deviation of its logarithm, and the correlation of consecutive rows."""
 SLOTS, SLOT_S, HANDOVER_S, HANDOVER_MS, LEAST_MS, MOST_MS = 8, 15, 0.5, 15, 15, 25
 """Starlink: one-way delays."""

@@ -220,7 +220,18 @@ def test_unknown_name_offers_the_nearest() -> None:
         load_network("mediun")
 
 
-PROFILES = {"5g-driving", "5g-static", "cable-bloated", "cable-pie", "dsl", "fq-codel-home", "hotel", "lte", "policed"}
+PROFILES = {
+    "5g-driving",
+    "5g-static",
+    "5g-walking",
+    "cable-bloated",
+    "cable-pie",
+    "dsl",
+    "fq-codel-home",
+    "hotel",
+    "lte",
+    "policed",
+}
 PROFILES |= {"cake-home", "l4s", "starlink", "wifi-contended"}
 """Networks whose queues are those of the access that they stand for."""
 SOURCED = {"5g-static", "cable-pie", "cake-home", "fq-codel-home", "l4s"}
