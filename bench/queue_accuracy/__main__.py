@@ -10,11 +10,13 @@ If a packet arrives in the tick of the kernel's clock in which another one leave
 orders are tried. The exit status is 1 if more than 1 in 100 000 decisions differ.
 
 Where a discipline is random, both use the same random numbers, for which this kernel is edited. With `--own-draws`,
-both draw their own: an unedited kernel and the link run several times each, and the table compares the percentages of
-packets dropped and marked, and quantiles of the delay in ms. A cell has the kernel's mean and half the distance between
-its least and its largest run, then the link's mean. It is bold, and the exit status is 1, if the means differ by more
-than 1 % and by more than that distance. Needs Rust (cargo) and iproute2, and
-for the first run what `h123 install virtual-kernel` needs.
+both draw their own: the link and a kernel in which only CAKE's count of memory is edited run several times each. The
+table compares the percentages of packets dropped and marked, and quantiles of the delay in ms. A cell has the kernel's
+mean and half the distance between its least and its largest run, then the link's mean. It is bold, and the exit status
+is 1, if the means differ by more than 1 % and by more than that distance.
+
+Needs Rust (cargo) and iproute2, and for the first run what `h123 install virtual-kernel` needs. H123_KERNEL names
+another kernel to use: the virtual kernel that h123 installs has FIFO, TBF and FQ-CoDel.
 """
 
 import argparse
@@ -41,7 +43,7 @@ sys.path.insert(0, str(HERE.parent / "link_accuracy"))
 import paths  # noqa: E402
 from own_draws import QUANTILES, Figure, figures  # noqa: E402
 from scenarios import CE, SCENARIOS, Packet, Scenario  # noqa: E402
-from witness import UNEDITED, WITNESS  # noqa: E402
+from witness import OWN_DRAWS, WITNESS  # noqa: E402
 
 BAR = 1e-5
 RUNS = 5
@@ -119,10 +121,11 @@ def main() -> int:
     parser.add_argument("--packets", type=int, default=100_000, help="packets in each scenario")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="scenarios whose name contains this")
-    parser.add_argument("--own-draws", action="store_true", help="compare an unedited kernel, run by run")
+    parser.add_argument("--own-draws", action="store_true", help="compare runs in which both draw")
     arguments = parser.parse_args()
-    with Steps(Console(stderr=True)) as steps:
-        os.environ["H123_KERNEL"] = str(install_kernel(steps, UNEDITED if arguments.own_draws else WITNESS).path)
+    if "H123_KERNEL" not in os.environ:
+        with Steps(Console(stderr=True)) as steps:
+            os.environ["H123_KERNEL"] = str(install_kernel(steps, OWN_DRAWS if arguments.own_draws else WITNESS).path)
     replay = _build_replay()
     chosen = [scenario for scenario in SCENARIOS if arguments.only in scenario.name]
     if arguments.own_draws:
@@ -149,6 +152,8 @@ def _compare_decisions(replay: Path, chosen: list[Scenario], number: int, seed: 
         differing += max(differ, order != "same")
         total += len(packets)
         print(f"| {scenario.name} | {len(packets)} | {dropped} | {marked} | {ties} | {differ} | {order} |", flush=True)
+        if kernel.departures() != outcome.departures():
+            print(_describe_difference(packets, kernel, outcome), file=sys.stderr, flush=True)
     print(f"{differing} of {total} decisions differ (bar: 1 in {round(1 / BAR)})")
     return 0 if total and differing <= BAR * total else 1
 
@@ -285,6 +290,22 @@ def _settle_ties(link: Link, packets: list[Packet], kernel: Outcome) -> tuple[Ou
         else:
             break
     return outcome, ties
+
+
+def _describe_difference(packets: list[Packet], kernel: Outcome, link: Outcome) -> str:
+    """Return where the first difference is, for a look at the kernel's arithmetic."""
+    both = kernel.departures(), link.departures()
+    number = _agreement(*both) or 0
+    lines = [f"The first {number} departures agree. The next one:"]
+    for name, departures in zip(("kernel", "link"), both, strict=True):
+        if number >= len(departures):
+            lines.append(f"  {name}: none")
+            continue
+        packet, marked = departures[number]
+        words = "with Congestion Experienced" if marked else "without Congestion Experienced"
+        came = f"which came at {kernel.came[packet]} ns as {packets[packet]}"
+        lines.append(f"  {name}: packet {packet}, {came}, {words}; the link's leaves at {link.left[packet]} ns")
+    return "\n".join(lines)
 
 
 def _agreement(one: list[tuple[int, bool]], other: list[tuple[int, bool]]) -> int | None:

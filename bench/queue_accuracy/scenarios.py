@@ -62,10 +62,10 @@ class Scenario:
 
     @property
     def needs_edits(self) -> bool:
-        """Whether the kernel does this only as edited: a constant rate (CBS), an adaptive RED, hashes that collide, and
-        packets' memory."""
+        """Whether the kernel does this only as edited: a constant rate (CBS), an adaptive RED, and hashes that
+        collide."""
         constant = not self.burst and not self.discipline.startswith("cake")
-        return constant or self.step == FLOWS or any(word in self.discipline for word in ("adaptive", "memlimit"))
+        return constant or self.step == FLOWS or "adaptive" in self.discipline
 
     @property
     def unit(self) -> int:

@@ -1,5 +1,5 @@
-"""The kernels that the link's queues are compared with: one takes its random numbers from the packets, the other is
-unedited."""
+"""The kernels that the link's queues are compared with: one takes its random numbers from the packets, the other
+draws its own."""
 
 from pathlib import Path
 
@@ -16,6 +16,14 @@ _NEXT = (
     "\th123_draw = h123_draw * 6364136223846793005ULL + 1442695040888963407ULL;\n\treturn h123_draw >> 32;\n}\n\n"
 )
 """A packet's draw is the seed of those that CAKE needs until the next packet comes."""
+_MEMORY = (
+    (
+        "net/sched/sch_cake.c",
+        "skb->truesize",
+        "(roundup_pow_of_two(max_t(u32, qdisc_pkt_len(skb) + 336, 512)) + 256)",
+    ),
+)
+"""What a packet's memory is depends on who allocated it. So this kernel's CAKE counts it as the link's does."""
 _EDITS = (
     ("include/net/pkt_sched.h", "#define PSCHED_SHIFT", "extern u64 h123_draw;\n#define PSCHED_SHIFT"),
     ("net/core/dev.c", "static int dev_qdisc_enqueue(", "u64 h123_draw;\n\nstatic int dev_qdisc_enqueue("),
@@ -57,12 +65,7 @@ _EDITS = (
         f"skip_hash:\n\tif (h123_draw) {{\n\t\tflow_hash = *(u32 *)(skb->data + {FLOW_AT});\n"
         f"\t\tsrchost_hash = dsthost_hash = *(u32 *)(skb->data + {HOST_AT});\n\t}} else if (flow_override)",
     ),
-    # What a packet's memory is depends on who allocated it.
-    (
-        "net/sched/sch_cake.c",
-        "skb->truesize",
-        "(roundup_pow_of_two(max_t(u32, qdisc_pkt_len(skb) + 336, 512)) + 256)",
-    ),
+    *_MEMORY,
     # CBS is a constant rate: its device carries 10 Mbit/s, so that it does not round, and neither a packet that comes
     # nor a timer that is late changes when the next packets leave.
     ("drivers/net/tun.c", "SPEED_10000", "SPEED_10"),
@@ -87,4 +90,4 @@ _EDITS = (
 )
 _OPTIONS = Path(__file__).with_name("queues.config")
 WITNESS = Configuration("witness-kernel", _OPTIONS, _EDITS)
-UNEDITED = Configuration("unedited-kernel", _OPTIONS)
+OWN_DRAWS = Configuration("own-draws-kernel", _OPTIONS, _MEMORY)
