@@ -181,3 +181,28 @@ fn codel_hardly_slows_a_flow_that_does_not_listen() {
     assert!(around(3_000) > 500 * MS, "{}", around(3_000));
     assert!(around(9_000) > around(3_000), "{}", around(9_000));
 }
+
+#[test]
+fn pie_lets_a_burst_pass_that_a_short_queue_drops_but_not_a_load_that_lasts() {
+    // RFC 8033, section 4.4: after a quiet time nothing is dropped for 150 ms, whatever the wait.
+    let dropped = |queue: &str, ms: u64| {
+        let direction = direction(&format!(
+            r#"{{"rate": {{"bps": 10000000}}, "queue": {queue}}}"#
+        ));
+        // Twice the rate for so long, every 5 s.
+        let bursts = (0..20).flat_map(|k| {
+            (0..ms * MS / 600_000).map(move |i| (k * 5000 * MS + i * 600_000, tcp(SIZE)))
+        });
+        let decisions = Path::new(&direction, 1).decisions(bursts);
+        let drops = decisions
+            .iter()
+            .filter(|decision| decision.fate == Fate::QueueDropped);
+        drops.count() as f64 / decisions.len() as f64
+    };
+    let (pie, short) = (r#"{"pie": {}}"#, r#"{"ns": 15000000}"#);
+    assert_eq!(dropped(pie, 140), 0.0);
+    assert!(dropped(short, 140) > 0.4);
+    // Half is too much: of a longer load ever less passes, in the end no more than through the short queue.
+    assert!((0.3..0.45).contains(&dropped(pie, 1000)));
+    assert!((dropped(pie, 3000) - dropped(short, 3000)).abs() < 0.01);
+}
