@@ -228,7 +228,7 @@ def _carried_out(
     faults = _late(reasons, rows, parameters.timeout / 1e9)
     if victim == "client":
         faults += [f"{memory >> 20} MiB of memory"] if memory > MOST_BYTES else []
-        faults += _untold(attack, reasons) if reasons else _untrue(attack, rows)
+        faults += _invalid(attack, reasons) if reasons else _untrue(attack, rows)
     return Outcome(_ended(reasons, rows), trial.report.phases_ns["main"] / 1e9, memory, faults)
 
 
@@ -240,7 +240,7 @@ def _late(reasons: Sequence[Reason], rows: Sequence[dict[str, Any]], timeout_s: 
     return faults
 
 
-def _untold(attack: Attack, reasons: Sequence[Reason]) -> list[str]:
+def _invalid(attack: Attack, reasons: Sequence[Reason]) -> list[str]:
     """Why the trial is not valid, where the client itself should have told of failed requests; or our own mistake."""
     codes = {"samples-missing", "samples-malformed", "server-exited"}
     codes |= {"wrong-size"} if attack.name not in CONSISTENT else set()

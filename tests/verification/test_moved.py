@@ -67,4 +67,4 @@ def test_the_networks_are_what_the_words_say() -> None:
     assert moved_words(survived) == "a new port: survived, answered there after 0 µs, a body flowed again after 61.2 ms"
     gone = MoveResult(clock="wall", new="address")
     assert moved_words(gone) == "a new address: not survived, never answered there, no body flowed again"
-    assert moved_words(MoveResult(clock="wall", new="port", untold="it fell")) == "a new port: not known, it fell"
+    assert moved_words(MoveResult(clock="wall", new="port", unknown="it fell")) == "a new port: not known, it fell"

@@ -49,9 +49,9 @@ def test_pacing_is_told_of_flights_that_the_link_does_not_spread(paced: float, s
 
 
 def test_what_is_not_told_says_why() -> None:
-    untold = ONE.model_copy(update={"untold": "the client makes no cold requests"})
-    assert slowness(untold) == "-"
-    assert holding_words(untold) == "not known: the client makes no cold requests"
+    unknown = ONE.model_copy(update={"unknown": "the client makes no cold requests"})
+    assert slowness(unknown) == "-"
+    assert holding_words(unknown) == "not known: the client makes no cold requests"
 
 
 def test_a_profile_of_the_version_before_is_read() -> None:

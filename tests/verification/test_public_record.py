@@ -85,12 +85,12 @@ def test_constants_are_published_in_a_line_a_protocol(tmp_path: Path) -> None:
     keep_results(subject, "server", [WELL])
     publish(subject)
     assert public_records()["small"].record.constants is None
-    seen = Constants(role="server", protocol="h3", congestion="cubic", untold={"decrease": f"see ({tmp_path}/x)"})
+    seen = Constants(role="server", protocol="h3", congestion="cubic", unknown={"decrease": f"see ({tmp_path}/x)"})
     keep_constants(subject, "server", [seen, seen.model_copy(update={"protocol": "h2"})])
     publish(subject)
     constants = public_records()["small"].record.constants
     assert constants is not None
-    assert [(one.protocol, one.untold) for one in constants] == [
+    assert [(one.protocol, one.unknown) for one in constants] == [
         ("h3", {"decrease": "see"}),
         ("h2", {"decrease": "see"}),
     ]

@@ -53,14 +53,14 @@ class MoveResult(Strict):
     server sent there, or None if it sent none."""
     flowed: float | None = None
     """The seconds from the move until a full packet reached the client again."""
-    untold: str = ""
+    unknown: str = ""
     """The reason why there is no result."""
 
 
 def moved_words(move: MoveResult) -> str:
     """Return a phrase such as `a new port: survived, answered there after 0 ms, a body flowed again after 61 ms`."""
-    if move.untold:
-        return f"a new {move.new}: not known, {move.untold}"
+    if move.unknown:
+        return f"a new {move.new}: not known, {move.unknown}"
     outcome = "survived" if move.survived else "not survived"
     answered = (
         "never answered there" if move.answered is None else f"answered there after {format_seconds(move.answered)}"
@@ -103,7 +103,7 @@ def _each(subject: Subject, clock: Clock, trials: Trials, place: Path) -> Iterat
     try:
         check_supported(subject, "server", parameters)
     except UserError as error:
-        yield from (MoveResult(clock=clock, new=new, untold=error.message) for new in networks())
+        yield from (MoveResult(clock=clock, new=new, unknown=error.message) for new in networks())
         return
     moves_by_folder, prepared = dict[Path, New](), list[PreparedTrial]()
     for new, network in networks().items():
@@ -123,7 +123,7 @@ def _parameters(subject: Subject, clock: Clock) -> Parameters:
 def _move_result(trial: Trial, clock: Clock, new: New, parameters: Parameters) -> MoveResult:
     if trial.faults:
         why = "; ".join(f"{fault['code']}: {fault['detail']}" for fault in trial.faults)
-        return MoveResult(clock=clock, new=new, untold=why)
+        return MoveResult(clock=clock, new=new, unknown=why)
     began = trial.report.main_began_ns
     samples = Rows.read(trial.folder / "samples.parquet").samples()
     whole = all(not sample["error"] and sample["status"] in parameters.workload.statuses() for sample in samples)

@@ -26,6 +26,7 @@ from h123.verification.record import Record, read_record
 FORMAT: Literal["published-verification/1"] = "published-verification/1"
 SUFFIX = ".json.xz"
 _MACHINE = ("cpus_usable", "cpu", "distribution")
+_MEASURED = ("constants", "profile", "moves", "paths")
 _OF_A_FOLDER = re.compile(r" \(/[^()]*\)$")
 """The path of a failure's logs on the machine where it occurred."""
 _MOST_DETAIL = 300
@@ -124,25 +125,16 @@ def _general(record: Record) -> Record:
     results = [result.model_copy(update={"detail": _general_words(result.detail)}) for result in record.results]
     machine = {name: record.machine.get(name) for name in _MACHINE}
     machine["kernel"] = ".".join(str(record.machine.get("kernel", "")).split(".")[:2])
-    constants = [
-        finding.model_copy(update={"untold": _general_reasons(finding.untold)}) for finding in record.constants or []
-    ]
-    profile = [
-        finding.model_copy(update={"untold": _general_words(finding.untold)}) for finding in record.profile or []
-    ]
-    moves = [finding.model_copy(update={"untold": _general_words(finding.untold)}) for finding in record.moves or []]
-    paths = [finding.model_copy(update={"untold": _general_reasons(finding.untold)}) for finding in record.paths or []]
-    public = {
-        "paths": paths if record.paths is not None else None,
-        "moves": moves if record.moves is not None else None,
-        "constants": constants if record.constants is not None else None,
-        "profile": profile if record.profile is not None else None,
-    }
-    return record.model_copy(update={"results": results, "machine": machine, **public})
+    measured: dict[str, Any] = {name: getattr(record, name) for name in _MEASURED}
+    for name, findings in measured.items():
+        measured[name] = findings and [_general_finding(finding) for finding in findings]
+    return record.model_copy(update={"results": results, "machine": machine, **measured})
 
 
-def _general_reasons(reasons: dict[str, str]) -> dict[str, str]:
-    return {name: _general_words(why) for name, why in reasons.items()}
+def _general_finding(finding: Any) -> Any:
+    why: str | dict[str, str] = finding.unknown
+    reasons = {name: _general_words(one) for name, one in why.items()} if isinstance(why, dict) else _general_words(why)
+    return finding.model_copy(update={"unknown": reasons})
 
 
 def _general_words(detail: str) -> str:

@@ -179,7 +179,7 @@ def _moves(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord])
 
 
 def _of_a_move(move: MoveResult) -> str:
-    if move.untold:
+    if move.unknown:
         return NOTHING
     if move.survived and move.clock == "wall":
         return "survived"

@@ -101,7 +101,7 @@ class Silence(Strict):
 
 
 class Constants(Strict):
-    """The constants of one role and protocol. A constant that is None was not measured, and `untold` gives the
+    """The constants of one role and protocol. A constant that is None was not measured, and `unknown` gives the
     reason."""
 
     role: VerifiedRole
@@ -123,5 +123,5 @@ class Constants(Strict):
     """The tail over a round trip so short that little more than the sender's minimum shows."""
     tail_far: Tail | None = None
     silences: list[Silence] | None = None
-    untold: dict[str, str] = Field(default={})
+    unknown: dict[str, str] = Field(default={})
     """Reasons for missing constants, keyed by the constant's name."""

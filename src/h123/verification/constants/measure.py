@@ -137,7 +137,7 @@ class _Findings:
             except NotMeasurable as why:
                 reasons[name] = str(why)
         controller = _controller(sender)
-        return Constants(role=sender.role, protocol=sender.protocol, congestion=controller, untold=reasons, **values)
+        return Constants(role=sender.role, protocol=sender.protocol, congestion=controller, unknown=reasons, **values)
 
 
 def _last(measured: Sequence[Any]) -> Any:

@@ -107,5 +107,5 @@ def described(constants: Constants) -> Iterator[tuple[str, str]]:
         value = getattr(constants, field)
         if value is not None:
             yield name, words(value)
-        elif why := constants.untold.get(field):
+        elif why := constants.unknown.get(field):
             yield name, f"not known: {why}"

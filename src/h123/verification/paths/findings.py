@@ -80,7 +80,7 @@ class PathBehaviour(Strict):
     """The MTU falls to 1280 in the middle of the body, without ICMP."""
     icmp: Limited | None = None
     """The same with ICMP."""
-    untold: dict[str, str] = Field(default_factory=dict)
+    unknown: dict[str, str] = Field(default_factory=dict)
     """The reasons why fields are None."""
 
     def why(self, field: str) -> str:
@@ -88,8 +88,8 @@ class PathBehaviour(Strict):
         if self.ect == "none" and field in ("bleach", "swap", "mark", "drop", "reaction"):
             return "it sends no ECT"
         if self.datagrams and field in ("black_hole", "icmp"):
-            return self.untold.get(field, "its packets are small enough")
-        return self.untold.get(field, "not measured")
+            return self.unknown.get(field, "its packets are small enough")
+        return self.unknown.get(field, "not measured")
 
 
 def checks(behaviour: PathBehaviour) -> Iterator[tuple[str, Result]]:

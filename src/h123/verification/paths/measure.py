@@ -93,7 +93,7 @@ class _Measurement:
 
     def __init__(self, sender: SenderCase, trials: Trials, place: Path, report: Callable[[str], None]) -> None:
         self._sender, self._trials, self._place, self._report = sender, trials, place, report
-        self._values, self._untold = dict[str, Any](), dict[str, str]()
+        self._values, self._unknown = dict[str, Any](), dict[str, str]()
 
     def behaviour(self) -> PathBehaviour:
         """Run the trials that can show anything."""
@@ -102,13 +102,13 @@ class _Measurement:
         if self._values.get("ect", "none") != "none":
             self._carry_out(_OF_ECN)
             if default_controller(sender.subject, sender.protocol).startswith("bbr"):
-                self._untold["reaction"] = "BBR empties the queue without marks too"
+                self._unknown["reaction"] = "BBR empties the queue without marks too"
             else:
                 self._carry_out(["reaction"])
         if "datagrams" in self._values and self._values["datagrams"].common > SMALL - _HEADERS:
             self._carry_out(_OF_SIZE)
         kind = {"role": sender.role, "protocol": sender.protocol, "clock": sender.clock}
-        return PathBehaviour.model_validate({**kind, **self._values, "untold": self._untold})
+        return PathBehaviour.model_validate({**kind, **self._values, "unknown": self._unknown})
 
     def _carry_out(self, names: Iterable[str]) -> None:
         sender, prepared, name_of = self._sender, [], dict[Path, str]()
@@ -119,7 +119,7 @@ class _Measurement:
             try:
                 check_supported(sender.subject, sender.role, parameters)
             except UserError as error:
-                self._untold[name] = error.message
+                self._unknown[name] = error.message
                 continue
             folder = Path(tempfile.mkdtemp(dir=self._place)) / f"paths-{name}"
             network = path_network(name, self._way(name))
@@ -130,7 +130,7 @@ class _Measurement:
             try:
                 self._values |= self._read(name, trial)
             except NotMeasurable as why:
-                self._untold[name] = str(why)
+                self._unknown[name] = str(why)
             self._report(f"{sender.protocol} {name}")
             shutil.rmtree(trial.folder)
 

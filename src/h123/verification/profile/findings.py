@@ -8,7 +8,7 @@ from h123.documents.campaign_file import VerifiedRole
 
 
 class SituationResult(Strict):
-    """The result of one role, protocol and situation. If `seconds` is None there is no result, and `untold` gives the
+    """The result of one role, protocol and situation. If `seconds` is None there is no result, and `unknown` gives the
     reason."""
 
     role: VerifiedRole
@@ -27,7 +27,7 @@ class SituationResult(Strict):
     spread: float | None = None
     """The share of a round trip during which a flight of slow start was sent. Only for a subject that sends far and
     fast over QUIC, where only its own pacer could delay so few packets."""
-    untold: str = ""
+    unknown: str = ""
 
     @field_validator("parts")
     @classmethod

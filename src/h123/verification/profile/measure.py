@@ -125,7 +125,7 @@ def spread(of: Transfer, situation: Situation) -> float | None:
 
 
 def _unmeasured_situation(sender: SenderCase, situation: Situation, why: str) -> SituationResult:
-    return _of(sender, situation).model_copy(update={"untold": why})
+    return _of(sender, situation).model_copy(update={"unknown": why})
 
 
 def _of(sender: SenderCase, situation: Situation) -> SituationResult:

@@ -33,7 +33,7 @@ def slowness(result: SituationResult) -> str:
 def holding_words(result: SituationResult) -> str:
     """Return text such as `51% slow start, 31% a fixed limit (...), 64 kB in flight`."""
     if result.seconds is None:
-        return f"not known: {result.untold}"
+        return f"not known: {result.unknown}"
     parts = [_part(result, name) for name in holding(result)] or ["nothing"]
     return ", ".join([*parts, "sent in bursts"] if result.spread is not None and result.spread < _BURST else parts)
 
