@@ -10,8 +10,9 @@ from catalogue.small import MANIFEST, small, write_small
 from h123.base.errors import UserError
 from h123.catalogue import install, read_subject
 from h123.verification.constants.findings import Constants
-from h123.verification.public_record import has_news, public_folder, public_records, publish
-from h123.verification.record import keep_constants, keep_results
+from h123.verification.proof import proof
+from h123.verification.public_record import begin_record, has_news, public_folder, public_records, publish
+from h123.verification.record import keep_constants, keep_results, read_record
 from h123.verification.result import Result
 
 WELL = Result(role="server", protocol="h3", check="TLS", verdict="passed", detail="1.3, X25519")
@@ -115,6 +116,30 @@ def test_what_was_measured_elsewhere_alone_stays_told(tmp_path: Path, monkeypatc
     keep_results(other, "server", [WELL])
     publish(other)
     assert public_records()["small"].record.constants is None, "of other files"
+
+
+def test_measurements_are_added_to_what_the_project_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    subject = small(tmp_path)
+    keep_results(subject, "server", [WELL])
+    install(subject, lambda _: None)
+    publish(subject)
+    assert not proof(subject, "server")["upstream"]
+    installed = public_records()["small"].seconds
+    assert installed is not None
+    monkeypatch.setenv("H123_CACHE", str(tmp_path / "another machine's"))
+    constants = [Constants(role="server", protocol="h3", congestion="cubic")]
+    assert not keep_constants(subject, "server", constants)
+    begin_record(subject)
+    assert keep_constants(subject, "server", constants)
+    begin_record(subject)
+    known = proof(subject, "server")
+    assert (known["outcome"], known["upstream"]) == ("passed", True)
+    publish(subject)
+    public = public_records()["small"].record
+    assert (public.results, public.constants, public_records()["small"].seconds) == ([WELL], constants, installed)
+    write_small(tmp_path, MANIFEST.replace("A shell", "Another shell"))
+    begin_record(read_subject(tmp_path / "small"))
+    assert read_record(read_subject(tmp_path / "small")) is None
 
 
 def test_no_place_of_this_machine_is_told(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from h123.verification.constants.measure import measurable, measure
 from h123.verification.migration import moved_words, moves
 from h123.verification.paths import checks, follows_paths, measure_paths, path_words
 from h123.verification.profile import SituationResult, profile
+from h123.verification.public_record import begin_record
 from h123.verification.record import (
     keep_constants,
     keep_moves,
@@ -146,6 +147,7 @@ def move_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> None:
     for subject, _ in filter(_meets_moves, tasks):
         steps.begin(f"clients of {subject.name} that move")
         with alone(trials_folder(subject), steps.begin, "verifying"):
+            begin_record(subject)
             try:
                 results = moves(subject, pool, steps.move)
             except UserError as error:
@@ -175,6 +177,7 @@ def _each(what: str, tasks: Sequence[Task], measure_one: Callable[[Subject, Veri
     for number, (subject, role) in enumerate(tasks, 1):
         steps.begin(f"[{number}/{len(tasks)}] {what} of {subject.name} as a {role}")
         with alone(trials_folder(subject), steps.begin, "verifying"):
+            begin_record(subject)
             try:
                 recorded = measure_one(subject, role)
             except UserError as error:

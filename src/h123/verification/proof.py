@@ -24,7 +24,8 @@ def best_proof(subject: Subject, upstream: PublicRecord | None) -> ProofSummary 
     """Return the most reliable record. A record of the present files is better than a record of earlier files, and a
     record of this machine is better than a published one."""
     here, now = last_record(subject), fingerprint(subject)
-    summaries = [ProofSummary(here, upstream=False, holds=here.fingerprint == now)] if here else []
+    begun = here is not None and upstream is not None and here.machine == upstream.record.machine  # see begin_record
+    summaries = [ProofSummary(here, upstream=begun, holds=here.fingerprint == now)] if here else []
     summaries += (
         [ProofSummary(upstream.record, upstream=True, holds=upstream.record.fingerprint == now)] if upstream else []
     )

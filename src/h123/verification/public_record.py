@@ -21,7 +21,7 @@ from h123.base.paths import cache_folder, data_remedy, project_root
 from h123.base.strict import Strict
 from h123.catalogue import Subject, fingerprint, installation
 from h123.documents import fault_of
-from h123.verification.record import Record, read_record
+from h123.verification.record import Record, keep_record, read_record
 
 FORMAT: Literal["published-verification/1"] = "published-verification/1"
 SUFFIX = ".json.xz"
@@ -59,7 +59,7 @@ def has_news(subject: Subject) -> bool:
     if record is None or public is None:
         return record is not None
     outdated = not public.holds_for(subject) or _time(public.record) < _time(record)
-    return outdated or (_time(public.record) == _time(record) and public.record != _general(_completed(record, public)))
+    return outdated or (_time(public.record) == _time(record) and public.record != _general(completed(record, public)))
 
 
 def _time(record: Record) -> datetime:
@@ -70,15 +70,18 @@ def publish(subject: Subject) -> bool:
     """Write the public record from the cache's results for the subject's present files. Returns False if there are
     none.
 
-    The record keeps measurements that only other machines have made of the same files.
+    The record keeps measurements that only other machines have made of the same files, and the installation's figures
+    if the checks are the same.
     """
     record = read_record(subject)
     if record is None:
         return False
-    record = _completed(record, public_record(subject))
-    install = installation(subject)
+    before = public_record(subject)
+    install = before if before and before.record.time == record.time else installation(subject)
     public = PublicRecord(
-        seconds=install.seconds if install else None, bytes=install.bytes if install else None, record=_general(record)
+        seconds=install.seconds if install else None,
+        bytes=install.bytes if install else None,
+        record=_general(completed(record, before)),
     )
     public_folder().mkdir(parents=True, exist_ok=True)
     with replacement(_file(subject)) as temporary:
@@ -86,15 +89,22 @@ def publish(subject: Subject) -> bool:
     return True
 
 
-def _completed(record: Record, public: PublicRecord | None) -> Record:
+def completed(record: Record, public: PublicRecord | None) -> Record:
     """Return the record, completed by measurements of the same files that were only made on other machines."""
     if public is None or public.record.fingerprint != record.fingerprint:
         return record
-    measured = ("constants", "profile", "moves", "paths")
     elsewhere: dict[str, Any] = {
-        name: getattr(public.record, name) for name in measured if getattr(record, name) is None
+        name: getattr(public.record, name) for name in _MEASURED if getattr(record, name) is None
     }
     return record.model_copy(update=elsewhere)
+
+
+def begin_record(subject: Subject) -> None:
+    """If this machine has no record of the subject's present files, begin one with the project's, so that measurements
+    can be added to it."""
+    public = public_record(subject)
+    if public and public.holds_for(subject) and read_record(subject) is None:
+        keep_record(subject, public.record)
 
 
 def public_records() -> dict[str, PublicRecord]:
@@ -148,13 +158,7 @@ def _record_text(public: PublicRecord) -> str:
     """Return the record as JSON with one line per result or protocol, so that people can compare two verifications."""
     content: dict[str, Any] = public.model_dump(mode="json")
     record = public.record
-    lists: dict[str, Sequence[Strict]] = {
-        "results": record.results,
-        "constants": record.constants or [],
-        "profile": record.profile or [],
-        "moves": record.moves or [],
-        "paths": record.paths or [],
-    }
+    lists: dict[str, Sequence[Strict]] = {name: getattr(record, name) or [] for name in ("results", *_MEASURED)}
     content["record"] |= {name: [] for name, items in lists.items() if items}
     whole = json.dumps(content, indent=1, ensure_ascii=False)
     for name, items in lists.items():

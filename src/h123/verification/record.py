@@ -90,7 +90,7 @@ def keep_results(subject: Subject, role: VerifiedRole, results: Sequence[Result]
         moves=existing.moves if existing else None,
         paths=existing.paths if existing else None,
     )
-    _write(subject, record)
+    keep_record(subject, record)
     for outdated in sorted(trials_folder(subject).glob(f"{role}*"))[:-1]:
         shutil.rmtree(outdated)
     return record
@@ -122,7 +122,7 @@ def _keep(
     if record is None:
         return False
     others = [one for one in getattr(record, field) or [] if one.role != role]
-    _write(subject, record.model_copy(update={field: [*others, *measured]}))
+    keep_record(subject, record.model_copy(update={field: [*others, *measured]}))
     return True
 
 
@@ -131,11 +131,12 @@ def keep_moves(subject: Subject, moves: Sequence[MoveResult]) -> bool:
     record = read_record(subject)
     if record is None:
         return False
-    _write(subject, record.model_copy(update={"moves": [*moves]}))
+    keep_record(subject, record.model_copy(update={"moves": [*moves]}))
     return True
 
 
-def _write(subject: Subject, record: Record) -> None:
+def keep_record(subject: Subject, record: Record) -> None:
+    """Replace the whole record."""
     _file(subject).parent.mkdir(parents=True, exist_ok=True)
     write_atomically(_file(subject), record.model_dump_json(indent=1) + "\n")
 

@@ -47,16 +47,13 @@ def command(
     ] = None,
     constants: Annotated[
         bool,
-        typer.Option(
-            "--constants", help="Only measure the constants of subjects that this machine has already verified."
-        ),
+        typer.Option("--constants", help="Only measure the constants of subjects that are already verified."),
     ] = False,
     moves: Annotated[
         bool,
         typer.Option(
             "--moves",
-            help="Only check how servers that this machine has already verified handle clients "
-            "that change their port or address.",
+            help="Only check how servers that are already verified handle clients that change their port or address.",
         ),
     ] = False,
     paths: Annotated[
