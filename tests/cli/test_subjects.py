@@ -146,7 +146,7 @@ def test_a_subject_verified_upstream_only_says_so(tmp_path: Path, monkeypatch: p
 def test_what_is_published_already_is_left_alone_unless_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, folder in (("H123_ROOT", "root"), ("H123_CACHE", "cache"), ("H123_SUBJECTS", "root/subjects")):
         monkeypatch.setenv(name, str(tmp_path / folder))
-    subject, record = small(tmp_path / "root/subjects"), tmp_path / "root/docs/verified/small.json.xz"
+    subject, record = small(tmp_path / "root/subjects"), tmp_path / "root/docs/verified/records.json.xz"
     keep_results(subject, "server", [WELL])
     published = CliRunner().invoke(app, ["publish"])
     assert (published.exit_code, published.output) == (0, "small: published\n")

@@ -11,7 +11,7 @@ from h123.base.errors import UserError
 from h123.catalogue import install, read_subject
 from h123.verification.constants.findings import Constants
 from h123.verification.proof import proof
-from h123.verification.public_record import begin_record, has_news, public_folder, public_records, publish
+from h123.verification.public_record import begin_record, has_news, public_file, public_records, publish
 from h123.verification.record import keep_constants, keep_results, read_record
 from h123.verification.result import Result
 
@@ -25,11 +25,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _text() -> str:
-    return lzma.decompress((public_folder() / "small.json.xz").read_bytes()).decode()
+    return lzma.decompress(public_file().read_bytes()).decode()
 
 
 def _put(text: str) -> None:
-    (public_folder() / "small.json.xz").write_bytes(lzma.compress(text.encode()))
+    public_file().write_bytes(lzma.compress(text.encode()))
 
 
 def test_what_is_not_verified_is_not_published(tmp_path: Path) -> None:
@@ -65,10 +65,10 @@ def test_news_are_what_is_newer_or_says_something_else(tmp_path: Path) -> None:
     assert not has_news(subject)
     told = json.loads(_text())
     for time, news in (("2001-02-03T04:05:06+00:00", True), ("2101-02-03T04:05:06+00:00", False)):
-        told["record"]["time"] = time
+        told["small"]["record"]["time"] = time
         _put(json.dumps(told))
         assert has_news(subject) is news, time
-    told["record"]["fingerprint"] = "of other files"
+    told["small"]["record"]["fingerprint"] = "of other files"
     _put(json.dumps(told))
     assert has_news(subject)
 
@@ -158,20 +158,20 @@ def test_no_place_of_this_machine_is_told(tmp_path: Path) -> None:
     assert set(public_records()["small"].record.machine) == {"cpus_usable", "cpu", "distribution", "kernel"}
 
 
-def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
-    public_folder().mkdir(parents=True)
-    _put("{}")
+def test_a_file_of_another_format_is_refused() -> None:
+    public_file().parent.mkdir(parents=True)
+    _put('{"small": {}}')
     with pytest.raises(UserError) as refused:
         public_records()
-    said = "is not of the format published-verification/1: `seconds` is missing"
-    assert refused.value.message == f"{tmp_path}/docs/verified/small.json.xz {said}"
+    said = "small is not of the format published-verification/1: `seconds` is missing"
+    assert refused.value.message == f"{public_file()}: {said}"
 
 
 def test_a_damaged_file_is_said(tmp_path: Path) -> None:
     subject = small(tmp_path)
     keep_results(subject, "server", [WELL])
     publish(subject)
-    file = public_folder() / "small.json.xz"
+    file = public_file()
     file.write_bytes(file.read_bytes()[:-9])
-    with pytest.raises(UserError, match=r"small\.json\.xz is damaged: "):
+    with pytest.raises(UserError, match=r"records\.json\.xz is damaged: "):
         public_records()

@@ -1,13 +1,14 @@
 """Publishes verification records in docs/verified, without details that concern only one machine.
 
-The files are compressed, because they are many and similar.
+All records are in one compressed file, because they are many and similar.
 """
 
 import json
 import lzma
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,9 +25,9 @@ from h123.documents import fault_of
 from h123.verification.record import Record, keep_record, read_record
 
 FORMAT: Literal["published-verification/1"] = "published-verification/1"
-SUFFIX = ".json.xz"
 _MACHINE = ("cpus_usable", "cpu", "distribution")
 _MEASURED = ("constants", "profile", "moves", "paths")
+_LISTS = ("results", *_MEASURED)
 _OF_A_FOLDER = re.compile(r" \(/[^()]*\)$")
 """The path of a failure's logs on the machine where it occurred."""
 _MOST_DETAIL = 300
@@ -47,9 +48,9 @@ class PublicRecord(Strict):
         return self.record.fingerprint == fingerprint(subject)
 
 
-def public_folder() -> Path:
-    """Return the project's folder of public records."""
-    return project_root() / "docs" / "verified"
+def public_file() -> Path:
+    """Return the project's file of public records."""
+    return project_root() / "docs" / "verified" / "records.json.xz"
 
 
 def has_news(subject: Subject) -> bool:
@@ -83,9 +84,11 @@ def publish(subject: Subject) -> bool:
         bytes=install.bytes if install else None,
         record=_general(completed(record, before)),
     )
-    public_folder().mkdir(parents=True, exist_ok=True)
-    with replacement(_file(subject)) as temporary:
-        temporary.write_bytes(lzma.compress(_record_text(public).encode(), preset=9))
+    contents = {**_contents(), subject.name: _content(public)}
+    public_file().parent.mkdir(parents=True, exist_ok=True)
+    text = ",\n".join(f"{json.dumps(name)}: {_record_text(contents[name])}" for name in sorted(contents))
+    with replacement(public_file()) as temporary:
+        temporary.write_bytes(lzma.compress(f"{{\n{text}\n}}\n".encode(), preset=9 | lzma.PRESET_EXTREME))
     return True
 
 
@@ -109,26 +112,35 @@ def begin_record(subject: Subject) -> None:
 
 def public_records() -> dict[str, PublicRecord]:
     """Return all public records, keyed by the subject's name."""
-    return {path.name.removesuffix(SUFFIX): _read(path) for path in sorted(public_folder().glob(f"*{SUFFIX}"))}
+    return {name: _read(name, content) for name, content in _contents().items()}
 
 
 def public_record(subject: Subject) -> PublicRecord | None:
     """Return the public record of one subject, or None if there is none."""
-    path = _file(subject)
-    return _read(path) if path.is_file() else None
+    content = _contents().get(subject.name)
+    return _read(subject.name, content) if content else None
 
 
-def _read(path: Path) -> PublicRecord:
+def _read(name: str, content: Any) -> PublicRecord:
     try:
-        return PublicRecord.model_validate_json(lzma.decompress(read_bytes(path, sizes.DOCUMENT)))
-    except lzma.LZMAError as error:
-        raise UserError(f"{path} is damaged: {error}", remedy=data_remedy()) from None
+        return PublicRecord.model_validate_json(json.dumps(content))
     except ValidationError as error:
-        raise UserError(f"{path} is not of the format {FORMAT}: {fault_of(error)}") from None
+        raise UserError(f"{public_file()}: {name} is not of the format {FORMAT}: {fault_of(error)}") from None
 
 
-def _file(subject: Subject) -> Path:
-    return public_folder() / f"{subject.name}{SUFFIX}"
+def _contents() -> dict[str, Any]:
+    """Return all records as they are stored."""
+    path = public_file()
+    return _unpacked(path, path.stat().st_mtime_ns) if path.is_file() else {}
+
+
+@lru_cache(maxsize=1)
+def _unpacked(path: Path, _: int) -> dict[str, Any]:
+    try:
+        contents: dict[str, Any] = json.loads(lzma.decompress(read_bytes(path, sizes.DOCUMENT)))
+    except (lzma.LZMAError, ValueError) as error:
+        raise UserError(f"{path} is damaged: {error}", remedy=data_remedy()) from None
+    return contents
 
 
 def _general(record: Record) -> Record:
@@ -154,16 +166,21 @@ def _general_words(detail: str) -> str:
     return words if len(words) <= _MOST_DETAIL else words[:_MOST_DETAIL] + "..."
 
 
-def _record_text(public: PublicRecord) -> str:
-    """Return the record as JSON with one line per result or protocol, so that people can compare two verifications."""
+def _content(public: PublicRecord) -> dict[str, Any]:
     content: dict[str, Any] = public.model_dump(mode="json")
-    record = public.record
-    lists: dict[str, Sequence[Strict]] = {name: getattr(record, name) or [] for name in ("results", *_MEASURED)}
-    content["record"] |= {name: [] for name, items in lists.items() if items}
-    whole = json.dumps(content, indent=1, ensure_ascii=False)
+    for name in _LISTS:
+        items: Sequence[Strict] = getattr(public.record, name) or []
+        if items:
+            content["record"][name] = [item.model_dump(mode="json", exclude_defaults=True) for item in items]
+    return content
+
+
+def _record_text(content: Mapping[str, Any]) -> str:
+    """Return the record as JSON with one line per result or protocol, so that people can compare two verifications."""
+    lists = {name: content["record"][name] for name in _LISTS if content["record"].get(name)}
+    emptied = {**content, "record": content["record"] | {name: [] for name in lists}}
+    whole = json.dumps(emptied, indent=1, ensure_ascii=False)
     for name, items in lists.items():
-        lines = [json.dumps(item.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False) for item in items]
-        if lines:
-            listed = ",\n".join(f"   {line}" for line in lines)
-            whole = whole.replace(f'"{name}": []', f'"{name}": [\n{listed}\n  ]')
-    return whole + "\n"
+        listed = ",\n".join(f"   {json.dumps(item, ensure_ascii=False)}" for item in items)
+        whole = whole.replace(f'"{name}": []', f'"{name}": [\n{listed}\n  ]')
+    return whole

@@ -39,8 +39,8 @@ def command(
 ) -> None:
     """Publish what `h123 verify` and `h123 profile` found on this machine, or a campaign's result (for maintainers).
 
-    The command writes docs/verified/NAME.json.xz for each subject, then docs/catalogue.md, docs/profiles.md and
-    docs/constants.md. Without names, it publishes only subjects whose results are newer than the published ones. If
+    The command writes the subjects' records to docs/verified/records.json.xz, then docs/catalogue.md, docs/profiles.md
+    and docs/constants.md. Without names, it publishes only subjects whose results are newer than the published ones. If
     there are no such subjects, it only updates the pages from the manifests.
 
     Examples:
