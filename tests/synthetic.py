@@ -109,6 +109,8 @@ class Scenario:
     """Whether the study asks for the published analysis too."""
     first_flight: int | None = None
     """Packets that `h123 verify` has counted of the server over HTTP/3, if it has."""
+    paths: dict[str, Any] = field(default_factory=dict)
+    """The field `paths` of proofs (None if nothing was measured), by server; absent where not named."""
     spoil: Spoil | None = None
     study: Study | None = None
     """A study instead of the one that the fields above make; its networks are among `networks`."""
@@ -134,7 +136,7 @@ def _written(path: Path, scenario: Scenario) -> CampaignFolder:
         looks=scenario.looks,
         precision=scenario.width,
         machine=machine_facts(),
-        subjects={name: _subject(scenario) for name in ("go", *scenario.builds)},
+        subjects={name: _subject(scenario, name) for name in ("go", *scenario.builds)},
     )
     folder.append({"event": "campaign"})
     for trial in plan.trials():
@@ -151,7 +153,7 @@ def _written(path: Path, scenario: Scenario) -> CampaignFolder:
     return folder
 
 
-def _subject(scenario: Scenario) -> SubjectFacts:
+def _subject(scenario: Scenario, name: str) -> SubjectFacts:
     passed: Proof = {
         "outcome": "passed",
         "upstream": True,
@@ -159,6 +161,8 @@ def _subject(scenario: Scenario) -> SubjectFacts:
         "failed": [],
         "first_flight": scenario.first_flight,
     }
+    if name in scenario.paths:
+        passed["paths"] = scenario.paths[name]
     return {"version": "0.65.0", "stack": "quic-go", "language": "Go", "proofs": {"server": passed, "client": passed}}
 
 

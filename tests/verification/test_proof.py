@@ -9,12 +9,14 @@ from h123.base.paths import cache_folder
 from h123.catalogue import read_subject
 from h123.verification import proof, publish
 from h123.verification.constants.findings import Constants, Flight
-from h123.verification.record import keep_constants, keep_results
+from h123.verification.paths import PathBehaviour
+from h123.verification.paths.findings import Limited, Payloads, Spoilt
+from h123.verification.record import keep_constants, keep_paths, keep_results
 from h123.verification.result import Result
 
 WELL = Result(role="server", protocol="h3", check="GET 1000", verdict="passed")
 ILL = WELL.model_copy(update={"verdict": "failed", "detail": "other bytes"})
-NOTHING = {"outcome": "none", "upstream": False, "time": None, "failed": [], "first_flight": None}
+NOTHING = {"outcome": "none", "upstream": False, "time": None, "failed": [], "first_flight": None, "paths": None}
 
 
 @pytest.fixture(autouse=True)
@@ -24,13 +26,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_nobody_has_verified_it(tmp_path: Path) -> None:
-    assert proof(small(tmp_path), "server") == {
-        "outcome": "none",
-        "upstream": False,
-        "time": None,
-        "failed": [],
-        "first_flight": None,
-    }
+    assert proof(small(tmp_path), "server") == NOTHING
 
 
 def test_each_role_has_its_own(tmp_path: Path) -> None:
@@ -43,6 +39,7 @@ def test_each_role_has_its_own(tmp_path: Path) -> None:
         "time": record.time,
         "failed": ["GET 1000 over h3"],
         "first_flight": None,
+        "paths": None,
     }
     assert proof(subject, "client")["outcome"] == "none"
     keep_results(subject, "server", [WELL])
@@ -78,3 +75,36 @@ def test_the_first_flight_is_that_of_these_files(tmp_path: Path) -> None:
     assert proof(subject, "client")["first_flight"] is None
     write_small(tmp_path, MANIFEST.replace("A shell", "Another shell"))
     assert proof(read_subject(tmp_path / "small"), "server")["first_flight"] is None
+
+
+def test_faults_on_adverse_paths_are_the_senders_own(tmp_path: Path) -> None:
+    subject, keeps = small(tmp_path), Spoilt(ect=900, complete=True)
+    keep_results(subject, "server", [WELL])
+    assert proof(subject, "server")["paths"] is None
+    found = PathBehaviour(
+        role="server",
+        clock="wall",
+        ect="ect0",
+        datagrams=Payloads(first=1200, common=1452, largest=1452),
+        bleach=keeps,
+        swap=Spoilt(ect=10, stopped=0.1, complete=True),
+        mark=keeps,
+        drop=keeps.model_copy(update={"complete": False}),
+        small=Limited(too_large=9, complete=False),
+        icmp=Limited(too_large=9, complete=True),
+    )
+    keep_paths(subject, "server", [found.model_copy(update={"protocol": "h2", "drop": None}), found])
+    publish(subject)
+    keep_results(subject, "server", [WELL])
+    known = proof(subject, "server")["paths"]
+    assert known is not None
+    assert known["packet_bytes"] == 1480
+    assert known["faults"] == {
+        "bleach": "went on using ECN on a path that clears it",
+        "drop": "did not deliver 4 MB in 30 s on a path that drops packets with ECT",
+        "small": "did not deliver 4 MB in 30 s over an MTU of 1280",
+    }
+    assert proof(subject, "client")["paths"] is None
+    (cache_folder() / "verified/small.json").unlink()
+    keep_results(subject, "server", [WELL])
+    assert proof(subject, "server")["paths"] == known, "measured elsewhere with the same files"

@@ -19,6 +19,7 @@ from h123.analysis.comparisons import answers, capacity, confounding, failed_att
 from h123.analysis.explanations import causes, transport, windows
 from h123.analysis.machines import section as machines
 from h123.analysis.provenance import (
+    adverse_paths,
     counts,
     discarded_files,
     gate,
@@ -62,6 +63,7 @@ SECTIONS: Sequence[Section[Any]] = [
     machines.SECTION,
     shard.SECTION,
     unverified_subjects.SECTION,
+    adverse_paths.SECTION,
     discarded_files.SECTION,
     judgement.SECTION,
     failures.SECTION,
@@ -101,6 +103,7 @@ class Verdicts(
     machines.MachinesPart,
     shard.ShardPart,
     unverified_subjects.UnprovedPart,
+    adverse_paths.AdversePathsPart,
     discarded_files.DiscardedPart,
     gate.GatePart,
     judgement.QualifiedPart,

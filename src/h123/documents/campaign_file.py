@@ -54,6 +54,20 @@ class ImportFacts(TypedDict):
     redirects: NotRequired[Redirects]
 
 
+PathKind = Literal["bleach", "swap", "mark", "drop", "small", "black_hole", "icmp"]
+"""A kind of path that interferes with ECN or drops large packets, as in the records of `h123 verify --paths`."""
+
+
+@with_config(STRICT)
+class PathFindings(TypedDict):
+    """The behaviour of a sender on adverse paths."""
+
+    packet_bytes: int | None
+    """The size of its most common IPv4 packets."""
+    faults: Mapping[PathKind, str]
+    """What it did wrong, in words, by kind of path."""
+
+
 @with_config(STRICT)
 class Proof(TypedDict):
     """The verification of a subject's current files in one role."""
@@ -69,6 +83,9 @@ class Proof(TypedDict):
     """The checks that failed."""
     first_flight: int | None
     """The number of packets in its first flight over HTTP/3, if counted with these files."""
+    paths: NotRequired[PathFindings | None]
+    """Its behaviour on adverse paths over HTTP/3. None if not measured with these files. Absent for a server of your
+    own, and in campaigns of earlier versions."""
 
 
 @with_config(STRICT)

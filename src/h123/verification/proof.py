@@ -3,9 +3,10 @@ published."""
 
 from dataclasses import dataclass
 
-from h123.catalogue import OwnSubject, Subject, fingerprint
-from h123.documents.campaign_file import Proof, VerifiedRole
-from h123.verification.public_record import PublicRecord, public_record
+from h123.catalogue import QUIC, OwnSubject, Subject, fingerprint
+from h123.documents.campaign_file import PathFindings, Proof, VerifiedRole
+from h123.verification.paths import path_findings
+from h123.verification.public_record import PublicRecord, completed, public_record
 from h123.verification.record import Record, last_record
 
 
@@ -36,10 +37,12 @@ def proof(subject: Subject, role: VerifiedRole) -> Proof:
     """Return the state of the subject's verification in this role."""
     if isinstance(subject, OwnSubject):
         return {"outcome": "own", "upstream": False, "time": None, "failed": [], "first_flight": None}
-    summary = best_proof(subject, public_record(subject))
+    upstream = public_record(subject)
+    summary = best_proof(subject, upstream)
     results = summary.record.of_role(role) if summary else []
     if summary is None or not results:
-        return {"outcome": "none", "upstream": False, "time": None, "failed": [], "first_flight": None}
+        return {"outcome": "none", "upstream": False, "time": None, "failed": [], "first_flight": None, "paths": None}
+    measured = completed(summary.record, upstream)
     failed = [
         result.check if result.protocol == "-" else f"{result.check} over {result.protocol}"
         for result in (results if summary.holds else [])
@@ -50,8 +53,14 @@ def proof(subject: Subject, role: VerifiedRole) -> Proof:
         "upstream": summary.upstream,
         "time": summary.record.time,
         "failed": failed,
-        "first_flight": _first_flight(summary.record, role) if summary.holds else None,
+        "first_flight": _first_flight(measured, role) if summary.holds else None,
+        "paths": _paths(measured, role) if summary.holds else None,
     }
+
+
+def _paths(record: Record, role: VerifiedRole) -> PathFindings | None:
+    found = [one for one in record.paths or [] if (one.role, one.protocol) == (role, QUIC)]
+    return path_findings(found[0]) if found else None
 
 
 def _first_flight(record: Record, role: VerifiedRole) -> int | None:

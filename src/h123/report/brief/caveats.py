@@ -9,6 +9,7 @@ from h123.analysis.sections import Verdicts
 from h123.base.paths import typed
 from h123.base.units import counted, format_share, format_value
 from h123.report.text.answer import answers
+from h123.report.text.trust.caveats import adverse_path_lines
 from h123.report.text.trust.failures import sentence as failure_sentence
 from h123.report.text.trust.machines import machine_lines
 from h123.report.text.words import cell_name, failed_audit, level, listed, metric_titles, opened, percent, place
@@ -32,6 +33,7 @@ def caveat_lines(verdicts: Verdicts, folder: Path | None = None) -> list[str]:
         _twins,
         _machines,
         _unverified,
+        _adverse_paths,
         _confounded,
         _medians,
         _windows,
@@ -122,6 +124,10 @@ def _unverified(verdicts: Verdicts) -> Iterator[str]:
         if names:
             shown = " ".join(names[:_NAMED]) + (" ..." if len(names) > _NAMED else "")
             yield f"{listed(names[:_NAMED], 'and')} {words}: h123 verify {shown}"
+
+
+def _adverse_paths(verdicts: Verdicts) -> Iterator[str]:
+    yield from (opened("", line) for line in adverse_path_lines(verdicts))
 
 
 def _confounded(verdicts: Verdicts) -> Iterator[str]:

@@ -11,6 +11,7 @@ from h123.analysis.comparisons import answers, capacity, confounding, failed_att
 from h123.analysis.explanations import transport, windows
 from h123.analysis.machines import section as machines
 from h123.analysis.provenance import (
+    adverse_paths,
     counts,
     discarded_files,
     looks,
@@ -125,6 +126,7 @@ SAID: Sequence[SectionWords] = [
     SectionWords(machines.SECTION, trust=machine_lines),
     SectionWords(remote_server.SECTION, trust=remote_server_lines),
     SectionWords(unverified_subjects.SECTION, first=failed_lines, trust=unproved_lines),
+    SectionWords(adverse_paths.SECTION, trust=caveats.adverse_path_lines),
     SectionWords(discarded_files.SECTION, trust=completeness.discarded_lines),
     SectionWords(repetitions.SECTION, trust=caveats.repeated_lines),
     SectionWords(confounding.SECTION, trust=caveats.confounded_lines),

@@ -2,6 +2,6 @@
 
 from h123.verification.paths.findings import PathBehaviour, checks
 from h123.verification.paths.measure import follows_paths, measure_paths
-from h123.verification.paths.words import path_cells, path_words
+from h123.verification.paths.words import path_cells, path_findings, path_words
 
-__all__ = ["PathBehaviour", "checks", "follows_paths", "measure_paths", "path_cells", "path_words"]
+__all__ = ["PathBehaviour", "checks", "follows_paths", "measure_paths", "path_cells", "path_findings", "path_words"]

@@ -14,6 +14,8 @@ from h123.verification.trial import Clock
 Codepoint = Literal["none", "ect0", "ect1"]
 SMALL: Final = 1280
 """The MTU that QUIC assumes on every path (RFC 9000, section 14)."""
+HEADERS: Final = 28
+"""The bytes of the headers of IPv4 and UDP."""
 
 
 class Payloads(Strict):

@@ -26,7 +26,7 @@ from h123.study.networks.network import Bottleneck, Change, Direction, Mtu, Queu
 from h123.verification.constants.experiment import SenderCase
 from h123.verification.constants.findings import NotMeasurable
 from h123.verification.paths import judgement
-from h123.verification.paths.findings import SMALL, PathBehaviour
+from h123.verification.paths.findings import HEADERS, SMALL, PathBehaviour
 from h123.verification.server_cases import PROBE
 from h123.verification.trial import Trial, Trials, calm_clock
 
@@ -36,7 +36,6 @@ CHANGE_NS = 1_000_000_000
 """The body takes three seconds, so that its path changes in the middle."""
 TIMEOUT = "30s"
 KERNEL_PROTOCOL = "h2"
-_HEADERS = 28
 _WAY = Direction(delay_ns=DELAY_NS, rate=Bottleneck(bps=10_000_000), queue=Queue(ns=200_000_000))
 _CODEL = {"limit": 1000, "target_ns": 5_000_000, "interval_ns": 100_000_000, "ecn": True}
 _SILENT, _ICMP = Mtu(bytes=SMALL, silent=True), Mtu(bytes=SMALL)
@@ -105,7 +104,7 @@ class _Measurement:
                 self._unknown["reaction"] = "BBR empties the queue without marks too"
             else:
                 self._carry_out(["reaction"])
-        if "datagrams" in self._values and self._values["datagrams"].common > SMALL - _HEADERS:
+        if "datagrams" in self._values and self._values["datagrams"].common > SMALL - HEADERS:
             self._carry_out(_OF_SIZE)
         kind = {"role": sender.role, "protocol": sender.protocol, "clock": sender.clock}
         return PathBehaviour.model_validate({**kind, **self._values, "unknown": self._unknown})

@@ -1,9 +1,19 @@
 """Describes the behaviour on paths in words."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from h123.base.units import format_seconds
-from h123.verification.paths.findings import Limited, PathBehaviour, Payloads, Reaction, Spoilt, checks
+from h123.documents.campaign_file import PathFindings, PathKind
+from h123.verification.paths.findings import (
+    HEADERS,
+    SMALL,
+    Limited,
+    PathBehaviour,
+    Payloads,
+    Reaction,
+    Spoilt,
+    checks,
+)
 
 REACTS = 0.9
 """A sender that keeps at most this share of its bytes in flight reacts to a mark."""
@@ -20,6 +30,33 @@ COLUMNS = {
     "black_hole": "MTU falls to 1280",
     "icmp": "falls, with ICMP",
 }
+
+
+_STOPS, _DELIVERS = "went on using ECN on a path that ", "did not deliver 4 MB in 30 s "
+_FAULTS: Mapping[PathKind, str] = {
+    "bleach": f"{_STOPS}clears it",
+    "swap": f"{_STOPS}swaps ECT(0) and ECT(1)",
+    "mark": f"{_DELIVERS}on a path that marks every packet",
+    "drop": f"{_DELIVERS}on a path that drops packets with ECT",
+    "small": f"{_DELIVERS}over an MTU of {SMALL}",
+    "black_hole": f"{_DELIVERS}after the MTU fell to {SMALL} without ICMP",
+    "icmp": f"{_DELIVERS}after the MTU fell to {SMALL} with ICMP",
+}
+
+
+def path_findings(behaviour: PathBehaviour) -> PathFindings:
+    """Return what a campaign needs to know about a sender."""
+    sizes = behaviour.datagrams
+    return {
+        "packet_bytes": sizes.common + HEADERS if sizes else None,
+        "faults": {kind: words for kind, words in _FAULTS.items() if _at_fault(getattr(behaviour, kind), kind)},
+    }
+
+
+def _at_fault(found: Spoilt | Limited | None, kind: PathKind) -> bool:
+    if isinstance(found, Spoilt) and kind in ("bleach", "swap"):
+        return found.stopped is None
+    return found is not None and not found.complete
 
 
 def path_words(behaviour: PathBehaviour) -> Iterator[tuple[str, str]]:

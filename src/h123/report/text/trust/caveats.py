@@ -1,10 +1,11 @@
 """Caveats next to the answer: metrics based on the same observation, confounded factors, handshakes in processor time,
-uncertain tails."""
+uncertain tails, senders that failed on similar paths."""
 
 from collections.abc import Sequence
 
 from h123.analysis.comparisons.confounding import ConfoundedPart, ConfoundedRow
 from h123.analysis.comparisons.tails import TailRow, TailsPart
+from h123.analysis.provenance.adverse_paths import AdversePathsPart
 from h123.analysis.verdicts.handshakes import HandshakesPart, HandshakesRow
 from h123.analysis.verdicts.repetitions import RepeatsPart, RepeatsRow
 from h123.report.text.words import cell_name, level, listed, percent
@@ -32,6 +33,26 @@ def tail_lines(verdicts: TailsPart) -> list[str]:
     tails = verdicts.get("tails", [])
     names = dict.fromkeys(row["metric"] for row in tails)
     return [_tail(name, [row for row in tails if row["metric"] == name]) for name in names]
+
+
+def adverse_path_lines(verdicts: AdversePathsPart) -> list[str]:
+    """Return a sentence for each sender that failed when it was verified on paths like the campaign's, and one for all
+    senders that were not verified on such paths."""
+    faults: dict[tuple[str, str], list[str]] = {}
+    missing: dict[str, None] = {}
+    for row in verdicts.get("adverse_paths", []):
+        if row["fault"]:
+            faults.setdefault((row["subject"], row["role"]), []).append(row["fault"])
+        else:
+            missing[row["subject"]] = None
+    lines = [
+        f"verified as a {role}, {name} {found[0]}{f' (and {len(found) - 1} more)' * (len(found) > 1)}: "
+        f"h123 list subjects {name}"
+        for (name, role), found in faults.items()
+    ]
+    if missing:
+        lines.append(f"not verified on a path like this one: h123 verify {' '.join(missing)} --paths")
+    return lines
 
 
 def _repeated(row: RepeatsRow) -> str:
