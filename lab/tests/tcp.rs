@@ -31,17 +31,17 @@ while s.recv(1_000_000): pass
     for (asked, found, flight) in [
         (
             Value::Null,
-            json!([null, null, null, false, false]),
+            json!([null, null, null, false, false, false]),
             "10 False 1448\n",
         ),
         (
             json!({"initial_window": 10, "keep_idle_window": true}),
-            json!([10, null, null, true, false]),
+            json!([10, null, null, true, false, false]),
             "10 False 1448\n",
         ),
         (
-            json!({"initial_window": 32, "min_rto_ns": 1_000_000_000, "max_payload": 1252}),
-            json!([32, 1_000_000_000, 1252, false, false]),
+            json!({"initial_window": 32, "min_rto_ns": 1_000_000_000, "max_payload": 1252, "quick_ack": true}),
+            json!([32, 1_000_000_000, 1252, false, false, true]),
             "32 True 1252\n",
         ),
     ] {
@@ -62,6 +62,7 @@ while s.recv(1_000_000): pass
                 "max_payload",
                 "keep_idle_window",
                 "fast_open",
+                "quick_ack",
             ];
             assert_eq!(json!(names.map(|name| &tcp[name])), found);
         }

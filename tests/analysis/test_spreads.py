@@ -13,7 +13,7 @@ from rich.console import Console
 
 from h123.analysis.comparisons.power_preview import blocks_to_be, headline, preview_power
 from h123.analysis.statistics.spreads import EARLIER, SpreadTrial, Varied, known_spreads, nearest
-from h123.cli.campaigns.power_preview import print_power_preview
+from h123.cli.plans.power_preview import print_power_preview
 from h123.documents.result_file import results
 from h123.study import Family, Network, Parameters, Plan, find_study, load_study, make_plan
 

@@ -6,9 +6,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from h123.study import Network, Parameters, find_study, load_study, make_plan, with_losses
+from h123.study import Network, Parameters, access_link, find_study, load_study, make_plan
+from h123.study.changes.single_loss import spread
 from h123.study.networks.network import Change, Direction, Loss
-from h123.study.single_loss import spread
 
 LOSSY = Direction(
     delay_ns=5,
@@ -33,8 +33,8 @@ def test_places_fill_the_transfer_evenly_however_many_there_are(first: float, co
 
 
 def test_a_network_keeps_its_losses_unless_it_is_asked() -> None:
-    assert with_losses(NETWORK, _parameters(), 0.5) is NETWORK
-    without = with_losses(NETWORK, _parameters(losses="none"), 0.5)
+    assert access_link(NETWORK, _parameters(), 0.5) is NETWORK
+    without = access_link(NETWORK, _parameters(losses="none"), 0.5)
     assert (without.up, without.down) == (CLEAN, CLEAN)
     assert without.name == NETWORK.name
 
@@ -42,7 +42,7 @@ def test_a_network_keeps_its_losses_unless_it_is_asked() -> None:
 @given(st.floats(0, 1, exclude_max=True), st.sampled_from(["h1", "h2", "h3"]), st.sampled_from(["GET", "POST"]))
 def test_the_one_packet_carries_a_byte_of_the_bodies(lost_at: float, protocol: str, method: str) -> None:
     p = _parameters(losses="one", protocol=protocol, method=method, users=3, requests=2, size=50_000)
-    network = with_losses(NETWORK, p, lost_at)
+    network = access_link(NETWORK, p, lost_at)
     loser, other = (network.down, network.up) if method == "GET" else (network.up, network.down)
     assert other == CLEAN
     assert loser

@@ -59,7 +59,11 @@ fn run_inside(
     let file = &arguments.trial;
     let file = fs::read_to_string(file).map_err(|e| unusable(file, e))?;
     let environment = environment(trial);
-    let luck = format!("{} {}", trial.seed, trial.id);
+    let luck = format!(
+        "{} {}",
+        trial.seed,
+        trial.random.as_ref().unwrap_or(&trial.id)
+    );
     if ways::best() == Privileges::VirtualClock {
         let bare = BareMachine::make(&kernel, roots)?;
         return enclosure::run_without(arguments.die_with_parent, || {

@@ -44,6 +44,9 @@ pub struct Trial {
     _format: IgnoredAny,
     pub id: String,
     pub seed: u64,
+    /// Virtual clock only: seeds the random numbers of the trial's programs together with `seed`; absent: `id` does.
+    #[serde(default)]
+    pub random: Option<String>,
     #[serde(default)]
     pub clock: Clock,
     /// Virtual clock only: what the time of day is when the kernel boots; absent: what it is outside.
@@ -162,6 +165,7 @@ impl Trial {
             _format: IgnoredAny,
             id: "bed".into(),
             seed,
+            random: None,
             clock: Clock::Wall,
             start_unix_ns: None,
             hosts: vec!["client".into(), "server".into()],

@@ -249,8 +249,9 @@ fn metrics(congestion: Option<&str>, tcp: Tcp) -> Vec<RouteMetric> {
     let least = least.into_iter().flatten();
     // Both ends' routes advertise it, so that neither sends more.
     let largest = tcp.max_payload.map(|n| RouteMetric::Advmss(n + TIMESTAMPS));
+    let prompt = tcp.quick_ack.then_some(RouteMetric::QuickAck(1));
     let metrics = controller.into_iter().chain(window).chain(least);
-    metrics.chain(largest).collect()
+    metrics.chain(largest).chain(prompt).collect()
 }
 
 fn tcp_of(attributes: &[RouteAttribute]) -> Tcp {
@@ -264,6 +265,7 @@ fn tcp_of(attributes: &[RouteAttribute]) -> Tcp {
                 RouteMetric::InitCwnd(packets) => tcp.initial_window = Some(*packets),
                 RouteMetric::RtoMin(ms) => tcp.min_rto_ns = Some(u64::from(*ms) * NS_PER_MS),
                 RouteMetric::Advmss(bytes) => tcp.max_payload = Some(*bytes - TIMESTAMPS),
+                RouteMetric::QuickAck(on) => tcp.quick_ack = *on != 0,
                 _ => {}
             }
         }

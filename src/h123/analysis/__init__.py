@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from h123.analysis.comparisons.rows import headline
     from h123.analysis.explanations.bottlenecks import Bottlenecks, bottlenecks
     from h123.analysis.explanations.causes import explained_phase
+    from h123.analysis.explanations.changes import leading_changes
     from h123.analysis.gathering import gather
     from h123.analysis.provenance.looks import next_look
     from h123.analysis.sections import read_verdicts
@@ -56,6 +57,7 @@ __all__ = [
     "gather",
     "headline",
     "known_spreads",
+    "leading_changes",
     "machines",
     "meaningful",
     "measure_width",

@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 from h123.analysis.as_published import document as as_published
 from h123.analysis.claims import section as claims
 from h123.analysis.comparisons import answers, capacity, confounding, failed_attempts, failures, interactions, tails
-from h123.analysis.explanations import causes, transport, windows
+from h123.analysis.explanations import causes, changes, transport, windows
 from h123.analysis.machines import section as machines
 from h123.analysis.provenance import (
     adverse_paths,
@@ -71,6 +71,7 @@ SECTIONS: Sequence[Section[Any]] = [
     transport.SECTION,
     remote_server.SECTION,
     causes.SECTION,
+    changes.SECTION,
     windows.SECTION,
     ladder.SECTION,
     capacity.SECTION,
@@ -112,6 +113,7 @@ class Verdicts(
     transport.TransportPart,
     remote_server.RemoteServersPart,
     causes.CausesPart,
+    changes.ChangesPart,
     windows.WindowsPart,
     ladder.LadderPart,
     capacity.CapacityPart,

@@ -1,16 +1,18 @@
 """Runs campaigns: when and where a study's trials run, which of them run again, and how an interrupted campaign
 resumes."""
 
-from h123.campaign.campaign import Campaign
+from h123.campaign.campaign import Campaign, DraftedStudy
 from h123.campaign.determinism import find_trial, verify_trial
 from h123.campaign.joining import Joined, join_shards
 from h123.campaign.preparation import Cast, cast_of, check_campaign, lacking, likeness, require_travelling
 from h123.campaign.runner import Outcome, extend_campaign, run_campaign, start_campaign
 from h123.campaign.scheduler import Hopeless
+from h123.campaign.what_if import what_if
 
 __all__ = [
     "Campaign",
     "Cast",
+    "DraftedStudy",
     "Hopeless",
     "Joined",
     "Outcome",
@@ -25,4 +27,5 @@ __all__ = [
     "run_campaign",
     "start_campaign",
     "verify_trial",
+    "what_if",
 ]

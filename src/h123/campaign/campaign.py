@@ -1,10 +1,11 @@
-"""Defines a campaign as the runner uses it."""
+"""Defines a campaign as the runner uses it, and a study without a file."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from h123.catalogue import Subject
 from h123.store import CampaignFolder
-from h123.study import Plan
+from h123.study import LevelFilter, Plan, Study
 
 
 @dataclass(frozen=True)
@@ -14,3 +15,16 @@ class Campaign:
     plan: Plan
     subjects: dict[str, Subject]
     folder: CampaignFolder
+
+
+@dataclass(frozen=True)
+class DraftedStudy:
+    """A study that h123 derived from another campaign."""
+
+    study: Study
+    level_filter: LevelFilter
+    seed: int
+    text: str
+    """The text that the campaign's folder keeps as its study."""
+    uploads: Path
+    """The folder with the files that requests upload."""

@@ -15,12 +15,14 @@ from h123.study import split_pair, timeless
 
 class Interim:
     """The ratios of the study's first family so far. Each is the median over the blocks in which both trials have
-    ended."""
+    ended. A study of changes has only those of the situation as it is."""
 
     def __init__(self, campaign: Campaign) -> None:
         compared = campaign.plan.study.compare
         first = compared.families[0]
         self._factor, self._metric = compared.factor, first.metrics[0]
+        self._changes = compared.changes
+        self._as_is = next(iter(campaign.plan.study.factors[compared.changes])) if compared.changes else None
         networks = campaign.plan.study.networks
         self._timeless = {trial.id for trial in campaign.plan.trials() if timeless(trial.parameters, networks)}
         planned = set(campaign.plan.pairs)
@@ -30,6 +32,8 @@ class Interim:
     def learn(self, event: AttemptFacts, sealed: Path, report: Report) -> None:
         """Include a finished attempt in the estimates. `sealed` is the folder of the attempt."""
         if not event["valid"] or event["twin"] or event["trial"] in self._timeless:
+            return
+        if self._changes and event["cell"][self._changes] != self._as_is:
             return
         metrics = trial_metrics(sealed, report, event["parameters"])
         value, level = metrics[self._metric], event["cell"][self._factor]

@@ -12,7 +12,7 @@ from h123.base.errors import UserError
 from h123.base.paths import typed
 from h123.base.units import counted
 from h123.campaign.block_assignment import Assignee
-from h123.campaign.campaign import Campaign
+from h123.campaign.campaign import Campaign, DraftedStudy
 from h123.campaign.preparation import Cast, cast_of, prepare_campaign, require_travelling
 from h123.campaign.scheduler import Attempts, Scheduler, untried
 from h123.catalogue import OwnSubject, Subject, fingerprint, settable
@@ -26,6 +26,7 @@ from h123.execution.retry_policy import LiveAttempt, forgive, lose, usable
 from h123.progress import Display
 from h123.store import CampaignFolder, check_new
 from h123.study import Network, Plan, PlannedTrial, Study, load_study, make_plan
+from h123.study.workload import Upload
 from h123.virtual import NAME
 
 Vouch = Callable[[Cast], Mapping[str, Mapping[VerifiedRole, Proof]]]
@@ -43,7 +44,7 @@ class Outcome:
 
 
 def start_campaign(
-    study_file: Path,
+    study: Path | DraftedStudy,
     out: Path,
     *,
     blocks: int | None,
@@ -58,14 +59,16 @@ def start_campaign(
     precision: Precision | None = None,
     shard: Shard | None = None,
 ) -> Campaign:
-    """Create a campaign of `study_file` in the folder `out`, after installing what the study needs.
+    """Create a campaign of the study, which is a file or a draft, in the folder `out`, after installing what the study
+    needs.
 
     `vouch` returns the known verifications of the subjects, or raises UserError if a subject must not be measured.
     `looks`: the numbers of blocks at which to look at the results; the first is the number of blocks to plan now.
     `precision`: the interval width to reach (see `CampaignFolder.precision`). `shard`: the blocks that run here.
     """
-    study = load_study(study_file).scaled(scale).settled(clock=clock, transport=transport)
-    plan = make_plan(study, blocks=looks[0] if looks else blocks, seed=seed, level_filter=level_filter)
+    resolved = study.study if isinstance(study, DraftedStudy) else load_study(study).scaled(scale)
+    resolved = resolved.settled(clock=clock, transport=transport)
+    plan = make_plan(resolved, blocks=looks[0] if looks else blocks, seed=seed, level_filter=level_filter)
     check_new(out)  # before anything is built
     if shard:
         plan = _part(plan, shard)
@@ -73,20 +76,24 @@ def start_campaign(
     subjects = prepare_campaign(plan, report)
     folder = CampaignFolder.create(
         out,
-        study=study.resolved(),
-        study_text=study_file.read_text(encoding="utf-8"),
-        networks={name: network.resolved() for name, network in study.networks.items()},
+        study=resolved.resolved(),
+        study_text=study.text if isinstance(study, DraftedStudy) else study.read_text(encoding="utf-8"),
+        networks={name: network.resolved() for name, network in resolved.networks.items()},
         seed=plan.seed,
         blocks=plan.planned,
         level_filter=level_filter,
         looks=looks,
         precision=precision,
         shard=shard,
-        uploads={upload.name: study_file.parent / upload.file for upload in plan.uploads()},
+        uploads={upload.name: _upload(study, upload) for upload in plan.uploads()},
         machine=this_machine().facts,
         subjects={name: _facts(subject, proofs.get(name, {})) for name, subject in subjects.items()},
     )
     return Campaign(plan, subjects, folder)
+
+
+def _upload(study: Path | DraftedStudy, upload: Upload) -> Path:
+    return study.uploads / upload.name if isinstance(study, DraftedStudy) else study.parent / upload.file
 
 
 def _part(plan: Plan, shard: Shard) -> Plan:

@@ -13,11 +13,12 @@ from h123.base.errors import Interrupted, UserError, interruptible
 from h123.base.files.scratch import sweep
 from h123.base.limits import FULL, exhausted
 from h123.base.terminal.console import err_console, name_program, out_console, write
-from h123.cli.campaigns import analyse, claims, export, import_samples, plan, report, run, show, why
-from h123.cli.comparisons import compare, diff, gate
+from h123.cli.campaigns import analyse, claims, export, import_samples, report, run, show, why
+from h123.cli.comparisons import compare, diff, gate, what_if
 from h123.cli.glossary import explain
 from h123.cli.machine import doctor, lab
 from h123.cli.networks import import_recording
+from h123.cli.plans import plan
 from h123.cli.shards import join, shards
 from h123.cli.signals import heed_no_more, heed_signals
 from h123.cli.sites import import_page
@@ -45,6 +46,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "analyse": analyse.command,
     "report": report.command,
     "why": why.command,
+    "what-if": what_if.command,
     "show": show.command,
     "explain": explain.command,
     "export": export.command,

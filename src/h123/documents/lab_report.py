@@ -64,6 +64,7 @@ class TcpReport(Shape):
     keep_idle_window: bool = False
     fast_open: bool = False
     ecn: bool = False
+    quick_ack: bool = False
 
 
 class HostReport(Shape):

@@ -133,6 +133,8 @@ class Tcp(Shape):
     """Whether to use TCP Fast Open (RFC 7413)."""
     ecn: bool = False
     """Whether TCP connections ask for ECN (RFC 3168)."""
+    quick_ack: bool = False
+    """Whether TCP acknowledges every segment at once."""
 
 
 class TrialFile(Document):
@@ -143,6 +145,8 @@ class TrialFile(Document):
     id: str | None = None
     origin: Literal["imported"] | None = None
     seed: int | None = None
+    random: str | None = Field(default=None, exclude_if=lambda random: random is None)
+    """Virtual clock only: seeds the random numbers of the trial's programs together with `seed`. Null: `id` does."""
     clock: Literal["wall", "virtual"] = "wall"
     start_unix_ns: int | None = None
     """The time of day when the virtual kernel boots. Null: the time outside."""

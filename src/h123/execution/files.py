@@ -32,7 +32,7 @@ from h123.execution.cpu_affinity import seats
 from h123.packets.capture import MOST_IN_CAMPAIGN
 from h123.packets.frames import KEYS
 from h123.packets.qlog import QLOG_FOLDER
-from h123.study import Network, Parameters, PlannedTrial, replayed, with_losses
+from h123.study import Network, Parameters, PlannedTrial, access_link, replayed
 from h123.study.sites.documents import FOLDER as DOCUMENTS
 from h123.study.workload import Target
 
@@ -135,6 +135,7 @@ def _trial(
         h123="trial/1",
         id=trial.id,
         seed=trial.link_seed,
+        random=trial.random,
         clock=p.clock,
         hosts=["client", "server", *(["backend"] if behind else [])],
         links=links,
@@ -159,6 +160,7 @@ def _tcp(p: Parameters) -> dict[str, object]:
         "max_payload": p.setting("max_datagram"),
         "keep_idle_window": p.transport == "matched" or None,
         "ecn": p.tcp_ecn or None,
+        "quick_ack": p.quick_ack or None,
         **p.workload.opening.tcp,
     }
     return {name: value for name, value in options.items() if value is not None}
@@ -198,7 +200,7 @@ def _links(trial: PlannedTrial, networks: Mapping[str, Network], behind: str | N
         "name": "access",
         "a": {"host": "client", "address": CLIENT_ADDRESS},
         "b": {"host": "server", "address": SERVER_ADDRESS},
-        **with_losses(_met(networks[p.network], trial), p, trial.lost_at).link(),
+        **access_link(_met(networks[p.network], trial), p, trial.lost_at).link(),
     }
     if p.address != "ipv4":
         access["a"]["address6"], access["b"]["address6"] = CLIENT_IPV6, SERVER_IPV6

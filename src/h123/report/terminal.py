@@ -20,6 +20,7 @@ from h123.base.relative import signed
 from h123.base.terminal.console import with_commands
 from h123.base.units import format_seconds
 from h123.report.brief.answer import print_gate
+from h123.report.brief.changes import print_changes
 from h123.report.text.answer import AnswerRow, AnswerTable, answers, cold, findings, no_answer
 from h123.report.text.constant_factors import common, common_line, without
 from h123.report.text.difference import confidence, sentence
@@ -56,6 +57,7 @@ def print_summary(verdicts: Verdicts, console: Console, folder: Path | None = No
     _say(console, common_line(same), style="dim", indent=2)
     for warning in first_lines(verdicts):
         _say(console, warning, style="red", indent=2)
+    print_changes(verdicts, console)
     _print_answer(verdicts, console)
     for line in below(verdicts):
         _say(console, _addressed(line.text, folder), style=line.style, indent=line.indent)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from h123.base.late_loading import load_late
 
 if TYPE_CHECKING:
+    from h123.study.changes.access_link import access_link
     from h123.study.claims.claim import ALL_LEVELS, ARITHMETIC, BOUNDED, Claim, MeasurableClaim, WordedClaim
     from h123.study.claims.ledger import Ledger, find_ledgers, ledgers_of, load_ledger
     from h123.study.claims.printed_values import PrintedValue, PrintedValues, load_printed, printed_values_of
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from h123.study.networks.replay import replayed, unrolled
     from h123.study.old_spellings import respelled_campaign, respelled_parameters
     from h123.study.parameters import NETWORK_PARAMETERS, Parameters, PlannedTrial
-    from h123.study.plan import Plan, make_plan, parse_filter, timeless
+    from h123.study.plan import LevelFilter, Plan, make_plan, parse_filter, timeless
     from h123.study.quantities import RESOLVED
     from h123.study.question import question_of
     from h123.study.reader import load_study
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     )
     from h123.study.round_trips import handshake_round_trips
     from h123.study.schema import ColumnSource, Samples, Schema, load_schema
-    from h123.study.single_loss import with_losses
     from h123.study.sites.recorded_page import RecordedAnswer, RecordedPage, recorded_page, request_path
     from h123.study.sites.site import read_site
     from h123.study.sites.site_import import import_site
@@ -78,6 +78,7 @@ __all__ = [
     "Header",
     "ImportOptions",
     "Ledger",
+    "LevelFilter",
     "Likeness",
     "MeasurableClaim",
     "Metric",
@@ -95,6 +96,8 @@ __all__ = [
     "Study",
     "TransportRoles",
     "WordedClaim",
+    "access_link",
+    "changes",
     "checks",
     "claims",
     "confounded_parameters",
@@ -109,6 +112,7 @@ __all__ = [
     "handshake_round_trips",
     "import_network",
     "import_site",
+    "interventions",
     "is_path",
     "ledgers_of",
     "likenesses",
@@ -147,7 +151,6 @@ __all__ = [
     "together",
     "unmatched",
     "unrolled",
-    "with_losses",
     "workload",
 ]
 

@@ -24,10 +24,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from h123.study.changes.access_link import access_link
 from h123.study.networks.network import Direction, Network
 from h123.study.parameters import Parameters, PlannedTrial
 from h123.study.round_trips import INITIAL_WINDOW_BYTES, MSS_BYTES, handshake_round_trips
-from h123.study.single_loss import with_losses
 from h123.study.workload import WorkloadKind
 
 WAYS = ("up", "down")
@@ -126,7 +126,7 @@ def estimate_check(network: Network, clock: str = "wall") -> Estimate:
 
 def estimate_parameters(parameters: Parameters, networks: Mapping[str, Network]) -> Estimate:
     """Return the wall time and the bytes of one trial with these parameters, without link checks."""
-    network = networks[parameters.network]
+    network = _access(parameters, networks)
     seconds = own_seconds(parameters, networks) + (network.cross.mean_ahead_s if network.cross else 0.0)
     if parameters.clock == "virtual":
         seconds = VIRTUAL_BOOT_S + VIRTUAL_IDLE * seconds + _simulating_s(parameters, network)
@@ -156,8 +156,9 @@ def _passes(work: WorkloadKind) -> int:
 
 
 def _access(parameters: Parameters, networks: Mapping[str, Network]) -> Network:
-    """Return the network between client and server with listed losses counted as a loss of zero."""
-    return with_losses(networks[parameters.network], parameters, 0.0)
+    """Return the network between client and server as the trial changes it, with listed losses counted as a loss of
+    zero."""
+    return access_link(networks[parameters.network], parameters, 0.0)
 
 
 def _processing_s(parameters: Parameters) -> float:

@@ -59,6 +59,12 @@ class Parameters(WorkloadParameters):
     losses: Literal["own", "none", "one"] = "own"
     """The losses of the access link. own: the losses of its network. none: no losses. one: a single packet that carries
     bodies is lost, a different one in each block (single_loss.py)."""
+    queue_limit: Literal["own", "none"] = "own"
+    """The queues of the access link. own: those of its network. none: queues that take every packet and mark none."""
+    round_trip: Literal["own", "half"] = "own"
+    """The delays of the access link. own: those of its network. half: half of each delay."""
+    cross_traffic: Literal["own", "none"] = "own"
+    """The other senders on the access link. own: those of its network. none: no other senders."""
     tls: Annotated[Literal["1.2", "1.3"], BeforeValidator(_read_version)] = "1.3"
     """The only TLS version that both sides use."""
     port: Annotated[Count, Field(ge=1, le=65_535)] = 4443
@@ -87,6 +93,8 @@ class Parameters(WorkloadParameters):
     """TCP's minimum retransmission timeout. None: the kernel's default, 200 ms."""
     tcp_ecn: StrictBool = False
     """Whether TCP connections ask for ECN (RFC 3168). QUIC stacks decide for themselves."""
+    quick_ack: StrictBool = False
+    """Whether TCP acknowledges every segment at once. QUIC stacks decide for themselves."""
     certificate: Annotated[Size | None, AfterValidator(_of_a_chain)] = None
     """Bytes of the certificates that the server sends: its own and an intermediate one. None: only its own, as small as
     possible."""
@@ -116,8 +124,8 @@ class Parameters(WorkloadParameters):
         return (self.network, self.backend_network) if self.backend_network else (self.network,)
 
     def checked_links(self) -> tuple[str, ...]:
-        """Return a key for link checks: trials with the same clock, losses and networks share one check."""
-        return (self.clock, self.losses, *self.networks())
+        """Return a key for link checks: trials with the same clock and links share one check."""
+        return (self.clock, self.losses, self.queue_limit, self.round_trip, self.cross_traffic, *self.networks())
 
     def roles(self) -> dict[Role, str]:
         """Return the subject in each role of the trial."""
@@ -164,5 +172,7 @@ class PlannedTrial:
     """The seed of the link's random draws. It is below 2^53, so that every JSON reader preserves it."""
     lost_at: float = 0.0
     """The point in the transfer, from 0 to 1, at which a trial with one lost packet loses it."""
+    random: str | None = None
+    """Seeds the random numbers of the trial's programs under the virtual clock. None: the trial's ID does."""
     moment: float = 0.0
     """The point in the course of cross traffic and of recorded links, from 0 to 1, at which the block starts."""

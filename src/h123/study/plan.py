@@ -24,11 +24,11 @@ from dataclasses import dataclass, field, replace
 from h123.base.complaints import choose
 from h123.base.errors import UserError
 from h123.base.units import format_span
+from h123.study.changes.single_loss import spread
 from h123.study.confounding import confounded_note, confounded_parameters
 from h123.study.estimate import Estimate, estimate_blocks, own_seconds
 from h123.study.networks.network import Network
 from h123.study.parameters import Parameters, PlannedTrial
-from h123.study.single_loss import spread
 from h123.study.study import MOST_TRIALS, Study, split_pair
 from h123.study.workload import Upload
 
@@ -191,9 +191,16 @@ def _treatments(study: Study) -> list[_Treatment]:
     for cell in cells:
         parameters = study.parameters(cell)
         link = "" if networks_compared else parameters.network
-        runs = [False, True] if cell[study.compare.factor] == study.compare.twin else [False]
+        runs = [False, True] if _has_twin(study, cell) else [False]
         treatments += [_Treatment(cell, twin, parameters, link) for twin in runs]
     return treatments
+
+
+def _has_twin(study: Study, cell: dict[str, str]) -> bool:
+    """Return whether a cell runs twice. A study of changes has its A/A pairs in the situation as it is."""
+    changes = study.compare.changes
+    unchanged = changes is None or cell[changes] == next(iter(study.factors[changes]))
+    return unchanged and cell[study.compare.factor] == study.compare.twin
 
 
 def _passes_filter(treatment: _Treatment, levels: dict[str, list[str]]) -> bool:
@@ -247,11 +254,21 @@ def _block(
             parameters=treatment.parameters,
             link_seed=_draw("link", seed, number, treatment.link),
             lost_at=spread(_draw("lost", seed) / 2**53, number),
+            random=_random(study, number, treatment),
             moment=spread(_draw("moment", seed) / 2**53, number),
         )
         for position, treatment in enumerate(order, 1)
         if _passes_filter(treatment, levels)
     ]
+
+
+def _random(study: Study, number: int, treatment: _Treatment) -> str | None:
+    """Return words that are the same in all trials of a block that differ only in a change, so that their programs draw
+    the same random numbers."""
+    if study.compare.changes is None:
+        return None
+    words = [f"{factor}={level}" for factor, level in treatment.cell.items() if factor != study.compare.changes]
+    return " ".join([str(number), *words, f"twin={treatment.twin}"])
 
 
 def _draw(purpose: str, *words: object) -> int:

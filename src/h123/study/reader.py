@@ -301,7 +301,20 @@ class StudyReader:
         self.check_pairs(compare.pairs, study.factors[compare.factor].keys(), compare.factor)
         self.check_ladder(compare)
         self.check_families(study)
+        self.check_changes(study)
         self.check_charts(study)
+
+    def check_changes(self, study: Study) -> None:
+        """Check that the factor whose levels change something exists and has a level to change."""
+        factor, other_factors = study.compare.changes, [name for name in study.factors if name != study.compare.factor]
+        if factor is None:
+            return
+        if factor not in other_factors:
+            message = f"`changes` cannot be {factor!r}; {choose(factor, other_factors)}"
+            raise self.document.error(["compare", "changes"], message)
+        if len(study.factors[factor]) == 1:
+            message = f"factor {factor!r} has one level; `changes` needs the situation as it is and at least one change"
+            raise self.document.error(["factors", factor], message)
 
     def check_required(self, study: Study) -> None:
         """Check that campaigns of the study can decide each of its required conditions."""

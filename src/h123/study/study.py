@@ -120,6 +120,9 @@ class Comparison(Strict):
     ladder: list[str] = Field(default=[])
     """Levels ordered so that each differs from the previous one in one thing. `pairs` must contain each level over the
     one before it, and the last over the first."""
+    changes: str | None = Field(default=None, exclude_if=lambda changes: changes is None)
+    """A factor other than `factor`. Its first level is the situation as it is, and each other level changes something.
+    The answer shows how much of each pair's difference every change removes."""
     charts: list[Chart] = Field(default=[], exclude_if=lambda charts: not charts)
     """Charts that the report shows in addition to its own."""
     as_published: StrictBool = False
@@ -200,6 +203,8 @@ class Study(Strict):
     """The factor by which the request counts of the study's file were multiplied."""
     servers: dict[str, OwnServer] = Field(default={})
     """Servers that the study defines."""
+    made_by: str | None = Field(default=None, exclude_if=lambda made_by: made_by is None)
+    """The command that drafted the study from another campaign. None: the study has a file."""
     networks: dict[str, Network] = Field(default={}, exclude=True)
     """Profiles of the networks that the study names."""
 
@@ -315,6 +320,7 @@ class Study(Strict):
         }
         pairs = {pair for family in self.compare.families for pair in family.pairs or []} - {*self.compare.pairs}
         each = {factor for family in self.compare.families for factor in family.each} - other_factors
+        each |= {self.compare.changes or self.compare.factor} - self.factors.keys()
         charted = {level for chart in self.compare.charts for level in chart.levels} - levels.keys()
         along = {
             level

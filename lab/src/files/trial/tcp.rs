@@ -36,6 +36,9 @@ pub struct Tcp {
     /// Connections ask for ECN (RFC 3168); without it they accept it.
     #[serde(default)]
     pub ecn: bool,
+    /// Acknowledge every segment at once (the route attribute `quickack`).
+    #[serde(default)]
+    pub quick_ack: bool,
 }
 
 impl Tcp {

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 
 from h123.analysis.as_published.rows import LinkBounds
 from h123.analysis.audits.path import direction, round_trip_floor_ns
-from h123.study import Network, Parameters, unrolled
+from h123.study import Network, Parameters, access_link, unrolled
 from h123.study.networks.network import Direction
 
 
@@ -38,7 +38,8 @@ def bounds_of_cell(
     A rate from a trace gives no bound. If rates or delays change over time, the bounds use the highest rate and the
     lowest delay.
     """
-    link, work = unrolled(networks[parameters.network]), parameters.workload
+    link = access_link(unrolled(networks[parameters.network]), parameters, 0.0)
+    work = parameters.workload
     return bounds(
         metric,
         size=None if "size" in unknown else work.body_bytes(),

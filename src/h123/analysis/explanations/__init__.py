@@ -1,3 +1,3 @@
 """Explains why the compared levels differ, from packets, handshakes, windows and processors."""
 
-__all__ = ["causes", "transport", "windows"]
+__all__ = ["causes", "changes", "transport", "windows"]

@@ -123,13 +123,15 @@ def causes(case: Case, comparisons: Sequence[JudgedComparison]) -> list[CausesRo
     the question, and one for the cold requests of the same levels. Trials without a record of packets have no row."""
     explanations = TrialExplanations(case)
     rows = [
-        row for c in _explainable_comparisons(comparisons) if (row := _row(c, case.factor, explanations)) is not None
+        row for c in explainable_comparisons(comparisons) if (row := _row(c, case.factor, explanations)) is not None
     ]
     explanations.keep()
     return rows
 
 
-def _explainable_comparisons(comparisons: Sequence[JudgedComparison]) -> Iterator[JudgedComparison]:
+def explainable_comparisons(comparisons: Sequence[JudgedComparison]) -> Iterator[JudgedComparison]:
+    """Yield the comparisons of whole requests or visits that answer the question, and those of the cold requests of the
+    same levels."""
     answers = headline(comparisons)
     metrics = {c["metric"] for c in answers} | {METRICS[c["metric"]].cold for c in answers}
     places = [(c["cell"], c["a"], c["b"]) for c in answers]

@@ -16,7 +16,7 @@ from h123.analysis.comparisons.rows import Cell, JudgedComparison
 from h123.analysis.section import Section
 from h123.analysis.verdicts.judgement import comparisons
 from h123.base.transport import SETTINGS
-from h123.study import METRICS, Network, Parameters, SenderSetting
+from h123.study import METRICS, Network, Parameters, SenderSetting, access_link
 from h123.study.metrics import quantity
 from h123.study.round_trips import Straight, download_s
 
@@ -59,7 +59,7 @@ def _row(case: Case, c: JudgedComparison) -> WindowsRow | None:
     packets = _window(case, a), _window(case, b)
     first = a.workload.exchanges()[0]  # cold requests repeat the first exchange
     size, up = max((first.moved("down"), False), (first.moved("up"), True))
-    link = _straight(case.networks[a.network], up)
+    link = _straight(access_link(case.networks[a.network], a, 0.0), up)
     if a.network != b.network or first != b.workload.exchanges()[0] or packets[0] == packets[1]:
         return None
     if packets[0] is None or packets[1] is None or link is None or medians[0] is None or medians[1] is None:

@@ -68,14 +68,7 @@ class SignedRank:
         P(T <= k - 1) <= 1 - confidence. With fewer than 6 pairs no interval reaches 95 %; then the widest interval is
         returned, with its actual confidence.
         """
-        # _cumulative[k - 1] is P(T <= k - 1). If no interval is narrow enough, k = 1 gives the widest.
-        k = max(1, int(np.searchsorted(self._cumulative, (1 - confidence) / 2, side="right")))
-        return IntervalEstimate(
-            centre=_middle(_median(self._lowest), _median(self._highest)),
-            low=float(self._lowest[k - 1]),
-            high=float(self._highest[-k]),
-            confidence=max(0.0, float(1 - 2 * self._cumulative[k - 1])),
-        )
+        return _estimate(self._lowest, self._highest, self._cumulative, confidence)
 
     def p(self) -> float:
         """Return the two-sided p value of "no difference"."""
@@ -118,6 +111,36 @@ def size(pairs: int, level: float, sides: int = 2) -> float:
     level errs."""
     total = sides * cumulative(pairs)
     return float(max(total[total <= level * (1 + 1e-9)], default=0.0))
+
+
+def share_estimate(
+    parts: Sequence[float] | Floats, wholes: Sequence[float] | Floats, confidence: float = CONFIDENCE
+) -> IntervalEstimate | None:
+    """Return the share s for which the paired differences part - s * whole are centred at zero, with the exact interval
+    of all s that the signed-rank test does not reject. None if not all wholes have the same sign.
+
+    A Walsh average of these differences is above zero exactly if (part_i + part_j) / (whole_i + whole_j) is above s, so
+    these quotients take the place of the averages.
+    """
+    part, whole = np.asarray(parts, dtype=np.float64), np.asarray(wholes, dtype=np.float64)
+    if not len(whole) or not (np.all(whole > 0) or np.all(whole < 0)):
+        return None
+    pairs = np.triu_indices(len(whole))
+    quotients = np.sort(((part[:, None] + part) / (whole[:, None] + whole))[pairs])
+    return _estimate(quotients, quotients, cumulative(len(whole)), confidence)
+
+
+def _estimate(lowest: Floats, highest: Floats, distribution: Floats, confidence: float) -> IntervalEstimate:
+    """Return the median of sorted averages with the interval from the k-th smallest to the k-th largest. `lowest` and
+    `highest` differ only in averages that are unknown."""
+    # distribution[k - 1] is P(T <= k - 1). If no interval is narrow enough, k = 1 gives the widest.
+    k = max(1, int(np.searchsorted(distribution, (1 - confidence) / 2, side="right")))
+    return IntervalEstimate(
+        centre=_middle(_median(lowest), _median(highest)),
+        low=float(lowest[k - 1]),
+        high=float(highest[-k]),
+        confidence=max(0.0, float(1 - 2 * distribution[k - 1])),
+    )
 
 
 @cache

@@ -4,7 +4,6 @@ A campaign is complete when all planned blocks have run, when a look at the resu
 (`--until-decided`), or when the intervals are narrow enough (`--precision`).
 """
 
-import datetime as dt
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -18,7 +17,8 @@ from h123.base.terminal.console import err_console, quietly, say, write
 from h123.base.units import format_share
 from h123.cli import completion
 from h123.cli.answer_form import AnswerForm, DetailsOption, JsonOption, QuietOption, answer_form
-from h123.cli.campaigns.run_arguments import RunArguments, check, of_another_study
+from h123.cli.campaigns.run_arguments import RunArguments, check
+from h123.cli.campaigns.start import begin_campaign, resume_campaign
 from h123.cli.options import (
     ADVANCED,
     BlocksOption,
@@ -214,7 +214,7 @@ def _run(arguments: RunArguments, *, is_quiet: bool) -> int:
 
     there = check(arguments)
     exposition = exposition_at(arguments.metrics_listen)
-    campaign = _resume(arguments, there) if there else _begin(arguments)
+    campaign = resume_campaign(arguments, there) if there else begin_campaign(arguments)
     folder, resume = campaign.folder, f"h123 run --out {typed(campaign.folder.path)}"
     try:
         with folder.alone(), interruptible(), watched(campaign, exposition, is_quiet=is_quiet) as display:
@@ -247,88 +247,6 @@ def _exit_status(folder: "CampaignFolder", status: int, complaint: UserError | N
     write(err_console, complaint.message, lead="Note: ")
     write(err_console, complaint.remedy or "", lead="  -> ")
     return status
-
-
-def _resume(arguments: RunArguments, folder: "CampaignFolder") -> "Campaign":
-    from h123.campaign import extend_campaign
-    from h123.cli.campaigns.trust import require_trust
-    from h123.study import find_study, load_study
-
-    out, scale = folder.path, folder.study.get("scale", 1.0)
-    require_trust(folder.study.get("servers", {}), out, own=False, trusted=arguments.trust)
-    settled = {name: folder.study["settings"].get(name) for name in ("clock", "transport")}
-    settings = (
-        None if arguments.study is None else load_study(find_study(arguments.study)).scaled(scale).settled(**settled)
-    )
-    if settings and settings.resolved() != folder.study:
-        raise of_another_study(out)
-    fixed = (
-        ("--seed", arguments.seed, folder.seed),
-        ("--filter", arguments.level_filter or None, folder.level_filter),
-        ("--scale", arguments.scale, scale),
-        ("--clock", arguments.clock, settled["clock"] or "wall"),
-        ("--transport", arguments.transport, settled["transport"] or "deployed"),
-        ("--shard", arguments.shard, folder.shard),
-    )
-    for option, value, had in fixed:
-        if value is not None and value != had:
-            raise UserError(
-                f"{option} cannot change: the campaign in {out} was started with a different value",
-                remedy=f"leave {option} out to resume it, or choose another folder with --out",
-            )
-    return extend_campaign(out, blocks=arguments.blocks, report=say, networks=settings.networks if settings else None)
-
-
-def _begin(arguments: RunArguments) -> "Campaign":
-    from h123.campaign import start_campaign
-    from h123.cli.campaigns.trust import is_own, require_trust
-    from h123.cli.campaigns.verification_gate import verification_gate
-    from h123.study import find_study, load_study
-
-    if arguments.study is None:
-        there = "" if arguments.out is None else f", and there is no campaign in {arguments.out} to resume"
-        raise UserError(
-            f"no study given{there}",
-            remedy="`h123 run quick` runs the study quick; `h123 list studies` lists all studies",
-        )
-    path = find_study(arguments.study)
-    servers = load_study(path).resolved().get("servers", {})
-    require_trust(servers, path, own=is_own(path), trusted=arguments.trust)
-    looks, width, blocks = _rule(arguments)
-    return start_campaign(
-        path,
-        arguments.out or Path("campaigns") / f"{path.stem}-{dt.datetime.now():%Y%m%d-%H%M%S}",
-        blocks=blocks,
-        seed=arguments.seed,
-        level_filter=arguments.level_filter,
-        scale=1.0 if arguments.scale is None else arguments.scale,
-        clock=arguments.clock,
-        transport=arguments.transport,
-        vouch=verification_gate(allow_unverified=arguments.allow_unverified),
-        looks=looks,
-        precision=width,
-        shard=arguments.shard,
-        report=say,
-    )
-
-
-def _rule(arguments: RunArguments) -> "tuple[list[int], Precision | None, int | None]":
-    """Return the looks planned for a new campaign, the interval width to reach, and the number of blocks to start
-    with."""
-    if arguments.until_decided:
-        from h123.analysis import plan_looks
-
-        looks = plan_looks(arguments.max_blocks)
-        return looks, None, looks[0]
-    if arguments.precision is not None:
-        from h123.analysis.verdicts.width import FIRST
-
-        return (
-            [],
-            {"wanted": arguments.precision, "at_most": arguments.max_blocks},
-            min(FIRST, arguments.max_blocks or FIRST),
-        )
-    return [], None, arguments.blocks
 
 
 def _run_to_its_end(

@@ -9,6 +9,7 @@ from h123.base.paths import typed
 from h123.cli.answer_form import AnswerForm
 
 if TYPE_CHECKING:
+    from h123.campaign import DraftedStudy
     from h123.documents.shard import Shard
     from h123.store import CampaignFolder
 
@@ -18,6 +19,8 @@ class RunArguments:
     """The arguments of `h123 run`."""
 
     study: str | None = None
+    draft: "DraftedStudy | None" = None
+    """A study without a file, which starts the campaign instead of `study`."""
     out: Path | None = None
     blocks: int | None = None
     seed: int | None = None

@@ -14,6 +14,7 @@ from h123.analysis.provenance.gate import GatePart
 from h123.analysis.sections import Verdicts
 from h123.base.terminal.console import with_commands
 from h123.report.brief.caveats import caveat_lines
+from h123.report.brief.changes import print_changes
 from h123.report.brief.findings import cause_lines, cause_title, cold_lines, comparison_lines
 from h123.report.brief.table import answer_table
 from h123.report.text.answer import AnswerTable, answers, cold, no_answer
@@ -53,6 +54,9 @@ class _Group:
 
 def print_table(verdicts: Verdicts, console: Console) -> None:
     """Print only the tables of the answer."""
+    if verdicts.get("changes"):
+        print_changes(verdicts, console)
+        return
     verdicts = without(verdicts, common(verdicts))
     found = answers(verdicts)
     for answer in found:
@@ -81,6 +85,9 @@ def print_answer(
 ) -> None:
     """Print the answer in at most `most` lines, of which `taken` are already used. `folder` is the campaign's
     folder."""
+    if verdicts.get("changes"):
+        print_changes(verdicts, console, most=most - taken)
+        return
     same = common(verdicts)
     verdicts = without(verdicts, same)
     width, found = _width(console), answers(verdicts)

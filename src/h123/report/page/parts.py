@@ -13,7 +13,7 @@ from h123.analysis import headline
 from h123.analysis.as_published import document as published
 from h123.analysis.claims import section as ledgers
 from h123.analysis.comparisons import capacity, interactions, tails
-from h123.analysis.explanations import causes, transport, windows
+from h123.analysis.explanations import causes, changes, transport, windows
 from h123.analysis.provenance import counts, heading, values
 from h123.analysis.section import Section
 from h123.analysis.verdicts import audits, decomposition, judgement, ladder, outlook, twins
@@ -25,6 +25,7 @@ from h123.report.text import capacity as capacity_words
 from h123.report.text import ladder as ladder_words
 from h123.report.text.answer import answers, cold, findings, no_answer
 from h123.report.text.explanations import causes as cause_words
+from h123.report.text.explanations import changes as change_words
 from h123.report.text.explanations import decomposition as decomposition_words
 from h123.report.text.explanations.reasons import reason_lines
 from h123.report.text.explanations.windows import window_lines
@@ -75,6 +76,11 @@ def _answer(of: PageSources, _: "Sequence[Figure]") -> Content:
         "cold": colder,
         "confidence": difference.confidence([*comparisons, *colder]),
     }
+
+
+def _changes(of: PageSources, _: "Sequence[Figure]") -> Content | None:
+    rows = change_words.change_rows(of.verdicts)
+    return {"rows": rows, "text": change_words} if rows else None
 
 
 def _windows(of: PageSources, _: "Sequence[Figure]") -> Content:
@@ -221,6 +227,7 @@ HEAD: Sequence[PagePart] = [
 ]
 """The parts on the first screen."""
 BODY: Sequence[PagePart] = [
+    PagePart(changes.SECTION, "changes", _changes),
     PagePart(causes.SECTION, "causes", _causes),
     PagePart(None, "trust", _trust),
     PagePart(windows.SECTION, "lines", _windows),

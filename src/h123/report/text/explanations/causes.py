@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from typing_extensions import TypedDict
+from typing_extensions import ReadOnly, TypedDict
 
 from h123.analysis import CONFIDENCE, explained_phase, headline, meaningful, no_interval
 from h123.analysis.explanations.causes import CauseRow, CausesPart, CausesRow, SecondsBetween
@@ -14,6 +14,12 @@ from h123.base.units import figures, format_bytes, format_seconds
 from h123.report.text.words import cause, cell_name, confidence_words, level, listed, opened, place, unbroken
 from h123.study import metric
 from h123.study.metrics.quantity import PageTime, RecoveryTime, RequestTime
+
+
+class MetricRow(TypedDict):
+    """A row about one metric."""
+
+    metric: ReadOnly[str]
 
 
 class PartRow(TypedDict):
@@ -208,7 +214,7 @@ _RECOVERY = Observation(
 )
 
 
-def observation(row: CausesRow) -> Observation:
+def observation(row: MetricRow) -> Observation:
     match metric(row["metric"]).of:
         case PageTime():
             return VISIT
@@ -218,7 +224,7 @@ def observation(row: CausesRow) -> Observation:
             return _REQUEST
 
 
-def kind(row: CausesRow) -> str:
+def kind(row: MetricRow) -> str:
     """Return the kind of a row: `request`, `cold request`, `visit` or `recovery`."""
     match metric(row["metric"]).of:
         case RequestTime(phase="cold"):

@@ -99,8 +99,8 @@ def command(
     `h123 plan rest-api --blocks 20 --effect 5%`
     """
     from h123.campaign import cast_of, lacking, likeness
-    from h123.cli.campaigns.power_preview import print_power_preview
     from h123.cli.campaigns.verification_gate import proof_lines, proofs_of
+    from h123.cli.plans.power_preview import print_power_preview
     from h123.cli.shards.machines import print_machines
     from h123.execution import Jobs, this_machine
     from h123.study import find_study, load_study, make_plan, parse_filter

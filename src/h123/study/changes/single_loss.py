@@ -6,7 +6,7 @@ bodies. The total number of bytes is not known in advance, but the size of the b
 share of that size, plus the bytes that it takes to open connections.
 """
 
-from h123.study.networks.network import Direction, Loss, Network
+from h123.study.networks.network import Loss
 from h123.study.parameters import Parameters
 
 _OPENING = {"h1": 2000, "h2": 2000, "h3": 4000}
@@ -21,21 +21,10 @@ def spread(first: float, number: int) -> float:
     return (first + number * _GOLDEN) % 1
 
 
-def with_losses(network: Network, p: Parameters, lost_at: float) -> Network:
-    """Return the network with its losses changed as the trial's parameters require."""
-    if p.losses == "own" or network.up is None or network.down is None:
-        return network
-    ways = {"up": _lossless(network.up), "down": _lossless(network.down)}
-    if p.losses == "one":
-        way = "down" if p.workload.senders()[0] == "server" else "up"
-        ways[way] = ways[way].model_copy(update={"loss": Loss(bytes=[_byte(p, way, lost_at)])})
-    return network.model_copy(update=ways)
-
-
-def _lossless(way: Direction) -> Direction:
-    changes = [change.model_copy(update={"loss": None}) for change in way.changes or []]
-    other_changes = [change for change in changes if change.model_dump(exclude={"at_ns"}, exclude_none=True)]
-    return way.model_copy(update={"loss": None, "changes": other_changes or None})
+def single_loss(p: Parameters, lost_at: float) -> tuple[str, Loss]:
+    """Return the direction in which a trial with these parameters loses its packet, and the loss."""
+    way = "down" if p.workload.senders()[0] == "server" else "up"
+    return way, Loss(bytes=[_byte(p, way, lost_at)])
 
 
 def _byte(p: Parameters, way: str, lost_at: float) -> int:

@@ -1,0 +1,175 @@
+"""`h123 what-if`: runs a campaign's trials again with one thing changed, and shows what each change does."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from h123.base.errors import UserError
+from h123.base.paths import typed
+from h123.base.terminal.console import out_console, say
+from h123.cli.answer_form import DetailsOption, JsonOption, QuietOption, answer_form
+from h123.cli.options import ADVANCED, FilterOption, JobsOption, ShardOption, read_shard
+from h123.cli.signals import load_undisturbed
+
+if TYPE_CHECKING:
+    from h123.campaign import DraftedStudy
+    from h123.store import CampaignFolder
+
+BLOCKS = 6
+"""The default number of blocks, the fewest for which intervals hold with 95 % confidence."""
+LINES = 15
+"""The number of lines that the answer may take."""
+
+
+def command(
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="[DIR]", help="Folder of a finished campaign.", show_default=False)
+    ] = None,
+    levels: FilterOption = None,
+    pair: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A/B",
+            help="The pair whose difference to explain, such as h3/h2. [default: the campaign's first pair]",
+            show_default=False,
+        ),
+    ] = None,
+    change: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Make only this change. Can be repeated. [default: all changes that make a difference]",
+            show_default=False,
+        ),
+    ] = None,
+    show: Annotated[bool, typer.Option("--list", help="List all changes, and exit.")] = False,
+    blocks: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Number of blocks, which repeat the campaign's first ones.")
+    ] = BLOCKS,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder of the new campaign. [default: DIR-what-if]", show_default=False),
+    ] = None,
+    jobs: JobsOption = None,
+    engine: Annotated[
+        Literal["local", "ray"],
+        typer.Option(help="Where to run blocks: on this machine, or on the nodes of a Ray cluster (docs/cluster.md)."),
+    ] = "local",
+    address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="With --engine ray: the cluster's address, or `auto`. [default: $RAY_ADDRESS, or this machine alone]",
+            show_default=False,
+        ),
+    ] = None,
+    shard: ShardOption = None,
+    trust: Annotated[
+        bool,
+        typer.Option(
+            "--trust",
+            help="Start the programs of a campaign that someone else made. By default, h123 shows them and asks first.",
+            rich_help_panel=ADVANCED,
+        ),
+    ] = False,
+    details: DetailsOption = False,
+    quiet: QuietOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Run a campaign's trials again with one thing changed, and show how much of a difference each change removes.
+
+    Under the virtual clock, a trial repeats exactly, so the change is the only difference. h123 changes the link (no
+    losses, half the delay), the sender (initial window, pacing) or the client (connections, sessions), one at a time,
+    the most important ones in every combination, and all of them together (docs/what-if.md).
+
+    The new campaign gets a folder of its own. After Ctrl-C or a crash, the same command resumes it.
+
+    Examples:
+
+    `h123 what-if campaigns/quick --filter network=poor`
+
+    `h123 what-if campaigns/quick --change no-loss --change window-32`
+    """
+    load_undisturbed("h123.study.plan")
+    form = answer_form(details=details, quiet=quiet, as_json=as_json)
+    if show:
+        _list()
+        return
+    if folder is None:
+        raise UserError("no campaign given", remedy="name its folder: h123 what-if campaigns/NAME")
+    from h123.cli.campaigns.run import run
+    from h123.cli.campaigns.run_arguments import RunArguments, campaign_in
+    from h123.cli.campaigns.trust import require_trust
+    from h123.store import CampaignFolder
+
+    campaign = CampaignFolder.open(folder)
+    require_trust(campaign.study.get("servers", {}), folder, own=False, trusted=trust)
+    new = out or folder.with_name(f"{folder.resolve().name}-what-if")
+    choice = Choice(levels or [], pair or campaign.study["compare"]["pairs"][0], change or [])
+    there = campaign_in(new)
+    if there and not there.study.get("made_by", "").startswith(choice.command(folder)):
+        raise UserError(
+            f"{new} holds a campaign that other options started",
+            remedy=f"resume it with `h123 run --out {typed(new)}`, or choose another folder with --out",
+        )
+    arguments = RunArguments(
+        draft=None if there else choice.draft(campaign, blocks),
+        out=new,
+        blocks=blocks,
+        jobs=jobs,
+        trust=True,
+        engine=engine,
+        address=address,
+        shard=read_shard(shard),
+        form=form,
+        most_lines=LINES,
+    )
+    raise typer.Exit(run(arguments))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the user wants to change."""
+
+    levels: list[str]
+    pair: str
+    changes: list[str]
+
+    def command(self, folder: Path) -> str:
+        """Return the command that makes this choice, without the number of blocks."""
+        options = [f"--pair {self.pair}", *(f"--filter {level}" for level in self.levels)]
+        options += [f"--change {name}" for name in self.changes]
+        return f"h123 what-if {typed(folder)} {' '.join(options)} --blocks "
+
+    def draft(self, folder: "CampaignFolder", blocks: int) -> "DraftedStudy":
+        """Return the draft of the new campaign. Raises UserError."""
+        from h123.analysis import analyse, leading_changes
+        from h123.campaign import what_if
+        from h123.study import parse_filter
+        from h123.study.interventions import FACTOR
+
+        draft, asked = what_if(
+            folder,
+            parse_filter(self.levels),
+            self.pair,
+            wanted=self.changes,
+            combined=leading_changes(analyse(folder), self.pair),
+            made_by=f"{self.command(folder.path)}{blocks}",
+        )
+        changes = len(asked.study.factors[FACTOR]) - 1
+        say(f"Making {changes} changes, one or several at a time, in {blocks} blocks")
+        for name, reason in asked.refused.items():
+            say(f"Left out: {name}, because {reason}")
+        return draft
+
+
+def _list() -> None:
+    from h123.study.interventions import CANNOT, INTERVENTIONS
+
+    for each in INTERVENTIONS:
+        out_console.print(f"  {each.name:<18} What if {each.words}?", soft_wrap=True)
+    out_console.print("h123 cannot change:")
+    for what, why in CANNOT.items():
+        out_console.print(f"  {what}: {why}", soft_wrap=True)

@@ -1,0 +1,96 @@
+"""`h123 what-if`, as people use it: its mistakes at once, its trials in a virtual kernel."""
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import Tool, h123
+from cli.test_virtual_clock import built, kernel
+from synthetic import NETWORKS, Scenario, make_campaign
+
+__all__ = ["built", "h123", "kernel"]  # fixtures
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_campaign(tmp_path_factory.mktemp("what-if") / "c", Scenario(blocks=2)).path
+
+
+def test_all_changes_are_listed(h123: Tool) -> None:
+    done = h123("what-if", "--list")
+    assert done.returncode == 0, done.stderr
+    assert "What if no packet were lost at random?" in done.stdout
+    assert "h123 cannot change" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "no campaign given"),
+        (["nowhere"], "nowhere is not a campaign"),
+        (["DIR", "--change", "no-los"], "--change no-los"),
+        (["DIR", "--change", "small-certificate"], "none of the changes makes a difference"),
+        (["DIR", "--pair", "h3/h9"], "--pair h3/h9"),
+        (["DIR", "--filter", "network=lan"], "no trials that h123 can change"),
+        (["DIR", "--filter", "network=moon"], "no such level"),
+        (["DIR", "--quiet", "--json"], "exclude each other"),
+    ],
+)
+def test_a_mistake_is_answered_at_once_and_leaves_nothing(
+    h123: Tool, campaign: Path, options: list[str], said: str
+) -> None:
+    done = h123("what-if", *(str(campaign) if option == "DIR" else option for option in options))
+    assert done.returncode == 2, done.stdout
+    assert said in " ".join(done.stderr.split())
+    assert not campaign.with_name("c-what-if").exists()
+    assert not (h123.folder / "campaigns").exists()
+
+
+SMALL = """\
+h123: study/1
+name: small
+question: Which is faster?
+blocks: 1
+seed: 1
+factors: {protocol: [h2, h3]}
+settings: {network: poor, clock: virtual, server: go, client: go, size: 100kB, requests: 3, users: 2}
+compare:
+  factor: protocol
+  pairs: [h3/h2]
+  twin: h2
+  families: [{name: all, correction: holm, metrics: [latency]}]
+"""
+
+
+@pytest.mark.heavy
+@pytest.mark.usefixtures("kernel")
+def test_changes_are_made_and_an_interrupted_campaign_is_resumed(h123: Tool) -> None:
+    (h123.folder / "small.yaml").write_text(SMALL)
+    assert h123("run", "small.yaml", "--out", "small").returncode == 0
+    asked = ["what-if", "small", "--change", "no-loss", "--change", "window-32", "--blocks", "1"]
+    interrupted = h123.start(*asked)
+    assert interrupted.stderr
+    next(line for line in interrupted.stderr if "Making" in line)
+    interrupted.send_signal(signal.SIGINT)
+    assert interrupted.wait(120) == 130
+    done = h123(*asked)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) <= 15
+    (row,) = json.loads((h123.folder / "small-what-if" / "verdicts.json").read_text())["changes"]
+    by_name = {change["change"]: change for change in row["changes"]}
+    assert [change["of"] for change in row["changes"]] == [["no-loss"], ["window-32"], ["no-loss", "window-32"]]
+    assert by_name["no-loss"]["b_seconds"] < row["b_seconds"]
+    # HTTP/3 begins with 32 packets anyhow, and virtual time repeats: not a nanosecond differs.
+    assert by_name["window-32"]["a_seconds"] == row["a_seconds"]
+    other = h123("what-if", "small", "--change", "bbr", "--blocks", "1")
+    assert other.returncode == 2
+    assert "other options" in other.stderr
+
+
+def test_networks_that_take_no_time_are_left_out(h123: Tool, tmp_path: Path) -> None:
+    lan = make_campaign(tmp_path / "lan", Scenario(blocks=1, networks={"lan": NETWORKS["lan"]})).path
+    done = h123("what-if", str(lan))
+    assert done.returncode == 2
+    assert "only emulated links take time" in " ".join(done.stderr.split())
