@@ -25,9 +25,12 @@ from h123.base.units import counted
 from h123.documents.events import TrialEvent, superseded
 from h123.documents.result_file import FORMAT, RESULTS, SUFFIX, PublishedResult, rounded, write_result
 from h123.store import CampaignFolder, damage_words
+from h123.study import Study
 
 _VALUE_DIGITS = 4
 """Significant digits of each trial's metrics."""
+_PROCESSOR = "cpu"
+"""The beginning of the names of metrics that the figure of processor time shows."""
 _ROUNDING = 1e-9
 """The tolerated rounding error of a confidence."""
 Page = Callable[[CampaignFolder, Verdicts], Mapping[str, object]]
@@ -58,7 +61,8 @@ def publish_result(folder: CampaignFolder, name: str, page: Page, into: Path = R
             "claims": verdicts["claims"],
             "spreads": _spreads(verdicts, case),
         }
-        result = write_result(into / f"{name}{SUFFIX}", head, _published_parts(verdicts), page(folder, verdicts))
+        parts = _published_parts(verdicts, case.plan.study)
+        result = write_result(into / f"{name}{SUFFIX}", head, parts, page(folder, verdicts))
         head_of(result)
         return result
 
@@ -76,6 +80,8 @@ def published_verdicts(result: PublishedResult) -> tuple[Verdicts, dict[str, Any
 
 def repeat_command(folder: CampaignFolder, study: str) -> str:
     """Return the command that runs the campaign again, with the study's file and the options that were used."""
+    if made_by := folder.study.get("made_by"):
+        return str(made_by)
     scale, settings = folder.study.get("scale", 1.0), folder.study["settings"]
     options = [f"--seed {folder.seed}", f"--blocks {folder.blocks}"]
     options += [f"--scale {scale:g}"] if scale != 1 else []
@@ -126,9 +132,10 @@ def _fault(folder: CampaignFolder, event: TrialEvent) -> str | None:
     return folder.damage(event) or (None if event.get("seal") else "it has no seal")
 
 
-def _published_parts(verdicts: Verdicts) -> dict[str, Any]:
+def _published_parts(verdicts: Verdicts, study: Study) -> dict[str, Any]:
     """Return the verdicts without what the head contains, without passed audits (their summary counts them), without
-    what `values` repeats, and without the meanings of audits, which `published_verdicts` adds."""
+    what `values` repeats, without values that no table or figure shows, and without the meanings of audits, which
+    `published_verdicts` adds."""
     return {
         **{name: part for name, part in verdicts.items() if name != "claims"},
         "audits": [finding for finding in verdicts["audits"] if not finding["passed"]],
@@ -136,9 +143,23 @@ def _published_parts(verdicts: Verdicts) -> dict[str, Any]:
             {name: part for name, part in row.items() if name != "meaning" or row["audit"] not in MEANINGS}
             for row in verdicts["audit_summary"]
         ],
-        "values": rounded(verdicts["values"], _VALUE_DIGITS),
+        "values": rounded(_values(verdicts, study), _VALUE_DIGITS),
         "comparisons": [{**comparison, "pairs": []} for comparison in verdicts["comparisons"]],
     }
+
+
+def _values(verdicts: Verdicts, study: Study) -> list[dict[str, Any]]:
+    """Return the trials' values of metrics that are compared or drawn."""
+    shown = {c["metric"] for c in verdicts["comparisons"]} | {chart.metric for chart in study.compare.charts}
+    return [
+        {
+            **row,
+            "metrics": {
+                name: value for name, value in row["metrics"].items() if name in shown or name.startswith(_PROCESSOR)
+            },
+        }
+        for row in verdicts["values"]
+    ]
 
 
 def _spreads(verdicts: Verdicts, case: Case) -> Sequence[SpreadRow]:
