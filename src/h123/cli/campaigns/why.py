@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from h123.base.paths import typed
 from h123.base.terminal.console import out_console, print_json
 from h123.cli.answer_form import JsonOption, note_early_look
 from h123.cli.campaigns.damage import complain_of_damage, note_unsaved
@@ -60,6 +61,8 @@ def command(
             print_json(chosen_causes(verdicts, selection))
         else:
             print_causes(verdicts, out_console, selection)
+            if not verdicts.get("changes"):
+                out_console.print(f"To test these causes by experiment: h123 what-if {typed(folder)}", soft_wrap=True)
         note_early_look(verdicts)
     note_unsaved(campaign)
     complain_of_damage(campaign)
