@@ -42,6 +42,7 @@ WAYS = {
         queue_dropped=9,
         marked=18,
         too_large=27,
+        reordered_far=36,
         bytes_in=size,
         bytes_delivered=size,
         ipv6_bytes_delivered=size // 4,

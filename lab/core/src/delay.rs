@@ -3,7 +3,7 @@
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::aggregation::Aggregation;
-use crate::direction::{Direction, Distribution, Jitter, Reorder};
+use crate::direction::{Direction, Distribution, Jitter, Reorder, Retransmission};
 use crate::draws::Draws;
 use crate::timeline::Timeline;
 
@@ -13,6 +13,9 @@ pub(crate) struct Propagation {
     delays: Timeline<u64>,
     jitter: Option<Jitter>,
     reorder: Option<Reorder>,
+    retransmission: Option<Retransmission>,
+    /// When the link layer has handed over all so far, if it keeps their order.
+    handed_over: u64,
     /// The latest delivery so far.
     latest: u64,
 }
@@ -28,6 +31,8 @@ impl Propagation {
             delays: Timeline::new(direction.delay_ns, changes),
             jitter: direction.jitter,
             reorder: direction.reorder,
+            retransmission: direction.retransmission,
+            handed_over: 0,
             latest: 0,
         }
     }
@@ -35,6 +40,7 @@ impl Propagation {
     /// Keeps the order with what the other one has sent, whose clock shows `zero` when this one's begins.
     pub fn follow(&mut self, other: &Propagation, zero: u64) {
         self.latest = other.latest.saturating_sub(zero);
+        self.handed_over = other.handed_over.saturating_sub(zero);
     }
 
     /// When a packet that left the rate at `departure` is sent, ns.
@@ -51,6 +57,19 @@ impl Propagation {
         if let Some(jitter) = &self.jitter {
             delay = delay.saturating_add_signed(offset(jitter, draws.jitter));
         }
+        // What the link layer adds: with all that are behind it, or to the packet alone.
+        let (mut departure, mut late_ns) = (departure, 0);
+        if let Some(again) = self.retransmission {
+            late_ns = if draws.link < again.share {
+                again.delay_ns
+            } else {
+                0
+            };
+            if again.in_order {
+                self.handed_over = self.handed_over.max(departure.saturating_add(late_ns));
+                (departure, late_ns) = (self.handed_over, 0);
+            }
+        }
         let delivery = match self.reorder {
             Some(Reorder { share, ahead_ns }) if draws.reorder < share => {
                 departure.saturating_add(delay.saturating_sub(ahead_ns))
@@ -59,7 +78,7 @@ impl Propagation {
             _ => departure.saturating_add(delay),
         };
         self.latest = self.latest.max(delivery);
-        delivery
+        delivery.saturating_add(late_ns)
     }
 
     fn keeps_order(&self) -> bool {

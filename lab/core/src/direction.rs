@@ -33,6 +33,7 @@ pub struct Direction {
     pub delay_ns: u64,
     pub jitter: Option<Jitter>,
     pub reorder: Option<Reorder>,
+    pub retransmission: Option<Retransmission>,
     pub udp: Udp,
     /// All packets of an IP version, before everything else.
     pub ipv4: IpPolicy,
@@ -59,9 +60,17 @@ impl Direction {
         self.aggregation.is_some_and(|groups| groups.thin_acks)
     }
 
-    /// Whether what becomes of a packet depends on its flow.
+    /// Whether what becomes of a packet, or how it is counted, depends on its flow.
     pub(crate) fn tells_flows_apart(&self) -> bool {
-        self.thins_acks() || self.queue.is_some_and(Queue::tells_flows_apart)
+        self.reorders() || self.thins_acks() || self.queue.is_some_and(Queue::tells_flows_apart)
+    }
+
+    /// Whether packets may arrive in another order than that in which they came, and be counted for it.
+    pub(crate) fn reorders(&self) -> bool {
+        self.reorder.is_some()
+            || self.jitter.is_some_and(|jitter| !jitter.keep_order)
+            || self.retransmission.is_some_and(|again| !again.in_order)
+            || matches!(self.queue, Some(Queue::DualPi2(_)))
     }
 
     /// As the packets of cross traffic meet it: those that are listed as lost are the link's own.
@@ -249,6 +258,17 @@ pub struct Reorder {
     pub share: f64,
     /// Taken off the packet's delay, down to 0.
     pub ahead_ns: u64,
+}
+
+/// A share of the packets arrives later, because the link layer sends them again or another path carries them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Retransmission {
+    pub share: f64,
+    pub delay_ns: u64,
+    /// Later packets wait for it, as in LTE's acknowledged mode (3GPP TS 36.322); otherwise they overtake it.
+    #[serde(default)]
+    pub in_order: bool,
 }
 
 /// What happens to UDP packets.

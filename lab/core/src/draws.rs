@@ -52,13 +52,17 @@ pub(crate) struct Draws {
     pub jitter: f64,
     pub reorder: f64,
     pub queue: u64,
+    /// Of the link layer, uniform in [0, 1); always 0 if that repeats nothing.
+    pub link: f64,
 }
 
 /// The streams of draws: ChaCha8, keyed with the seed (8 bytes, little endian, then zeros). Packet `i` takes the `u64`
-/// values `5 i` to `5 i + 4` of stream 0, and for its queue value `i` of stream 1.
+/// values `5 i` to `5 i + 4` of stream 0, for its queue value `i` of stream 1, and for the link layer value `i` of stream 2.
 pub(crate) struct Stream {
     luck: ChaCha8Rng,
     queue: ChaCha8Rng,
+    /// Only where it is needed: nothing else is drawn from it.
+    link: Option<ChaCha8Rng>,
 }
 
 fn stream(seed: u64, number: u64) -> ChaCha8Rng {
@@ -80,27 +84,29 @@ pub fn queue_draws(seed: u64, party: Party) -> impl Iterator<Item = u64> {
 }
 
 impl Stream {
-    pub fn new(seed: u64) -> Self {
+    pub fn new(seed: u64, with_link: bool) -> Self {
         Stream {
             luck: stream(seed, 0),
             queue: stream(seed, 1),
+            link: with_link.then(|| stream(seed, 2)),
         }
     }
 
     pub fn next_packet(&mut self) -> Draws {
         Draws {
-            state: self.uniform(),
-            loss: self.uniform(),
-            duplicate: self.uniform(),
-            jitter: self.uniform(),
-            reorder: self.uniform(),
+            state: uniform(&mut self.luck),
+            loss: uniform(&mut self.luck),
+            duplicate: uniform(&mut self.luck),
+            jitter: uniform(&mut self.luck),
+            reorder: uniform(&mut self.luck),
             queue: self.queue.next_u64(),
+            link: self.link.as_mut().map_or(0.0, uniform),
         }
     }
+}
 
-    /// The upper 53 bits, as a multiple of 2^-53.
-    fn uniform(&mut self) -> f64 {
-        const UNIT: f64 = 1.0 / (1u64 << 53) as f64;
-        (self.luck.next_u64() >> 11) as f64 * UNIT
-    }
+/// The upper 53 bits, as a multiple of 2^-53.
+fn uniform(stream: &mut ChaCha8Rng) -> f64 {
+    const UNIT: f64 = 1.0 / (1u64 << 53) as f64;
+    (stream.next_u64() >> 11) as f64 * UNIT
 }

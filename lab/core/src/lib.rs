@@ -12,7 +12,7 @@
 //! 3. **Rate**: a packet departs when the rate has served it after its predecessor ([`Rate`]). Bursts earn no credit while the
 //!    link is idle, except with a token bucket.
 //! 4. **Loss**, by departure time: the loss model, then [`Blackout`]s. A lost packet has used queue and rate.
-//! 5. **Propagation**, by departure time: opportunities to send ([`AggregationParameters`]), delay, [`Jitter`], [`Reorder`],
+//! 5. **Propagation**, by departure time: opportunities to send ([`AggregationParameters`]), [`Retransmission`], delay, [`Jitter`], [`Reorder`],
 //!    then duplication. Packets that wait for an opportunity may be thinned out of acknowledgements: before they
 //!    are lost, though each steps the loss model when it departs. A copy arrives together with its original and costs no rate.
 //!
@@ -26,8 +26,8 @@
 //!
 //! # Randomness
 //!
-//! Each offered packet spends five draws, and one of another stream for its queue ([`queue_draws`]), whatever the models
-//! and whatever its fate ([`stream_seed`]), so a packet's luck depends on (seed, link, direction, packet index) alone; and on the version of all this, [`DRAWS`].
+//! Each offered packet spends five draws, and one of other streams for its queue ([`queue_draws`]) and for the link layer,
+//! whatever the models and whatever its fate ([`stream_seed`]), so a packet's luck depends on (seed, link, direction, packet index) alone; and on the version of all this, [`DRAWS`].
 
 mod aggregation;
 mod air;
@@ -49,6 +49,7 @@ mod parameters;
 mod path;
 mod progress;
 mod queue;
+mod reordering;
 mod shaper;
 mod tally;
 mod timeline;
@@ -58,7 +59,7 @@ mod validate;
 
 pub use direction::{
     AggregationParameters, Blackout, Change, Direction, Distribution, EcnPolicy, GilbertElliott,
-    IpPolicy, Jitter, Loss, Mtu, PolicerParameters, Queue, Rate, Reorder, Udp,
+    IpPolicy, Jitter, Loss, Mtu, PolicerParameters, Queue, Rate, Reorder, Retransmission, Udp,
 };
 pub use draws::{DRAWS, queue_draws, stream_seed};
 pub use fate::{Ack, Decision, Ecn, Fate, Packet, Party};

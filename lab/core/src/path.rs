@@ -9,6 +9,7 @@ use crate::entrance::Entrance;
 use crate::fate::{Decision, Ecn, Fate, Packet, Party};
 use crate::item::{Item, Met, Origin, Outgoing};
 use crate::loss::Losses;
+use crate::reordering::Reordering;
 use crate::tally::Tally;
 
 /// The state of one direction of a link: packets are offered, and decisions come out, some at once and some later.
@@ -20,6 +21,8 @@ pub struct Path {
     duplicate: f64,
     flows_apart: bool,
     thins: bool,
+    /// Of the link's own packets, if their order may change.
+    reordering: Option<Reordering>,
     own: Flow,
     cross: Flow,
 }
@@ -52,6 +55,7 @@ impl Path {
             duplicate: direction.duplicate,
             flows_apart: direction.tells_flows_apart(),
             thins: direction.thins_acks(),
+            reordering: direction.reorders().then(Reordering::default),
             own: Flow::new(direction, seed),
             cross: Flow::new(&direction.for_cross_traffic(), cross_seed(seed)),
         }
@@ -187,6 +191,11 @@ impl Path {
         };
         if let Origin::Party(_, index) = item.origin {
             flow.tally.decide(index, item.packet, fate, decision.marked);
+            if let (Ok(sent), Fate::Deliver { at, .. }) = (outcome, fate)
+                && let (Party::Own, Some(reordering)) = (party, &mut self.reordering)
+            {
+                reordering.deliver(sent, at, index, item.packet.flow);
+            }
         }
         decision
     }
@@ -227,7 +236,13 @@ impl Path {
 
     /// What became of the packets so far, cross traffic apart.
     pub fn tally(&self) -> Tally {
-        self.own.tally.clone()
+        let mut tally = self.own.tally.clone();
+        if let Some(mut reordering) = self.reordering.clone() {
+            reordering.settle(u64::MAX);
+            tally.reordered_near = reordering.near;
+            tally.reordered_far = reordering.far;
+        }
+        tally
     }
 
     /// What became of the cross traffic's.
@@ -239,7 +254,7 @@ impl Path {
 impl Flow {
     fn new(direction: &Direction, seed: u64) -> Self {
         Flow {
-            stream: Stream::new(seed),
+            stream: Stream::new(seed, direction.retransmission.is_some()),
             losses: Losses::new(direction),
             air: Air::default(),
             propagation: Propagation::new(direction, seed),

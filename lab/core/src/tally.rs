@@ -30,6 +30,9 @@ pub struct Tally {
     pub too_large: u64,
     /// Acknowledgements for which a later one stands.
     pub thinned: u64,
+    /// Delivered packets that come behind one or two later ones of their flow, and behind more (RFC 4737, section 4.2.1).
+    pub reordered_near: u64,
+    pub reordered_far: u64,
     /// That the queue let through to be sent, and for how long they waited for that in all and at most, ns: until they
     /// themselves were sent.
     pub passed: u64,

@@ -98,6 +98,17 @@ impl Direction {
         time("delay_ns", self.delay_ns)?;
         self.validate_changes()?;
         self.validate_jitter()?;
+        if let Some(again) = self.retransmission {
+            share("retransmission.share", again.share)?;
+            let allowed = "more than 0";
+            require(
+                again.delay_ns > 0,
+                "retransmission.delay_ns",
+                again.delay_ns,
+                allowed,
+            )?;
+            time("retransmission.delay_ns", again.delay_ns)?;
+        }
         self.validate_reorder()
     }
 

@@ -57,6 +57,9 @@ proptest! {
         if let Some(jitter) = &mut direction.jitter {
             jitter.keep_order = true;
         }
+        if let Some(again) = &mut direction.retransmission {
+            again.in_order = true;
+        }
         let fates = common::fates(&direction, seed, &packets);
         let deliveries: Vec<u64> = fates.into_iter().filter_map(common::delivery).collect();
         prop_assert!(deliveries.is_sorted());
@@ -76,6 +79,10 @@ proptest! {
         direction.changes.iter_mut().for_each(|change| change.udp = None);
         let jitter = Jitter { spread_ns: 50_000, distribution: Distribution::Normal, keep_order: false };
         direction.jitter = Some(jitter);
+        // What waits for a packet that the link layer sends again depends on it.
+        if let Some(again) = &mut direction.retransmission {
+            again.in_order = false;
+        }
         let changed = changed.index(packets.len());
         let mut others = packets.clone();
         others[changed].1 = Packet { bytes, udp: !packets[changed].1.udp, ..Packet::default() };
@@ -128,6 +135,35 @@ proptest! {
         let out = thinned.iter().filter(|decision| decision.fate == Fate::Thinned).count() as u64;
         prop_assert_eq!((tally.thinned, tally.in_flight(tally.delivered)), (out, 0));
         prop_assert_eq!(tally.packets_in, tally.delivered + tally.lost + tally.queue_dropped + out);
+    }
+
+    /// The extents that RFC 4737 defines, from the deliveries: with the first that came of those sent later.
+    #[test]
+    fn reordered_packets_are_counted_by_how_far(
+        mut direction in any_direction(), seed: u64, packets in any_packets(),
+    ) {
+        direction.reorder = Some(Reorder { share: 0.2, ahead_ns: 1_000_000 });
+        let packets: Vec<_> = packets.into_iter().map(|(now, packet)| (now, Packet { flow: packet.bytes % 3, ..packet })).collect();
+        let mut path = Path::new(&direction, seed);
+        let decisions = path.decisions(packets.clone());
+        let [mut near, mut far] = [0; 2];
+        for flow in 0..3 {
+            let mut came: Vec<(u64, usize)> = decisions
+                .iter()
+                .filter(|decision| packets[decision.ticket].1.flow == flow)
+                .filter_map(|decision| Some((common::delivery(decision.fate)?, decision.ticket)))
+                .collect();
+            came.sort_unstable();
+            for (place, (_, number)) in came.iter().enumerate() {
+                match came[..place].iter().position(|(_, other)| other > number) {
+                    Some(first) if place - first >= 3 => far += 1,
+                    Some(_) => near += 1,
+                    None => {}
+                }
+            }
+        }
+        let tally = path.tally();
+        prop_assert_eq!((tally.reordered_near, tally.reordered_far), (near, far));
     }
 
     /// In any window no more UDP passes than its limit allows and what 100 ms, or a full packet, have saved.

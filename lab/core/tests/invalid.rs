@@ -160,6 +160,14 @@ fn each_refusal_names_the_field_the_value_and_what_is_allowed() {
             ["reorder.ahead_ns is 0", "more than 0"],
         ),
         (
+            r#"{"retransmission": {"share": 1.5, "delay_ns": 5}}"#,
+            ["retransmission.share is 1.5", "from 0 to 1"],
+        ),
+        (
+            r#"{"retransmission": {"share": 0.1, "delay_ns": 0}}"#,
+            ["retransmission.delay_ns is 0", "more than 0"],
+        ),
+        (
             r#"{"changes": [{"at_ns": 5, "delay_ns": 1}, {"at_ns": 5, "delay_ns": 2}]}"#,
             ["changes[1].at_ns is 5", "in order of time"],
         ),

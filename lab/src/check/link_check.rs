@@ -112,6 +112,7 @@ pub fn courses(base: &Course) -> [Course; 2] {
         duplicate: 0.0,
         jitter: None,
         reorder: None,
+        retransmission: None,
         aggregation: None,
         ..d.clone()
     });

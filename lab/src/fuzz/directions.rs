@@ -2,7 +2,8 @@
 
 use h123_link::{
     AggregationParameters, Blackout, Change, Direction, Distribution, EcnPolicy, GilbertElliott,
-    IpPolicy, Jitter, LONGEST_NS, Loss, Mtu, PolicerParameters, Queue, Rate, Reorder, Udp,
+    IpPolicy, Jitter, LONGEST_NS, Loss, Mtu, PolicerParameters, Queue, Rate, Reorder,
+    Retransmission, Udp,
 };
 use proptest::prelude::*;
 
@@ -22,6 +23,7 @@ pub fn any_direction() -> impl Strategy<Value = Direction> {
         any_time(),
         prop::option::of(any_jitter()),
         prop::option::of(any_reorder()),
+        prop::option::of(any_retransmission()),
     );
     let entering = (
         (any_udp(), any_ip_policy(), any_ip_policy()),
@@ -35,7 +37,7 @@ pub fn any_direction() -> impl Strategy<Value = Direction> {
         |(
             (rate, queue),
             (loss, blackouts, duplicate),
-            (delay_ns, jitter, reorder),
+            (delay_ns, jitter, reorder, retransmission),
             ((udp, ipv4, ipv6), policer, ecn, mtu),
             aggregation,
             changes,
@@ -49,6 +51,7 @@ pub fn any_direction() -> impl Strategy<Value = Direction> {
                 delay_ns,
                 jitter,
                 reorder,
+                retransmission,
                 udp,
                 ipv4,
                 ipv6,
@@ -134,6 +137,14 @@ fn any_reorder() -> impl Strategy<Value = Reorder> {
     (share(), any_time()).prop_map(|(share, ahead_ns)| Reorder {
         share,
         ahead_ns: ahead_ns.max(1),
+    })
+}
+
+fn any_retransmission() -> impl Strategy<Value = Retransmission> {
+    (share(), any_time(), any::<bool>()).prop_map(|(share, delay_ns, in_order)| Retransmission {
+        share,
+        delay_ns: delay_ns.max(1),
+        in_order,
     })
 }
 

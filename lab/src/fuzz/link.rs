@@ -128,6 +128,7 @@ fn everything_is_accounted_for(case: &LinkCase) {
         Path::new(&case.direction, case.seed),
     );
     let in_order = case.direction.reorder.is_none()
+        && case.direction.retransmission.is_none_or(|r| r.in_order)
         && case.direction.jitter.is_none_or(|j| j.keep_order)
         && !matches!(
             case.direction.queue,
@@ -197,6 +198,7 @@ fn everything_is_accounted_for(case: &LinkCase) {
             delivered, copies, lost, dropped, blocked, policed, too_large, thinned
         ]
     );
+    assert!(tally.reordered_near + tally.reordered_far <= delivered);
     assert_eq!(tally.packets_in, case.packets.len() as u64);
     // At the end of all time some still wait for tokens.
     assert_eq!(

@@ -51,7 +51,7 @@ enum Slip {
     Twice(Index, Index),
 }
 
-const FIELDS: [&str; 26] = [
+const FIELDS: [&str; 27] = [
     "ahead_ns",
     "at_ns",
     "blackouts",
@@ -73,6 +73,7 @@ const FIELDS: [&str; 26] = [
     "rate",
     "ready",
     "reorder",
+    "retransmission",
     "start_unix_ns",
     "tcp",
     "tcp_account",

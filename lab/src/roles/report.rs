@@ -138,6 +138,8 @@ pub struct DirectionReport {
     policed: u64,
     too_large: u64,
     thinned: u64,
+    reordered_near: u64,
+    reordered_far: u64,
     in_flight: u64,
     drop_set: String,
     queue_ns: WaitReport,
@@ -313,6 +315,8 @@ impl From<Ledger> for DirectionReport {
             policed: tally.policed,
             too_large: tally.too_large,
             thinned: tally.thinned,
+            reordered_near: tally.reordered_near,
+            reordered_far: tally.reordered_far,
             in_flight: tally.in_flight(ledger.released.packets),
             drop_set: tally.drop_set(),
             queue_ns: WaitReport {

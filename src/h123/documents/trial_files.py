@@ -14,6 +14,7 @@ def _sane(way: Direction) -> Direction:
     delays = [way.delay_ns, *(change.delay_ns for change in changes)]
     delays += [way.jitter.spread_ns] if way.jitter else []
     delays += [way.reorder.ahead_ns] if way.reorder else []
+    delays += [way.retransmission.delay_ns] if way.retransmission else []
     if any(abs(delay or 0) >= 2**62 for delay in delays):
         raise ValueError("a delay that no link can have")
     losses = [loss.mean for loss in (way.loss, *(change.loss for change in changes)) if loss]

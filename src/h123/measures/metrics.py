@@ -281,7 +281,7 @@ def _link_amount(summary: Summary, report: Report, way: Way, what: Literal["byte
     return amount / summary.rows if amount and summary.rows else None
 
 
-def _packet_share(report: Report, way: Way, what: Literal["marked", "queue_dropped", "too_large"]) -> float | None:
+def _packet_share(report: Report, way: Way, what: str) -> float | None:
     """Return the share of packets in per cent. None over a veth, and if the link treated no packet in this way."""
     link = report.links[0] if report.links else None
     direction = link.directions.get(way) if link and link.directions else None

@@ -18,6 +18,7 @@ pub fn any_direction() -> impl Strategy<Value = Direction> {
         50_000u64..20_000_000,
         prop::option::of(any_jitter()),
         prop::option::of(any_reorder()),
+        prop::option::of(any_retransmission()),
     );
     let entering = (
         (any_udp(), any_ip_policy(), any_ip_policy()),
@@ -38,7 +39,7 @@ pub fn any_direction() -> impl Strategy<Value = Direction> {
             |(
                 (rate, queue),
                 (loss, gaps, duplicate),
-                (delay_ns, jitter, reorder),
+                (delay_ns, jitter, reorder, retransmission),
                 ((udp, ipv4, ipv6), policer, ecn, mtu),
                 aggregation,
                 changes,
@@ -52,6 +53,7 @@ pub fn any_direction() -> impl Strategy<Value = Direction> {
                     delay_ns,
                     jitter,
                     reorder,
+                    retransmission,
                     udp,
                     ipv4,
                     ipv6,
@@ -123,6 +125,16 @@ fn any_jitter() -> impl Strategy<Value = Jitter> {
 
 fn any_reorder() -> impl Strategy<Value = Reorder> {
     (0.0..0.5, 1u64..30_000_000).prop_map(|(share, ahead_ns)| Reorder { share, ahead_ns })
+}
+
+fn any_retransmission() -> impl Strategy<Value = Retransmission> {
+    (0.0..0.5, 1u64..30_000_000, any::<bool>()).prop_map(|(share, delay_ns, in_order)| {
+        Retransmission {
+            share,
+            delay_ns,
+            in_order,
+        }
+    })
 }
 
 fn any_udp() -> impl Strategy<Value = Udp> {

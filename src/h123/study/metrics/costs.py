@@ -181,6 +181,15 @@ ROWS = (
         meaning="share of the server's packets that were larger than the path's MTU, and so were dropped",
     ),
     Metric(
+        "reordered",
+        title="Packets reordered by 3 or more",
+        unit="%",
+        of=PacketShare("down", "reordered_far"),
+        words=AMOUNT,
+        noun="share of packets reordered by 3 or more",
+        meaning="share of the server's packets that left the link 3 or more places behind a later one of their flow",
+    ),
+    Metric(
         "cross_goodput",
         title="Others' goodput",
         unit="bit/s",

@@ -217,12 +217,12 @@ class QueueDelay:
 
 @dataclass(frozen=True)
 class PacketShare:
-    """The packets in this direction that the client's link marked, or dropped for one reason, as a percentage of those
-    that reached the link. No value if there was no such packet."""
+    """The packets in this direction that the client's link marked, reordered, or dropped for one reason, as a
+    percentage of those that reached the link. No value if there was no such packet."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     way: Way
-    what: Literal["marked", "queue_dropped", "too_large"]
+    what: Literal["marked", "queue_dropped", "too_large", "reordered_far"]
 
     @property
     def needs(self) -> Needs:

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import (
     BeforeValidator,
@@ -24,9 +24,9 @@ from h123.study.networks import network as resolved
 from h123.study.networks.queue_file import FULL_PACKET_BYTES, MOST_BYTES, QueueFile, resolve_queue
 from h123.study.networks.record import OPPORTUNITY_BYTES, LinkRecord
 from h123.study.networks.record_file import read_record, read_trace
+from h123.study.networks.travel_file import JitterFile, Positive, ReorderFile, RetransmissionFile
 from h123.study.quantities import BitRate, Delay, Duration, Share, Size
 
-Positive = Field(gt=0)
 POLICIES = ("pass", "drop", "reject")
 MOST_INDEX = 1_000_000_000
 """The largest index of a lost packet, far beyond any trial."""
@@ -34,18 +34,6 @@ LEAST_MTU, MOST_MTU = 576, 65_535
 """The range of an MTU: every host handles 576 bytes (RFC 1122, 3.3.2)."""
 LONGEST_INTERVAL = 1_000_000_000
 """The longest interval between opportunities to send, in ns."""
-
-
-class JitterFile(Strict):
-    """Jitter, such as `jitter: {spread: 5ms, distribution: normal, keep_order: true}`."""
-
-    spread: Annotated[Delay, Positive]
-    distribution: Literal["uniform", "normal"] = "uniform"
-    keep_order: StrictBool = True
-
-    def resolve(self) -> resolved.Jitter:
-        """Return this part in the form of trial.json."""
-        return resolved.Jitter(spread_ns=self.spread, distribution=self.distribution, keep_order=self.keep_order)
 
 
 class BurstsFile(Strict):
@@ -62,13 +50,6 @@ class ListedFile(Strict):
     """Chosen losses, `loss: {packets: [3, 17]}`: exactly these packets, counted from 0."""
 
     packets: list[Annotated[StrictInt, Field(ge=0, le=MOST_INDEX)]] = Field(min_length=1)
-
-
-class ReorderFile(Strict):
-    """Reordering, such as `reorder: {share: 1%, ahead: 10ms}`."""
-
-    share: Share
-    ahead: Annotated[Delay, Positive]
 
 
 def _kind_of_loss(value: Any) -> str:
@@ -239,6 +220,7 @@ class DirectionFile(Strict):
     duplicate: Share | None = None
     """The share of packets that arrive twice."""
     reorder: ReorderFile | None = None
+    retransmission: RetransmissionFile | None = None
     udp: Annotated[resolved.Udp | None, BeforeValidator(_read_udp)] = None
     """`pass`; `drop` without notice; `reject` with ICMP port unreachable; or a rate such as `1Mbit/s` above which
     packets are dropped, with an allowance of 100 ms after silence."""
@@ -356,7 +338,8 @@ class DirectionFile(Strict):
             duplicate=self.duplicate,
             delay_ns=self._mean_delay(),
             jitter=self.jitter.resolve() if self.jitter else None,
-            reorder=resolved.Reorder(share=self.reorder.share, ahead_ns=self.reorder.ahead) if self.reorder else None,
+            reorder=self.reorder.resolve() if self.reorder else None,
+            retransmission=self.retransmission.resolve() if self.retransmission else None,
             udp=self.udp,
             ipv4=self.ipv4 if self.ipv4 != "pass" else None,
             ipv6=self.ipv6 if self.ipv6 != "pass" else None,

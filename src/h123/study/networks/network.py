@@ -8,6 +8,7 @@ from pydantic import BaseModel
 from h123.base.units import format_rate
 from h123.study.networks.disciplines import Cake, Codel, DualPi2, FqCodel, FqPie, LinkModel, Pie, Red
 from h123.study.networks.record import RecordPair
+from h123.study.networks.travel import Jitter, Reorder, SentAgain
 
 Resolved = dict[str, Any]
 """A complete study or network as JSON. `resolved` writes it, and `from_resolved` reads it."""
@@ -111,21 +112,6 @@ class Blackout(LinkModel):
     to_ns: int
 
 
-class Jitter(LinkModel):
-    """A random additional delay."""
-
-    spread_ns: int
-    distribution: Literal["uniform", "normal"] = "uniform"
-    keep_order: bool = True
-
-
-class Reorder(LinkModel):
-    """A share of packets that leave before packets that arrived earlier."""
-
-    share: float
-    ahead_ns: int
-
-
 class Limit(LinkModel):
     """A rate above which UDP packets are dropped."""
 
@@ -195,6 +181,7 @@ class Direction(LinkModel):
     """The delay, which applies last."""
     jitter: Jitter | None = None
     reorder: Reorder | None = None
+    retransmission: SentAgain | None = None
     udp: Udp | None = None
     """Whether UDP packets pass, are dropped or rejected, or are limited."""
     ipv4: IpPolicy | None = None
@@ -338,6 +325,7 @@ def _describe(direction: Direction | None, recorded: bool = False) -> str:
     parts += _describe_entrance(direction)
     extras = {"jitter": direction.jitter, "reordering": direction.reorder, "duplicates": direction.duplicate}
     parts += [name for name, value in extras.items() if value]
+    parts += [direction.retransmission.describe()] if direction.retransmission else []
     parts += [name for name, value in {"blackouts": direction.blackouts, "changes": direction.changes}.items() if value]
     parts += ["on average, as recorded"] if recorded else []
     return ", ".join(parts)
