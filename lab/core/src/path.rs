@@ -21,6 +21,8 @@ pub struct Path {
     duplicate: f64,
     flows_apart: bool,
     thins: bool,
+    /// Whether something may wait to be sent: always where acknowledgements are thinned out, else of an earlier course.
+    airborne: bool,
     /// Of the link's own packets, if their order may change.
     reordering: Option<Reordering>,
     own: Flow,
@@ -55,6 +57,7 @@ impl Path {
             duplicate: direction.duplicate,
             flows_apart: direction.tells_flows_apart(),
             thins: direction.thins_acks(),
+            airborne: direction.thins_acks(),
             reordering: direction.reorders().then(Reordering::default),
             own: Flow::new(direction, seed),
             cross: Flow::new(&direction.for_cross_traffic(), cross_seed(seed)),
@@ -73,6 +76,7 @@ impl Path {
             self.cross.propagation.follow(order, zero);
         }
         self.bottleneck.follow(other.bottleneck, zero, shared);
+        self.airborne |= other.airborne;
         self.own.air.follow(other.own.air, zero);
         self.cross.air.follow(other.cross.air, zero);
     }
@@ -120,7 +124,9 @@ impl Path {
     /// end of the way unless it `reaches` somebody: asked with its ticket and the time.
     pub fn next(&mut self, now: u64, reaches: impl FnOnce(usize, u64) -> bool) -> Option<Decision> {
         loop {
-            if let Some(waited) = self.own.air.due(now).or_else(|| self.cross.air.due(now)) {
+            if self.airborne
+                && let Some(waited) = self.own.air.due(now).or_else(|| self.cross.air.due(now))
+            {
                 return Some(self.decide(&waited.item, waited.outcome(), reaches));
             }
             if self.outgoing.is_empty() {
@@ -229,9 +235,12 @@ impl Path {
         if !self.outgoing.is_empty() {
             return Some(0);
         }
+        let decision = self.bottleneck.deadline();
+        if !self.airborne {
+            return decision;
+        }
         let airs = [&self.own, &self.cross].map(|flow| flow.air.deadline());
-        let all = airs.into_iter().chain([self.bottleneck.deadline()]);
-        all.flatten().min()
+        airs.into_iter().chain([decision]).flatten().min()
     }
 
     /// What became of the packets so far, cross traffic apart.
