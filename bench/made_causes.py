@@ -129,8 +129,8 @@ def _tell(found: Sequence[Judged], asked: int) -> int:
     print(f"{void} cost nothing however they were drawn, {failed} could not be carried out")
     alone = [one.alone for one in counted if one.alone is not None]
     print(
-        f"{sum(alone)} of {len(alone)} trials whose cause takes more than half of their time name it, or its rivals, "
-        "without the other trial"
+        f"{sum(alone)} of {len(alone)} trials whose cause takes more than half of their time name it, alone or among "
+        "rivals, without the other trial"
     )
     near = True
     for clock in sorted({clock for one in counted for clock in one.missed}):

@@ -71,7 +71,8 @@ def tally() -> str:
     """Return how many entries have each verdict, in the words of the page."""
     said, found = _said_and_found()
     verdicts = [found[name].verdict if name in found else row["verdict"] for name, row in said.items()]
-    counted = ", ".join(f"{verdicts.count(word)} {word}" for word in sorted(set(verdicts)))
+    counted = ", ".join(f"{verdicts.count(word)} `{word}`" for word in sorted(set(verdicts)))
+    counted = counted.replace("`holds`", "`holds` (correct by arithmetic alone)")
     return f"The ledger has {len(said)} entries: {counted}."
 
 

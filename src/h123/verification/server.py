@@ -240,8 +240,8 @@ def _large(case: ServerCase, _: Path) -> Result:
 
 
 def _older_tls(case: ServerCase, folder: Path) -> Result:
-    """Return the result for an older version of TLS. It was negotiated although the client also offers a newer version,
-    and answers came over it."""
+    """Return the result for an older version of TLS: the server negotiated it although the client also offered a newer
+    one, and answered over it."""
     words = next(check.detail for check in read_document(folder / "checks.json", Checks).checks if check.check == "TLS")
     return case.result(f"TLS {case.parameters.tls}", "passed", words)
 

@@ -130,7 +130,7 @@ def _adjusted(family: Sequence[ComparisonTest]) -> list[ComparisonTest]:
 
 
 def _observed(test: ComparisonTest) -> tuple[Any, ...]:
-    """Return a key that a comparison shares with the one that repeats it."""
+    """Return a key that is equal for a comparison and for a comparison that repeats it with another metric."""
     c = test.comparison
     return (tuple(c.cell.items()), c.repeats or c.metric, c.a, c.b, c.twin)
 

@@ -53,7 +53,8 @@ def command(
         bool,
         typer.Option(
             "--moves",
-            help="Only check how servers that are already verified handle clients that change their port or address.",
+            help="Only check what happens when clients change their port or address, for servers that are already "
+            "verified.",
         ),
     ] = False,
     paths: Annotated[

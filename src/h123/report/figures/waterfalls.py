@@ -23,7 +23,7 @@ _TALL, _PITCH, _LEAST = 170, 7.0, 1.5
 _STRIP = 9
 """The height in pixels of the strip for losses on the axis."""
 _FULL = 0.85
-"""The share of a bar's space that it fills."""
+"""The share of its space that a bar fills."""
 _WORTH = 0.002
 """The share of the axis that a stage needs to be drawn."""
 LOST = "packets lost"

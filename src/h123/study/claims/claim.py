@@ -108,8 +108,9 @@ class MeasurableClaim(Claim):
     """The levels of every other factor. The claim is about the mean of these cells or, with a margin, about each of
     them."""
     against: dict[str, Levels] | None = None
-    """The levels of these factors to compare with: either one for all of `cells`, or one for each level in `cells`, in
-    the same order. With `b`, the claim is an interaction: a / b in `cells`, divided by a / b here."""
+    """The levels to compare `cells` with. For each factor: either one level for all of `cells`, or one level for each
+    level in `cells`, in the same order. With `b`, the claim is an interaction: a / b in `cells`, divided by a / b
+    here."""
     note: Annotated[str, Field(min_length=1)] | None = None
     """The part of the claim that a verdict does not cover."""
 
