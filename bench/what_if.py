@@ -4,7 +4,7 @@
 
 Each case compares two levels that differ in one setting, such as the initial window, over a drawn network, protocol and
 load, under the virtual clock. The change that sets both sides to the same value must close the whole difference. Cases
-in which the setting makes less than 1 % difference are void. Other changes may close part of the difference too, if
+in which the setting makes less than 5 % difference are void. Other changes may close part of the difference too, if
 they interact with the cause: with half the delay, for example, a loss costs half. The bench lists how often that
 happens.
 
@@ -34,7 +34,7 @@ from h123.study import Parameters, load_study
 from h123.study.interventions import BY_NAME, draft_what_if
 
 LEAST_RIGHT = 0.95
-NOTABLE = 0.01
+NOTABLE = 0.05
 """The share of the time below which a difference is void."""
 NEAR = 0.1
 
