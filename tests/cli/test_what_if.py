@@ -31,10 +31,11 @@ def test_all_changes_are_listed(h123: Tool) -> None:
         ([], "no campaign given"),
         (["nowhere"], "nowhere is not a campaign"),
         (["DIR", "--change", "no-los"], "--change no-los"),
-        (["DIR", "--change", "small-certificate"], "none of the changes makes a difference"),
+        (["DIR", "--change", "small-certificate"], "none of the changes can make a difference"),
         (["DIR", "--pair", "h3/h9"], "--pair h3/h9"),
         (["DIR", "--filter", "network=lan"], "no trials that h123 can change"),
         (["DIR", "--filter", "network=moon"], "no such level"),
+        (["DIR", "--out", "DIR"], "that is the campaign itself"),
         (["DIR", "--quiet", "--json"], "exclude each other"),
     ],
 )
@@ -84,6 +85,9 @@ def test_changes_are_made_and_an_interrupted_campaign_is_resumed(h123: Tool) -> 
     assert by_name["no-loss"]["b_seconds"] < row["b_seconds"]
     # HTTP/3 begins with 32 packets anyhow, and virtual time repeats: not a nanosecond differs.
     assert by_name["window-32"]["a_seconds"] == row["a_seconds"]
+    again = h123("what-if", "small-what-if")
+    assert again.returncode == 2
+    assert "already makes changes" in again.stderr
     other = h123("what-if", "small", "--change", "bbr", "--blocks", "1")
     assert other.returncode == 2
     assert "other options" in other.stderr

@@ -71,6 +71,9 @@ def test_large_effects_come_first_and_all_changes_last() -> None:
     assert lines[0].why == "88 %"
     assert lines[1].effect == "widens by 20 % (18 to 22 %)"
     assert other_changes(ROW) == "Less than 5 %: no-pacing."
+    wide = _change("bbr", -0.002)
+    wide["share"] |= {"low": -0.2, "high": 0.1}
+    assert other_changes(_row(wide)) == "No clear effect: bbr."
 
 
 def test_too_few_blocks_have_no_interval() -> None:

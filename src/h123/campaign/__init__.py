@@ -7,7 +7,7 @@ from h123.campaign.joining import Joined, join_shards
 from h123.campaign.preparation import Cast, cast_of, check_campaign, lacking, likeness, require_travelling
 from h123.campaign.runner import Outcome, extend_campaign, run_campaign, start_campaign
 from h123.campaign.scheduler import Hopeless
-from h123.campaign.what_if import what_if
+from h123.campaign.what_if import check_wanted, what_if
 
 __all__ = [
     "Campaign",
@@ -18,6 +18,7 @@ __all__ = [
     "Outcome",
     "cast_of",
     "check_campaign",
+    "check_wanted",
     "extend_campaign",
     "find_trial",
     "join_shards",

@@ -24,12 +24,8 @@ def what_if(
     """Return the draft of the campaign, and which changes it makes. `selection` selects levels of the study. `wanted`:
     the names of changes, or none for all that make a difference. `combined`: changes in the order of their importance.
     `made_by`: the command that makes this campaign. Raises UserError if nothing can be changed."""
-    for name in wanted:
-        if name not in BY_NAME:
-            raise UserError(f"--change {name}: {choose(name, list(BY_NAME))}")
     study = Study.from_resolved(folder.study, folder.networks)
-    if pair not in study.compare.pairs:
-        raise UserError(f"--pair {pair}: {choose(pair, study.compare.pairs)}")
+    check_wanted(study, pair, wanted)
     level_filter = make_plan(study, blocks=1, level_filter={**folder.level_filter, **selection}).level_filter
     own = own_subjects(study.servers)
 
@@ -53,10 +49,24 @@ def what_if(
     if not changes:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in asked.refused.items())
         raise UserError(
-            f"none of the changes makes a difference to these trials{f' ({reasons})' if reasons else ''}",
+            f"none of the changes can make a difference to these trials{f': {reasons}' if reasons else ''}",
             remedy="`h123 what-if --list` lists all changes",
         )
     text = f"# Drafted by `{made_by}` from the campaign below. Run that command again to repeat this campaign.\n\n"
     original = (folder.path / "study.yaml").read_text(encoding="utf-8")
     drafted = asked.study.model_copy(update={"made_by": made_by})
     return DraftedStudy(drafted, asked.level_filter, folder.seed, text + original, folder.uploads), asked
+
+
+def check_wanted(study: Study, pair: str, wanted: Sequence[str]) -> None:
+    """Raise UserError if the study lacks the pair, if h123 knows no change of a wanted name, or if the study already
+    makes changes."""
+    if study.compare.changes:
+        raise UserError(
+            f"the study {study.name} already makes changes", remedy="name the folder of the campaign without changes"
+        )
+    if pair not in study.compare.pairs:
+        raise UserError(f"--pair {pair}: {choose(pair, study.compare.pairs)}")
+    for name in wanted:
+        if name not in BY_NAME:
+            raise UserError(f"--change {name}: {choose(name, list(BY_NAME))}")

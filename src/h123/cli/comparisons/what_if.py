@@ -9,6 +9,7 @@ import typer
 from h123.base.errors import UserError
 from h123.base.paths import typed
 from h123.base.terminal.console import out_console, say
+from h123.base.units import counted
 from h123.cli.answer_form import DetailsOption, JsonOption, QuietOption, answer_form
 from h123.cli.options import ADVANCED, FilterOption, JobsOption, ShardOption, read_shard
 from h123.cli.signals import load_undisturbed
@@ -99,21 +100,28 @@ def command(
         return
     if folder is None:
         raise UserError("no campaign given", remedy="name its folder: h123 what-if campaigns/NAME")
+    from h123.campaign import check_wanted
     from h123.cli.campaigns.run import run
     from h123.cli.campaigns.run_arguments import RunArguments, campaign_in
     from h123.cli.campaigns.trust import require_trust
     from h123.store import CampaignFolder
+    from h123.study import Study
 
     campaign = CampaignFolder.open(folder)
     require_trust(campaign.study.get("servers", {}), folder, own=False, trusted=trust)
     new = out or folder.with_name(f"{folder.resolve().name}-what-if")
     choice = Choice(levels or [], pair or campaign.study["compare"]["pairs"][0], change or [])
+    check_wanted(Study.from_resolved(campaign.study, campaign.networks), choice.pair, choice.changes)
+    if new.resolve() == folder.resolve():
+        raise UserError(f"--out {new}: that is the campaign itself", remedy="choose another folder")
     there = campaign_in(new)
     if there and not there.study.get("made_by", "").startswith(choice.command(folder)):
         raise UserError(
             f"{new} holds a campaign that other options started",
             remedy=f"resume it with `h123 run --out {typed(new)}`, or choose another folder with --out",
         )
+    if there:
+        say(f"Resuming {typed(new)}")
     arguments = RunArguments(
         draft=None if there else choice.draft(campaign, blocks),
         out=new,
@@ -147,8 +155,8 @@ class Choice:
         """Return the draft of the new campaign. Raises UserError."""
         from h123.analysis import analyse, leading_changes
         from h123.campaign import what_if
-        from h123.study import parse_filter
-        from h123.study.interventions import FACTOR
+        from h123.study import make_plan, parse_filter
+        from h123.study.interventions import BY_NAME, FACTOR
 
         draft, asked = what_if(
             folder,
@@ -158,8 +166,9 @@ class Choice:
             combined=leading_changes(analyse(folder), self.pair),
             made_by=f"{self.command(folder.path)}{blocks}",
         )
-        changes = len(asked.study.factors[FACTOR]) - 1
-        say(f"Making {changes} changes, one or several at a time, in {blocks} blocks")
+        plan = make_plan(asked.study, blocks=blocks, seed=draft.seed, level_filter=asked.level_filter)
+        changes = len([name for name in asked.study.factors[FACTOR] if name in BY_NAME])
+        say(f"Making {counted(changes, 'change')} and combinations: {counted(len(plan.trials()), 'trial')}")
         for name, reason in asked.refused.items():
             say(f"Left out: {name}, because {reason}")
         return draft

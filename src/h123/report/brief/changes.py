@@ -7,6 +7,7 @@ from rich.text import Text
 
 from h123.analysis.explanations.changes import ChangesRow
 from h123.analysis.sections import Verdicts
+from h123.report.text.explanations.causes import title
 from h123.report.text.explanations.changes import (
     ChangeLine,
     agreement_words,
@@ -52,7 +53,8 @@ def print_changes(verdicts: Verdicts, console: Console, *, most: int | None = No
         notes = notes[: max(0, lines_for_row - _CHANGES)]
         _print_row(row, console, _shortened(change_lines(row), lines_for_row - len(notes)), notes)
     if len(rows) > len(shown):
-        console.print(Text(f"and {len(rows) - len(shown)} more (--details)", style="dim"))
+        left = ", ".join(title(row) for row in rows if row not in shown)
+        console.print(Text(f"Not shown (--details): {left}.", style="dim"))
 
 
 def _shortened(lines: Sequence[ChangeLine], most: int) -> Sequence[ChangeLine]:

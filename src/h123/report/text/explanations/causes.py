@@ -7,6 +7,7 @@ from typing import Literal
 from typing_extensions import ReadOnly, TypedDict
 
 from h123.analysis import CONFIDENCE, explained_phase, headline, meaningful, no_interval
+from h123.analysis.comparisons.rows import Cell
 from h123.analysis.explanations.causes import CauseRow, CausesPart, CausesRow, SecondsBetween
 from h123.analysis.sections import Verdicts
 from h123.base.errors import UserError
@@ -20,6 +21,12 @@ class MetricRow(TypedDict):
     """A row about one metric."""
 
     metric: ReadOnly[str]
+
+
+class PlacedRow(MetricRow):
+    """A row about one metric in one cell."""
+
+    cell: ReadOnly[Cell]
 
 
 class PartRow(TypedDict):
@@ -304,7 +311,7 @@ def no_causes_error(verdicts: Verdicts) -> UserError:
     )
 
 
-def title(row: CausesRow) -> str:
+def title(row: PlacedRow) -> str:
     """Return the row's title: `poor, cold request`."""
     return ", ".join(filter(None, [cell_name(row["cell"]), kind(row)]))
 

@@ -48,9 +48,21 @@ def change_lines(row: ChangesRow) -> list[ChangeLine]:
 
 
 def other_changes(row: ChangesRow) -> str:
-    """Name the changes without a notable effect. Empty if there are none."""
-    names = [change["change"] for change in _listed(row) if not _is_notable(row, change)]
-    return f"Less than {NOTABLE:.0%}: {', '.join(names)}.".replace("%", " %") if names else ""
+    """Name the changes without a line: those whose effect is small, and those whose effect is not clear. Empty if there
+    are none."""
+    others = [change for change in _listed(row) if not _is_notable(row, change)]
+    small = [change["change"] for change in others if _is_small(change)]
+    unclear = [change["change"] for change in others if not _is_small(change)]
+    sentences = [f"Less than {NOTABLE:.0%}: {', '.join(small)}.".replace("%", " %")] if small else []
+    return " ".join([*sentences, *([f"No clear effect: {', '.join(unclear)}."] if unclear else [])])
+
+
+def _is_small(change: ChangeRow) -> bool:
+    """Return whether the whole interval of a change's effect is small."""
+    share = change.get("share")
+    return (
+        share is not None and meaningful(share["confidence"]) and max(abs(share["low"]), abs(share["high"])) <= NOTABLE
+    )
 
 
 def withheld_words(row: ChangesRow) -> str:
@@ -134,6 +146,8 @@ def _effect(change: ChangeRow) -> str:
         return f"removes {signed(change['removed']['seconds'])}"
     share = change["share"]
     if share["low"] <= 0 <= share["high"] and share["low"] != share["high"]:
+        if not meaningful(share["confidence"]):
+            return "no clear effect so far"
         return f"no clear effect ({_percent(share['low'])} to {_percent(share['high'])} %)"
     if share["share"] < 0:
         turned: ShareBetween = {**share, "share": -share["share"], "low": -share["high"], "high": -share["low"]}
