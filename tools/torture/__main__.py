@@ -25,7 +25,7 @@ from pathlib import Path
 
 import box
 from mischiefs import MISCHIEFS
-from reference import extract, make_reference
+from reference_campaign import extract, make_reference
 from rounds import Outcome, play
 
 from h123.base.paths import cache_folder

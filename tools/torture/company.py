@@ -3,7 +3,7 @@
 import itertools
 
 from commands import CAMPAIGN
-from reference import events
+from reference_campaign import events
 from rounds import Round
 from strikes import Moment
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from commands import CAMPAIGN
-from reference import events
+from reference_campaign import events
 from rounds import Round
 
 _READERS = (("run", "--out", "campaign"), ("analyse", "campaign"), ("report", "campaign"), ("export", "campaign"))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import box
 from commands import CAMPAIGN, STUDY, Command, Commands, Limits, NeverEnds
-from reference import Reference, archive, extract, furnish
+from reference_campaign import Reference, archive, extract, furnish
 from traces import Traces
 from wholeness import faults
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import Any
 
-from reference import samples
+from reference_campaign import samples
 
 from h123.base.errors import UserError
 from h123.store import CampaignFolder

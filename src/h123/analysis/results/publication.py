@@ -25,7 +25,7 @@ from h123.base.units import counted
 from h123.documents.events import TrialEvent, superseded
 from h123.documents.result_file import FORMAT, RESULTS, SUFFIX, PublishedResult, rounded, write_result
 from h123.store import CampaignFolder, damage_words
-from h123.study import Study
+from h123.study import ENOUGH_FOR_INTERVAL, Study
 
 _VALUE_DIGITS = 4
 """Significant digits of each trial's metrics."""
@@ -170,7 +170,7 @@ def _spreads(verdicts: Verdicts, case: Case) -> Sequence[SpreadRow]:
     blocks: dict[tuple[SpreadTrial, str], int] = {}
     for comparison in verdicts["comparisons"]:
         low, high, confidence = comparison["low"], comparison["high"], comparison["confidence"]
-        if comparison["twin"] or not (low and high and confidence):
+        if comparison["twin"] or comparison["blocks"] < ENOUGH_FOR_INTERVAL or not (low and high and confidence):
             continue
         sides = [
             study.parameters({**comparison["cell"], study.compare.factor: level})

@@ -65,9 +65,7 @@ def command(
 
     `h123 network import lte.up lte.down --delay 20ms`
 
-    `h123 network import drive.csv --column 'down=Throughput:Mbit/s' --out drive.yaml`
-
-    `h123 network import norway_bus_1 --column time=1:s --column down=2:Mbit/s`
+    `h123 network import norway_bus_1 --column time=1:s --column down=2:Mbit/s --out bus.yaml`
     """
     from h123.base.files.output import check_output, write_output
     from h123.study import ImportOptions, import_network
