@@ -20,13 +20,17 @@ from pathlib import Path
 from h123.store import samples
 from h123.store.columns import COLUMNS
 from h123.store.rows import Rows
+from h123.store.parquet import read_columns, write_columns
 
 folder, reads, lost = Path(sys.argv[1]), sys.argv[2], 0
+columns = read_columns(folder / "samples.parquet")
 
 
 def read():
     if reads == "ingest":
         samples._read(folder / "samples.csv", COLUMNS)
+    elif reads == "write_columns":
+        write_columns(columns, folder / "written.parquet", "zstd")
     else:
         Rows.read(folder / "samples.parquet")
 
@@ -70,8 +74,8 @@ def test_an_interruption_while_duckdb_reads_our_table_is_one_too() -> None:
         raise duckdb.InvalidInputException("no such column")
 
 
-@pytest.mark.parametrize("reads", ["ingest", "Rows.read"])
-def test_ctrl_c_while_samples_are_read_is_never_lost(reads: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("reads", ["ingest", "Rows.read", "write_columns"])
+def test_ctrl_c_while_samples_are_read_or_written_is_never_lost(reads: str, tmp_path: Path) -> None:
     """In an interpreter of its own: a callback of hypothesis, in this one, would swallow some."""
     row = "warm,0,1,,1000,20000000,40000000,200,0,1000,h2,0,1,,,"
     (tmp_path / "samples.csv").write_text("\n".join([HEADER, *[row] * 2_000, ""]))

@@ -26,8 +26,9 @@ _DUCKDB_WORDS = {
     "RuntimeError": "interrupted",
     "InterruptException": "interrupted",
     "InvalidInputException": "KeyboardInterrupt",
+    "Error": "KeyboardInterrupt",
 }
-"""DuckDB handles Ctrl-C itself and raises one of these errors with these words; the last one occurs while it reads one
+"""DuckDB handles Ctrl-C itself and raises one of these errors with these words; the last two occur while it reads one
 of h123's tables. Errors are matched by name, so that commands need not load DuckDB to catch them."""
 
 

@@ -86,9 +86,9 @@ def write_columns(columns: Columns, target: Path, compression: str) -> None:
     listed = ", ".join(f'"{name}"{kind} AS "{name}"' for name, kind in types.items())
     connection = _CONNECTIONS.get()
     with replacement(target) as temporary, temporary.open("wb") as file:
-        connection.register("_columns", {name: column.copy() for name, column in columns.items()})
         try:
             with interruptible():
+                connection.register("_columns", {name: column.copy() for name, column in columns.items()})
                 connection.execute(
                     f"COPY (SELECT {listed} FROM _columns) TO '/proc/self/fd/{file.fileno()}' "
                     f"({_FORM}, COMPRESSION {compression})"
