@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from h123.analysis import analyse, read_verdicts
-from h123.analysis.audits import MEANINGS
 from h123.analysis.results.decided import decide_by_results
 from h123.analysis.results.head import head_of
 from h123.analysis.results.publication import publish_result, published_verdicts
@@ -88,11 +87,24 @@ def test_what_is_published_keeps_the_verdicts(campaign: CampaignFolder, result: 
     for mine, kept in zip(verdicts["comparisons"], parts["comparisons"], strict=True):
         assert kept["verdict"] == mine["verdict"]
         assert kept["ratio"] == pytest.approx(mine["ratio"], rel=1e-4)
-    assert len(parts["values"]) == len(verdicts["values"])
+    assert len({row["trial"] for row in published_verdicts(result)[0]["values"]}) == len(verdicts["values"])
     assert not any(finding["passed"] for finding in parts["audits"])
     meanings = [row["meaning"] for row in published_verdicts(result)[0]["audit_summary"]]
     assert meanings == [row["meaning"] for row in verdicts["audit_summary"]]
-    assert not any("meaning" in row for row in parts["audit_summary"] if row["audit"] in MEANINGS)
+    assert not any("meaning" in row for row in parts["audit_summary"])
+
+
+def test_rows_are_stored_by_column_and_read_as_rows(result: PublishedResult, tmp_path: Path) -> None:
+    verdicts, page = result.parts()
+    head = {name: part for name, part in result.head.items() if name != "digest"}
+    rows = [{"a": number, "b": [{"c": number}, {"c": None}]} for number in range(100)]
+    for part in (rows, rows[:1], [*rows, {}], [rows, 1], []):
+        again = write_result(tmp_path / "rows.json.xz", head, {**verdicts, "part": part}, page)
+        assert again.parts()[0]["part"] == part
+    for wrong in ([], {"a": [1, 2], "b": [3]}, {"a": 1}):
+        content = {**verdicts, "part": {"by column": wrong}}
+        with pytest.raises(UserError, match="its columns do not form rows"):
+            write_result(tmp_path / "wrong.json.xz", head, content, page).parts()
 
 
 def truncated(content: bytes) -> bytes:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from h123.analysis.audits import course, design, machine, peers, physics, requests, round_trips
+from h123.analysis.audits import course, design, files, machine, order, peers, physics, requests, round_trips
 from h123.analysis.audits.files import files_changed
 from h123.analysis.audits.finding import Audit, AuditCount, AuditRow, CampaignAudit, Finding, PeerAudit
 from h123.analysis.audits.order import of_order
@@ -18,8 +18,13 @@ AUDITS: list[Audit] = [*physics.AUDITS, *round_trips.AUDITS, *course.AUDITS, *re
 """The audits of single trials. To add one, add it to its module's list."""
 _ALL: list[Audit | PeerAudit] = [*AUDITS, *peers.AUDITS]
 SPOILS = {check.name: check.spoils for check in _ALL}
-MEANINGS = {check.name: check.meaning for check in _ALL}
-"""What each audit of single trials states if it passes."""
+MEANINGS = {
+    **{check.name: check.meaning for check in _ALL},
+    **design.MEANINGS,
+    **order.MEANINGS,
+    **files.MEANINGS,
+}
+"""What each audit states if it passes."""
 REMEDIES = {check.name: check.remedy for check in _ALL if check.remedy}
 """The remedies of audits whose remedy fits into a clause."""
 

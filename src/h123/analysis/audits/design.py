@@ -16,6 +16,14 @@ from h123.measures import Attempt
 from h123.study import Plan
 
 BLOCKS_TOO_FEW, DRAWS_MIXED = "blocks-too-few", "draws-mixed"
+MEANINGS = {
+    BLOCKS_TOO_FEW: "Each family of comparisons can find one more true difference, if it is large: if nothing else is "
+    "found, the correction multiplies its p by the family's size.",
+    DISTURBED_UNLIKE: "If the machine disturbed trials, it disturbed the compared levels alike, so their ratio does "
+    "not come from the machine.",
+    DRAWS_MIXED: "The links of all trials drew their packets' fates in the same way, so trials of a block met the same "
+    "losses.",
+}
 _FIRST_DRAWS = 1
 _NAMED = 2
 """The maximum number of families that a sentence names."""
@@ -34,15 +42,13 @@ def of_campaign(
     return [
         CampaignAudit(
             BLOCKS_TOO_FEW,
-            "Each family of comparisons can find one more true difference, if it is large: if nothing else is found, "
-            "the correction multiplies its p by the family's size.",
+            MEANINGS[BLOCKS_TOO_FEW],
             _too_few(comparisons, rule),
             blocks_too_few(comparisons, rule),
         ),
         CampaignAudit(
             DISTURBED_UNLIKE,
-            "If the machine disturbed trials, it disturbed the compared levels alike, so their ratio does not come "
-            "from the machine.",
+            MEANINGS[DISTURBED_UNLIKE],
             "The machine disturbed one of the compared levels more than the other, so their ratio may come from it "
             f"({worst.detail if worst else ''}). Try the disturbed trials again on a quieter machine: "
             "`h123 run --out DIR --retry`.",
@@ -50,8 +56,7 @@ def of_campaign(
         ),
         CampaignAudit(
             DRAWS_MIXED,
-            "The links of all trials drew their packets' fates in the same way, so trials of a block met the same "
-            "losses.",
+            MEANINGS[DRAWS_MIXED],
             "Trials were run with versions of h123 whose links draw packets' fates in different ways, so those of one "
             "block may have met different losses: pairs are noisier than they seem. Begin a new campaign with one "
             "version.",

@@ -4,6 +4,10 @@ from h123.analysis.audits.finding import CampaignAudit, Finding
 from h123.analysis.case import Case
 
 FILES_CHANGED = "files-changed"
+MEANINGS = {
+    FILES_CHANGED: "The files of each trial are those that it left, by the digests made when it ended. Campaigns of "
+    "earlier versions have none: then only missing files are seen."
+}
 
 
 def files_changed(case: Case) -> CampaignAudit:
@@ -20,8 +24,7 @@ def files_changed(case: Case) -> CampaignAudit:
     cure = "import the samples again" if case.facts.imported else "`h123 run --out DIR` repeats just these trials"
     return CampaignAudit(
         FILES_CHANGED,
-        "The files of each trial are those that it left, by the digests made when it ended. Campaigns of earlier "
-        "versions have none: then only missing files are seen.",
+        MEANINGS[FILES_CHANGED],
         f"The files of {which} have changed or gone since they were measured ({_some(list(damaged.values()))}). They "
         f"are left out, as if they had not been run. Restore the files from a copy; or {cure}.",
         findings,

@@ -36,6 +36,17 @@ OWN_TIME = 2.0
 APART_SHARE = 0.1
 """The tolerated share of a comparison's blocks. It is too small to change a median of pairs, and repeats of disturbed
 trials run late."""
+MEANINGS = {
+    ORDER_UNRECORDED: "The trials of each block ran in the order that the journal gives. Trials under the virtual "
+    "clock are left out, because nothing that runs before or next to them can change them.",
+    ORDER_CONFOUNDED: "No level of a pair ran before the other more often than tosses of a coin allow, so a machine "
+    "that warms up or slows down favours neither. One random order in a hundred fails this. If too few orders are "
+    "possible for that, only the most one-sided one fails, with a probability of up to one in eight (two treatments, "
+    "four blocks).",
+    PAIRS_APART: "The trials of a pair ran near each other, in nine of ten blocks: within "
+    f"{format_span(SAME_TIME_S)}, or twice the time that all trials of the block took themselves. Else a block holds "
+    "no more alike than two blocks do.",
+}
 _NAMED = 2
 
 Place = tuple[tuple[str, str], ...]
@@ -49,22 +60,17 @@ def of_order(attempts: Sequence[Attempt], plan: Plan) -> list[CampaignAudit]:
     confounded, apart = order_confounded(real, plan), pairs_apart(timed, plan)
     one_sided = {pair for pair, finding in confounded.items() if not finding.passed}
     distant = {place for place, finding in apart.items() if not finding.passed}
-    virtual = "Trials under the virtual clock are left out, because nothing that runs before or next to them can "
-    "change them."
     return [
         CampaignAudit(
             ORDER_UNRECORDED,
-            f"The trials of each block ran in the order that the journal gives. {virtual}",
+            MEANINGS[ORDER_UNRECORDED],
             "Trials of a block ran in another order than the journal gives: what is said about the order cannot be "
             f"relied on, and drift of the machine may favour a level ({unrecorded.detail if unrecorded else ''}).",
             [unrecorded] if unrecorded else [],
         ),
         CampaignAudit(
             ORDER_CONFOUNDED,
-            "No level of a pair ran before the other more often than tosses of a coin allow, so a machine that warms "
-            "up or slows down favours neither. One random order in a hundred fails this. If too few orders are "
-            "possible for that, only the most one-sided one fails, with a probability of up to one in eight (two "
-            "treatments, four blocks).",
+            MEANINGS[ORDER_CONFOUNDED],
             "One level of a pair ran before the other more often than chance allows, so a machine that warms up or "
             f"slows down may favour it ({_failed(confounded.values())}). Verdicts on the pair stand, with this "
             "caveat; more blocks even it out.",
@@ -73,9 +79,7 @@ def of_order(attempts: Sequence[Attempt], plan: Plan) -> list[CampaignAudit]:
         ),
         CampaignAudit(
             PAIRS_APART,
-            f"The trials of a pair ran near each other, in nine of ten blocks: within {format_span(SAME_TIME_S)}, or "
-            "twice the time that all trials of the block took themselves. Else a block holds no more alike than two "
-            "blocks do.",
+            MEANINGS[PAIRS_APART],
             "Trials of a pair ran so far apart that something else than their block lay between them, and the machine "
             f"may have changed meanwhile ({_failed(apart.values())}). Verdicts on the pair stand, with this "
             "caveat; a campaign that runs through without a pause has none of it.",

@@ -27,12 +27,12 @@ from h123.documents.result_file import FORMAT, RESULTS, SUFFIX, PublishedResult,
 from h123.store import CampaignFolder, damage_words
 from h123.study import ENOUGH_FOR_INTERVAL, Study
 
-_VALUE_DIGITS = 4
-"""Significant digits of each trial's metrics."""
 _PROCESSOR = "cpu"
 """The beginning of the names of metrics that the figure of processor time shows."""
 _ROUNDING = 1e-9
 """The tolerated rounding error of a confidence."""
+_VALUE_DIGITS = 4
+"""Significant digits of each trial's metrics."""
 Page = Callable[[CampaignFolder, Verdicts], Mapping[str, object]]
 
 
@@ -71,11 +71,17 @@ def published_verdicts(result: PublishedResult) -> tuple[Verdicts, dict[str, Any
     """Return the verdicts of a published result and the data of its page. Raises UserError if the result is damaged or
     has a different shape."""
     parts, page = result.parts()
-    rows = parts.get("audit_summary")
-    for row in rows if isinstance(rows, list) else ():
-        if isinstance(row, dict) and row.get("audit") in MEANINGS:
-            row.setdefault("meaning", MEANINGS[row["audit"]])
+    for row in _rows(parts, "audit_summary"):
+        row["meaning"] = MEANINGS.get(str(row.get("audit")), "")
+    for row in _rows(parts, "values"):
+        row["trial"] = f"block {row.get('block')}, position {row.get('position')}"
     return verdicts_of(parts, result.path), page
+
+
+def _rows(parts: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """Return the rows of a part that may have a wrong shape."""
+    rows = parts.get(name)
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
 def repeat_command(folder: CampaignFolder, study: str) -> str:
@@ -134,14 +140,13 @@ def _fault(folder: CampaignFolder, event: TrialEvent) -> str | None:
 
 def _published_parts(verdicts: Verdicts, study: Study) -> dict[str, Any]:
     """Return the verdicts without what the head contains, without passed audits (their summary counts them), without
-    what `values` repeats, without values that no table or figure shows, and without the meanings of audits, which
-    `published_verdicts` adds."""
+    what `values` repeats, and without values that no table or figure shows. `published_verdicts` adds the meanings of
+    audits and names for trials."""
     return {
         **{name: part for name, part in verdicts.items() if name != "claims"},
         "audits": [finding for finding in verdicts["audits"] if not finding["passed"]],
         "audit_summary": [
-            {name: part for name, part in row.items() if name != "meaning" or row["audit"] not in MEANINGS}
-            for row in verdicts["audit_summary"]
+            {name: part for name, part in row.items() if name != "meaning"} for row in verdicts["audit_summary"]
         ],
         "values": rounded(_values(verdicts, study), _VALUE_DIGITS),
         "comparisons": [{**comparison, "pairs": []} for comparison in verdicts["comparisons"]],
@@ -149,11 +154,11 @@ def _published_parts(verdicts: Verdicts, study: Study) -> dict[str, Any]:
 
 
 def _values(verdicts: Verdicts, study: Study) -> list[dict[str, Any]]:
-    """Return the trials' values of metrics that are compared or drawn."""
+    """Return the trials' values of metrics that are compared or drawn, without the trials' names."""
     shown = {c["metric"] for c in verdicts["comparisons"]} | {chart.metric for chart in study.compare.charts}
     return [
         {
-            **row,
+            **{part: content for part, content in row.items() if part != "trial"},
             "metrics": {
                 name: value for name, value in row["metrics"].items() if name in shown or name.startswith(_PROCESSOR)
             },
