@@ -151,12 +151,16 @@ def test_wholes_of_both_signs_have_no_share() -> None:
     assert share_estimate([], []) is None
 
 
-def test_the_changes_that_matter_most_lead() -> None:
-    def part(cause: str, seconds: float) -> dict[str, Any]:
-        return {"cause": cause, "difference": {"seconds": seconds}}
+def test_changes_that_act_on_a_cause_of_the_difference_lead() -> None:
+    def row(metric: str, network: str, **seconds: float) -> dict[str, Any]:
+        parts = [{"cause": name.replace("_", "-"), "difference": {"seconds": each}} for name, each in seconds.items()]
+        times = {"a": "h3", "b": "h2", "a_seconds": 1.0, "b_seconds": 2.0}
+        return {"metric": metric, "cell": {"network": network}, "parts": parts, **times}
 
-    parts = [part("cut", 0.3), part("slow-start", -0.1), part("trip", 0.5)]
-    row = {"a": "h3", "b": "h2", "a_seconds": 1.0, "b_seconds": 2.0, "parts": parts}
-    verdicts = cast(Any, {"causes": [row]})
-    assert leading_changes(verdicts, "h3/h2") == ["no-loss", "own-connections", "window-32"]
-    assert leading_changes(verdicts, "h2/h1") == []
+    warm, cold = row("latency", "poor", cut=0.4, trip=-0.3), row("cold_latency", "poor", slow_start=-1.0, mending=0.02)
+    other = row("latency", "medium", queue_loss=1.0)
+    verdicts = cast(Any, {"causes": [warm, cold, other]})
+    found = leading_changes(verdicts, "h3/h2", {"network": ["poor"]})
+    assert found == ["no-loss", "own-connections", "bbr", "cubic", "half-round-trip", "window-32"]
+    assert "no-queue-limit" in leading_changes(verdicts, "h3/h2", {})
+    assert leading_changes(verdicts, "h2/h1", {}) == []

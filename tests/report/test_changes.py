@@ -9,6 +9,7 @@ from h123.analysis.explanations.changes import ChangesRow
 from h123.analysis.sections import Verdicts
 from h123.report.brief.changes import print_changes
 from h123.report.text.explanations.changes import (
+    above_words,
     agreement_words,
     change_lines,
     difference_words,
@@ -74,6 +75,15 @@ def test_large_effects_come_first_and_all_changes_last() -> None:
     wide = _change("bbr", -0.002)
     wide["share"] |= {"low": -0.2, "high": 0.1}
     assert other_changes(_row(wide)) == "No clear effect: bbr."
+
+
+def test_shares_above_all_are_explained() -> None:
+    assert above_words(ROW) == ""
+    over = above_words(_row(_change("no-loss", -0.55, -0.6)))
+    assert over == (
+        "Above 100 %, the other side becomes the slower one; `why` is above 100 % if other causes act in the opposite "
+        "direction."
+    )
 
 
 def test_too_few_blocks_have_no_interval() -> None:

@@ -84,6 +84,13 @@ def test_a_change_takes_precedence_over_what_the_study_varies() -> None:
 def test_only_the_wanted_changes_are_made() -> None:
     levels = _draft(wanted=["no-loss"]).study.factors[FACTOR]
     assert list(levels) == [AS_IS, "no-loss"]
+    assert {"window-32", "half-round-trip"} < set(_draft(wanted=["no-loss"]).others)
+
+
+def test_fewer_changes_can_be_combined() -> None:
+    names = ["no-loss", "window-32", "own-connections"]
+    levels = _draft(wanted=names, combined=names, most_combined=2).study.factors[FACTOR]
+    assert list(levels) == [AS_IS, *names, "no-loss+window-32", ALL]
 
 
 def test_without_an_emulated_network_nothing_is_left() -> None:

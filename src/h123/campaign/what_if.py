@@ -9,7 +9,7 @@ from h123.catalogue import own_subjects
 from h123.execution import check_trials
 from h123.store import CampaignFolder
 from h123.study import LevelFilter, Parameters, Study, make_plan
-from h123.study.interventions import BY_NAME, WhatIf, draft_what_if
+from h123.study.interventions import BY_NAME, MOST_COMBINED, WhatIf, draft_what_if
 
 
 def what_if(
@@ -19,10 +19,12 @@ def what_if(
     *,
     wanted: Sequence[str],
     combined: Sequence[str],
+    most_combined: int = MOST_COMBINED,
     made_by: str,
 ) -> tuple[DraftedStudy, WhatIf]:
     """Return the draft of the campaign, and which changes it makes. `selection` selects levels of the study. `wanted`:
-    the names of changes, or none for all that make a difference. `combined`: changes in the order of their importance.
+    the names of changes, or none for all that make a difference. `combined`: changes in the order of their importance;
+    the first few, at most `most_combined`, are made in all combinations.
     `made_by`: the command that makes this campaign. Raises UserError if nothing can be changed."""
     study = Study.from_resolved(folder.study, folder.networks)
     check_wanted(study, pair, wanted)
@@ -39,7 +41,9 @@ def what_if(
             return error.message
         return None
 
-    asked = draft_what_if(study, level_filter, pair, refusal=refusal, wanted=wanted, combined=combined)
+    asked = draft_what_if(
+        study, level_filter, pair, refusal=refusal, wanted=wanted, combined=combined, most_combined=most_combined
+    )
     if not all(asked.level_filter.values()):
         raise UserError(
             f"{folder.path} has no trials that h123 can change: under the virtual clock, only emulated links take time",
@@ -50,7 +54,7 @@ def what_if(
         reasons = "; ".join(f"{name}: {reason}" for name, reason in asked.refused.items())
         raise UserError(
             f"none of the changes can make a difference to these trials{f': {reasons}' if reasons else ''}",
-            remedy="`h123 what-if --list` lists all changes",
+            remedy="`--change all` makes every change that can make one; `h123 what-if --list` lists them",
         )
     text = f"# Drafted by `{made_by}` from the campaign below. Run that command again to repeat this campaign.\n\n"
     original = (folder.path / "study.yaml").read_text(encoding="utf-8")

@@ -132,6 +132,27 @@ JobsOption = Annotated[
         rich_help_panel=ADVANCED,
     ),
 ]
+EngineOption = Annotated[
+    Literal["local", "ray"],
+    typer.Option(help="Where to run blocks: on this machine, or on the nodes of a Ray cluster (docs/cluster.md)."),
+]
+AddressOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOST:PORT",
+        help="With --engine ray: the cluster's address, or `auto`. [default: $RAY_ADDRESS, or this machine alone]",
+        show_default=False,
+    ),
+]
+TrustOption = Annotated[
+    bool,
+    typer.Option(
+        "--trust",
+        help="Start the programs of a campaign or study that someone else made. By default, h123 shows them and asks "
+        "first.",
+        rich_help_panel=ADVANCED,
+    ),
+]
 ShardOption = Annotated[
     str | None,
     typer.Option(

@@ -154,6 +154,8 @@ class WhatIf:
     level_filter: LevelFilter
     refused: Mapping[str, str] = field(default_factory=dict)
     """The reasons why changes that would make a difference are left out, by the changes' names."""
+    others: Sequence[str] = ()
+    """The names of changes that could make a difference but are not wanted."""
 
 
 def draft_what_if(
@@ -164,27 +166,32 @@ def draft_what_if(
     refusal: Refusal,
     wanted: Sequence[str] = (),
     combined: Sequence[str] = (),
+    most_combined: int = MOST_COMBINED,
 ) -> WhatIf:
     """Return the study that asks what each change would do to the difference of `pair` in a study's answer.
 
     `level_filter` selects levels of the study. `wanted`: the names of the changes, or none for all that make a
-    difference. `combined`: the changes in the order of their importance; the first few are made in all combinations.
+    difference. `combined`: the changes in the order of their importance; the first few, at most `most_combined`, are
+    made in all combinations.
     """
     if not any("clock" in level for levels in study.factors.values() for level in levels.values()):
         study = study.settled(clock="virtual")
     kept = {**level_filter, study.compare.factor: list(split_pair(pair))}
     kept = {**_under_virtual_clock(study, kept), study.compare.factor: kept[study.compare.factor]}
     cells = list(_cells(study, kept))
-    levels, refused = dict[str, Level](), dict[str, str]()
+    levels, refused, others = dict[str, Level](), dict[str, str](), list[str]()
     for each in INTERVENTIONS:
-        if (wanted and each.name not in wanted) or not any(each.changes(p, study.networks[p.network]) for p in cells):
+        if not any(each.changes(p, study.networks[p.network]) for p in cells):
             continue
-        if reason := refusal([_changed(p, {each.parameter: each.value}) for p in cells]):
+        if wanted and each.name not in wanted:
+            others.append(each.name)
+        elif reason := refusal([_changed(p, {each.parameter: each.value}) for p in cells]):
             refused[each.name] = reason
         else:
             levels[each.name] = {each.parameter: each.value}
-    together = _combinations(levels, combined, lambda level: refusal([_changed(p, level) for p in cells]) is None)
-    return WhatIf(_with_factor(study, pair, {AS_IS: {}, **levels, **together}), kept, refused)
+    leading = [name for name in combined if name in _one_for_each_parameter(levels)][:most_combined]
+    together = _combinations(levels, leading, lambda level: refusal([_changed(p, level) for p in cells]) is None)
+    return WhatIf(_with_factor(study, pair, {AS_IS: {}, **levels, **together}), kept, refused, others)
 
 
 def _under_virtual_clock(study: Study, kept: LevelFilter) -> LevelFilter:
@@ -215,12 +222,11 @@ def _changed(p: Parameters, level: Level) -> Parameters:
 
 
 def _combinations(
-    levels: Mapping[str, Level], combined: Sequence[str], can_run: Callable[[Level], bool]
+    levels: Mapping[str, Level], leading: Sequence[str], can_run: Callable[[Level], bool]
 ) -> dict[str, Level]:
-    """Return the levels that make several changes: every combination of the first few of `combined`, and all changes
-    together."""
+    """Return the levels that make several changes: every combination of the `leading` ones, and all changes together.
+    Of two changes of one parameter, only the first takes part."""
     exclusive = _one_for_each_parameter(levels)
-    leading = [name for name in combined if name in exclusive][:MOST_COMBINED]
     sets = [subset for size in range(2, len(leading) + 1) for subset in itertools.combinations(leading, size)]
     together = {"+".join(subset): _union(levels, subset) for subset in sets}
     everything: list[str] = []

@@ -21,6 +21,7 @@ from h123.analysis.case import Case
 from h123.analysis.comparisons.rows import Cell, JudgedComparison
 from h123.analysis.explanations.causes import (
     CausesPart,
+    CausesRow,
     SecondsBetween,
     TrialExplanations,
     explainable_comparisons,
@@ -44,8 +45,29 @@ REMOVED: Mapping[str, Sequence[str]] = {
     "certificate": ("amplification",),
 }
 """The names of the causes that a change of a parameter is expected to remove."""
-RELATED: Mapping[str, Sequence[str]] = {**REMOVED, "connections": ("cut", "mending", "place")}
-"""The names of the causes that show how important a change may be."""
+RELATED: Mapping[str, Sequence[str]] = {
+    **REMOVED,
+    "round_trip": (
+        "connecting",
+        "retry",
+        "trip",
+        "slow-start",
+        "window",
+        "receiver",
+        "stream-limit",
+        "connection-limit",
+    ),
+    "pacing": ("queue-loss",),
+    "max_datagram": ("rate", "too-large"),
+    "min_rto": ("mending",),
+    "quick_ack": ("nagle", "idle", "held"),
+    "connections": ("cut", "mending", "place", "connection-limit"),
+    "sessions": ("connecting",),
+    "congestion": ("cut", "marked", "queue-loss", "window"),
+}
+"""The names of the causes that a change of a parameter acts on. h123 makes a change if they matter."""
+LIKELY = 0.05
+"""The smallest share of the time that these causes must take more on one side than on the other."""
 _NUMBER = {cause.name: number for number, cause in enumerate(CAUSES)}
 
 
@@ -154,19 +176,29 @@ def single_changes(levels: Levels) -> dict[str, list[str]]:
     return found
 
 
-def leading_changes(verdicts: CausesPart, pair: str) -> list[str]:
-    """Return the names of changes that are expected to remove part of a pair's differences, the largest part first."""
-    rows = [row for row in verdicts.get("causes", []) if f"{row['a']}/{row['b']}" == pair]
-    expected = {
-        each.name: sum(
-            abs(sum(part["difference"]["seconds"] for part in row["parts"] if part["cause"] in causes))
-            / max(row["a_seconds"], row["b_seconds"])
-            for row in rows
-        )
-        for each in INTERVENTIONS
-        if (causes := RELATED.get(each.parameter, ()))
-    }
-    return sorted((name for name, share in expected.items() if share > 0), key=lambda name: -expected[name])
+def leading_changes(verdicts: CausesPart, pair: str, selection: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the names of changes that act on a cause of a pair's differences. The changes that matter most to the
+    first metric come first. `selection` maps factors to the levels that count."""
+    rows = [
+        row
+        for row in verdicts.get("causes", [])
+        if f"{row['a']}/{row['b']}" == pair
+        and all(level in selection.get(factor, [level]) for factor, level in row["cell"].items())
+    ]
+
+    def largest(causes: Sequence[str], rows: Sequence[CausesRow]) -> float:
+        return max((_share_of(row, causes) for row in rows), default=0.0)
+
+    answer = [row for row in rows if row["metric"] == rows[0]["metric"]]
+    related = {each.name: RELATED.get(each.parameter, ()) for each in INTERVENTIONS}
+    likely = [name for name, causes in related.items() if largest(causes, rows) >= LIKELY]
+    return sorted(likely, key=lambda name: largest(related[name], answer), reverse=True)
+
+
+def _share_of(row: CausesRow, causes: Sequence[str]) -> float:
+    """Return how much more time the causes take on one side than on the other, as a share of the slower side's time."""
+    more = sum(part["difference"]["seconds"] for part in row["parts"] if part["cause"] in causes)
+    return abs(more) / max(row["a_seconds"], row["b_seconds"])
 
 
 class _Times:

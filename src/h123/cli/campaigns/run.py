@@ -6,7 +6,7 @@ A campaign is complete when all planned blocks have run, when a look at the resu
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,14 +21,17 @@ from h123.cli.campaigns.run_arguments import RunArguments, check
 from h123.cli.campaigns.start import begin_campaign, resume_campaign
 from h123.cli.options import (
     ADVANCED,
+    AddressOption,
     BlocksOption,
     ClockOption,
+    EngineOption,
     FilterOption,
     JobsOption,
     ScaleOption,
     SeedOption,
     ShardOption,
     TransportOption,
+    TrustOption,
     read_shard,
     share,
 )
@@ -115,29 +118,9 @@ def command(
             rich_help_panel=ADVANCED,
         ),
     ] = False,
-    trust: Annotated[
-        bool,
-        typer.Option(
-            "--trust",
-            help="Start the programs of a campaign or study that someone else made. By default, h123 shows them and "
-            "asks first.",
-            rich_help_panel=ADVANCED,
-        ),
-    ] = False,
-    engine: Annotated[
-        Literal["local", "ray"],
-        typer.Option(
-            help="Where to run blocks: on this machine, or on the nodes of a Ray cluster (docs/cluster.md).",
-        ),
-    ] = "local",
-    address: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOST:PORT",
-            help="With --engine ray: the cluster's address, or `auto`. [default: $RAY_ADDRESS, or this machine alone]",
-            show_default=False,
-        ),
-    ] = None,
+    trust: TrustOption = False,
+    engine: EngineOption = "local",
+    address: AddressOption = None,
     shard: ShardOption = None,
     metrics_listen: Annotated[
         str | None,

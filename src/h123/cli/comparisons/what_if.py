@@ -2,16 +2,24 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from h123.base.errors import UserError
 from h123.base.paths import typed
 from h123.base.terminal.console import out_console, say
-from h123.base.units import counted
+from h123.base.units import counted, format_span
 from h123.cli.answer_form import DetailsOption, JsonOption, QuietOption, answer_form
-from h123.cli.options import ADVANCED, FilterOption, JobsOption, ShardOption, read_shard
+from h123.cli.options import (
+    AddressOption,
+    EngineOption,
+    FilterOption,
+    JobsOption,
+    ShardOption,
+    TrustOption,
+    read_shard,
+)
 from h123.cli.signals import load_undisturbed
 
 if TYPE_CHECKING:
@@ -22,6 +30,10 @@ BLOCKS = 6
 """The default number of blocks, the fewest for which intervals hold with 95 % confidence."""
 LINES = 15
 """The number of lines that the answer may take."""
+EVERY = "all"
+"""The value of --change that makes every change that can make a difference."""
+COMBINED = 2
+"""By default, the largest number of changes in every combination."""
 
 
 def command(
@@ -41,7 +53,8 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Make only this change. Can be repeated. [default: all changes that make a difference]",
+            help="Make only this change, or `all` that can make a difference. Can be repeated. [default: all that "
+            "act on the causes that `h123 why` finds]",
             show_default=False,
         ),
     ] = None,
@@ -54,27 +67,10 @@ def command(
         typer.Option(metavar="DIR", help="Folder of the new campaign. [default: DIR-what-if]", show_default=False),
     ] = None,
     jobs: JobsOption = None,
-    engine: Annotated[
-        Literal["local", "ray"],
-        typer.Option(help="Where to run blocks: on this machine, or on the nodes of a Ray cluster (docs/cluster.md)."),
-    ] = "local",
-    address: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOST:PORT",
-            help="With --engine ray: the cluster's address, or `auto`. [default: $RAY_ADDRESS, or this machine alone]",
-            show_default=False,
-        ),
-    ] = None,
+    engine: EngineOption = "local",
+    address: AddressOption = None,
     shard: ShardOption = None,
-    trust: Annotated[
-        bool,
-        typer.Option(
-            "--trust",
-            help="Start the programs of a campaign that someone else made. By default, h123 shows them and asks first.",
-            rich_help_panel=ADVANCED,
-        ),
-    ] = False,
+    trust: TrustOption = False,
     details: DetailsOption = False,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
@@ -83,7 +79,7 @@ def command(
 
     Under the virtual clock, a trial repeats exactly, so the change is the only difference. h123 changes the link (no
     losses, half the delay), the sender (initial window, pacing) or the client (connections, sessions), one at a time,
-    the most important ones in every combination, and all of them together (docs/what-if.md).
+    the two most important ones together, and all of them together (docs/what-if.md).
 
     The new campaign gets a folder of its own. After Ctrl-C or a crash, the same command resumes it.
 
@@ -111,7 +107,8 @@ def command(
     require_trust(campaign.study.get("servers", {}), folder, own=False, trusted=trust)
     new = out or folder.with_name(f"{folder.resolve().name}-what-if")
     choice = Choice(levels or [], pair or campaign.study["compare"]["pairs"][0], change or [])
-    check_wanted(Study.from_resolved(campaign.study, campaign.networks), choice.pair, choice.changes)
+    wanted = [] if choice.every else choice.changes
+    check_wanted(Study.from_resolved(campaign.study, campaign.networks), choice.pair, wanted)
     if new.resolve() == folder.resolve():
         raise UserError(f"--out {new}: that is the campaign itself", remedy="choose another folder")
     there = campaign_in(new)
@@ -121,9 +118,10 @@ def command(
             remedy=f"resume it with `h123 run --out {typed(new)}`, or choose another folder with --out",
         )
     if there:
-        say(f"Resuming {typed(new)}")
+        done = {event["trial"] for event in there.events() if event["event"] == "trial" and event["valid"]}
+        say(f"Resuming {typed(new)}, which has {counted(len(done), 'valid trial')}")
     arguments = RunArguments(
-        draft=None if there else choice.draft(campaign, blocks),
+        draft=None if there else choice.draft(campaign, blocks, jobs),
         out=new,
         blocks=blocks,
         jobs=jobs,
@@ -151,26 +149,43 @@ class Choice:
         options += [f"--change {name}" for name in self.changes]
         return f"h123 what-if {typed(folder)} {' '.join(options)} --blocks "
 
-    def draft(self, folder: "CampaignFolder", blocks: int) -> "DraftedStudy":
-        """Return the draft of the new campaign. Raises UserError."""
+    @property
+    def every(self) -> bool:
+        """Whether to make every change."""
+        return EVERY in self.changes
+
+    def draft(self, folder: "CampaignFolder", blocks: int, jobs: int | None) -> "DraftedStudy":
+        """Return the draft of the new campaign, and say what it will run. Raises UserError."""
         from h123.analysis import analyse, leading_changes
         from h123.campaign import what_if
+        from h123.execution import Jobs, this_machine
         from h123.study import make_plan, parse_filter
-        from h123.study.interventions import BY_NAME, FACTOR
+        from h123.study.interventions import BY_NAME, FACTOR, MOST_COMBINED
 
+        selection = parse_filter(self.levels)
+        leading = leading_changes(analyse(folder), self.pair, selection)
+        likely = [] if self.changes else leading
         draft, asked = what_if(
             folder,
-            parse_filter(self.levels),
+            selection,
             self.pair,
-            wanted=self.changes,
-            combined=leading_changes(analyse(folder), self.pair),
+            wanted=[] if self.every else self.changes or likely,
+            combined=leading,
+            most_combined=COMBINED if likely else MOST_COMBINED,
             made_by=f"{self.command(folder.path)}{blocks}",
         )
         plan = make_plan(asked.study, blocks=blocks, seed=draft.seed, level_filter=asked.level_filter)
         changes = len([name for name in asked.study.factors[FACTOR] if name in BY_NAME])
-        say(f"Making {counted(changes, 'change')} and combinations: {counted(len(plan.trials()), 'trial')}")
+        rule = Jobs.at(plan, jobs, this_machine())
+        span = rule.span(rule.order(plan.blocks), lambda trial: rule.estimates[trial.id])
+        trials = counted(len(plan.trials()), "trial")
+        say(
+            f"Making {counted(changes, 'change')} and combinations: {trials}, about {format_span(span)} on this machine"
+        )
         for name, reason in asked.refused.items():
             say(f"Left out: {name}, because {reason}")
+        if likely and asked.others:
+            say(f"Not made, because no cause here calls for them (--change all): {', '.join(asked.others)}")
         return draft
 
 

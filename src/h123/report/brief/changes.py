@@ -10,6 +10,7 @@ from h123.analysis.sections import Verdicts
 from h123.report.text.explanations.causes import title
 from h123.report.text.explanations.changes import (
     ChangeLine,
+    above_words,
     agreement_words,
     all_lines,
     as_is_line,
@@ -38,7 +39,8 @@ def print_changes(verdicts: Verdicts, console: Console, *, most: int | None = No
     rows = change_rows(verdicts)
     if most is None:
         for row in rows:
-            _print_row(row, console, all_lines(row), [shapley_words(row), agreement_words(row), withheld_words(row)])
+            notes = [shapley_words(row), above_words(row), agreement_words(row), withheld_words(row)]
+            _print_row(row, console, all_lines(row), notes)
         return
     warnings, lines = first_lines(verdicts), count_lines(verdicts)
     for line in [*warnings, *lines]:
@@ -49,7 +51,9 @@ def print_changes(verdicts: Verdicts, console: Console, *, most: int | None = No
     shown = first[: max(1, room // _LEAST)]
     for row in shown:
         lines_for_row = room // len(shown) - _HEAD
-        notes = [note for note in (withheld_words(row), other_changes(row), shapley_words(row)) if note]
+        notes = [
+            note for note in (withheld_words(row), above_words(row), other_changes(row), shapley_words(row)) if note
+        ]
         notes = notes[: max(0, lines_for_row - _CHANGES)]
         _print_row(row, console, _shortened(change_lines(row), lines_for_row - len(notes)), notes)
     if len(rows) > len(shown):

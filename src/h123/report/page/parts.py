@@ -65,7 +65,9 @@ def _first(of: PageSources, _: "Sequence[Figure]") -> Content | None:
     return {"lines": lines} if lines else None
 
 
-def _answer(of: PageSources, _: "Sequence[Figure]") -> Content:
+def _answer(of: PageSources, _: "Sequence[Figure]") -> Content | None:
+    if of.verdicts.get("changes"):
+        return None  # the changes are the answer
     comparisons, colder = headline(of.comparisons), findings(cold(of.verdicts))
     return {
         "answer_tables": answers(of.verdicts),
@@ -91,8 +93,8 @@ def _transport(_: PageSources, __: "Sequence[Figure]") -> Content:
     return {}
 
 
-def _outlook(of: PageSources, _: "Sequence[Figure]") -> Content:
-    return {"lines": advice.advice(of.verdicts)}
+def _outlook(of: PageSources, _: "Sequence[Figure]") -> Content | None:
+    return None if of.verdicts.get("changes") else {"lines": advice.advice(of.verdicts)}
 
 
 def _doubts(of: PageSources, _: "Sequence[Figure]") -> Content | None:
@@ -110,8 +112,8 @@ def _undrawn(_: PageSources, __: "Sequence[Figure]") -> Content | None:
     return {"lines": [note]} if note else None
 
 
-def _answer_figure(_: PageSources, figures: "Sequence[Figure]") -> Content:
-    return {"figures": [figure for figure in figures if figure.name == ANSWER]}
+def _answer_figure(of: PageSources, figures: "Sequence[Figure]") -> Content | None:
+    return None if of.verdicts.get("changes") else {"figures": [figure for figure in figures if figure.name == ANSWER]}
 
 
 def _causes(of: PageSources, figures: "Sequence[Figure]") -> Content | None:
@@ -219,6 +221,7 @@ def _provenance(of: PageSources, _: "Sequence[Figure]") -> Content:
 HEAD: Sequence[PagePart] = [
     PagePart(None, "gate", _gate),
     PagePart(None, "first", _first),
+    PagePart(changes.SECTION, "changes", _changes),
     PagePart(judgement.SECTION, "answer", _answer),
     PagePart(outlook.SECTION, "lines", _outlook),
     PagePart(counts.SECTION, "doubts", _doubts),
@@ -227,7 +230,6 @@ HEAD: Sequence[PagePart] = [
 ]
 """The parts on the first screen."""
 BODY: Sequence[PagePart] = [
-    PagePart(changes.SECTION, "changes", _changes),
     PagePart(causes.SECTION, "causes", _causes),
     PagePart(None, "trust", _trust),
     PagePart(windows.SECTION, "lines", _windows),

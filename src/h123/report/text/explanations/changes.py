@@ -12,6 +12,8 @@ from h123.study.interventions import ALL, BY_NAME
 
 NOTABLE = 0.05
 """The share of the difference below which a change is listed only by name."""
+_OVER = 1.005
+"""The smallest share that is shown as more than 100 %."""
 _MINUS = "\u2212"
 
 
@@ -71,6 +73,17 @@ def withheld_words(row: ChangesRow) -> str:
     for name, why in row["withheld"].items():
         names.setdefault(why, []).append(name)
     return " ".join(f"Not judged: {', '.join(its)} ({why})." for why, its in names.items())
+
+
+def above_words(row: ChangesRow) -> str:
+    """Explain shares above 100 %. Empty if no line shows one."""
+    lines = [change for change in _listed(row) if _is_notable(row, change)]
+    over = any("share" in change and change["share"]["share"] >= _OVER for change in lines)
+    whole = row["difference"]["seconds"]
+    expected = any(change["expected"]["seconds"] / whole >= _OVER for change in lines if "expected" in change and whole)
+    sentences = ["Above 100 %, the other side becomes the slower one"] if over else []
+    sentences += ["`why` is above 100 % if other causes act in the opposite direction"] if expected else []
+    return f"{'; '.join(sentences)}." if sentences else ""
 
 
 def all_lines(row: ChangesRow) -> list[ChangeLine]:
