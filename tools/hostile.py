@@ -1,14 +1,16 @@
-"""Measures how clients react to a hostile server and servers to a hostile client: the tables of docs/hostile.md.
+"""Measures how clients react to a hostile server and servers to a hostile client: docs/hostile.md.
 
     PYTHONPATH=src:tests .venv/bin/python tools/hostile.py [SUBJECT...] [--attack NAME...] [--save]
 
 Runs every attack of tests/adversary/peer, or only those that you name, against each subject (by default all that are
-installed). --save writes docs/hostile.md, which has all attacks. A cell shows how the requests ended, how many seconds
-the client ran, and how many MiB of memory the attacked side used. Failures are bold and listed below the table: a
-request that far outlasts its timeout, a success without the requested bytes, or more than 512 MiB in a client.
+installed). --save writes the page with the list of failures, and docs/data/hostile.md.xz with the tables, which are
+only on the site. A cell shows how the requests ended, how many seconds the client ran, and how many MiB of memory the
+attacked side used. Failures are bold: a request that far outlasts its timeout, a success without the requested bytes,
+or more than 512 MiB in a client.
 """
 
 import argparse
+import lzma
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -36,11 +38,14 @@ from h123.execution.certificate import campaign_certificate
 from h123.execution.files import SERVER_ADDRESS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "hostile.md"
+TABLES = PAGE.parent / "data" / "hostile.md.xz"
 _MACHINE = machine_facts()
 _HEAD = f"""\
 # Hostile servers and clients
 
-Each row is an attack on the programs in the columns. Each cell shows three things:
+On the website, the tables below show how each program reacts to each attack. In the repository,
+`xz -dc docs/data/hostile.md.xz` prints them. Each row is an attack on the programs in the columns. Each cell shows
+three things:
 
 - how the requests ended: the errors in the samples, `answered`, or the reason why the trial is invalid (for servers,
   only if a request was not answered)
@@ -63,6 +68,8 @@ when a result is a failure.
 [Isolation](isolation.md) describes how h123 handles files from others, and what a server under test cannot do to the
 machine.
 """.splitlines()
+_MARK = "<!-- generated: hostile -->"
+"""The place of the tables in the site's page (tools/reference.py)."""
 Found = dict[Attack, dict[str, Outcome]]
 """The outcomes by attack and subject."""
 
@@ -91,10 +98,12 @@ def main() -> int:
             if subject.server:
                 chosen = _named(assaults_on(subject), asked.attack)
                 _add(servers, subject, assaulted(subject, chosen, folder / "assaults", certificate))
-            page = "\n".join([*_HEAD, *_tables("client", clients), *_tables("server", servers)])
+            tables = "\n".join([*_tables("client", clients), *_tables("server", servers), ""])
             if asked.save:
-                PAGE.write_text(page + "\n", encoding="utf-8")
-    print(page)
+                failures = [*_failures("client", clients), *_failures("server", servers)]
+                PAGE.write_text("\n".join([*_HEAD, *failures, "", _MARK, ""]), encoding="utf-8")
+                TABLES.write_bytes(lzma.compress(tables.encode(), preset=9 | lzma.PRESET_EXTREME))
+    print(tables)
     return 0
 
 
@@ -109,8 +118,7 @@ def _add(found: Found, subject: Subject, outcomes: Outcomes) -> None:
 
 
 def _tables(attacked: str, found: Found) -> Iterator[str]:
-    for protocol in PROTOCOLS:
-        here = {attack: outcomes for attack, outcomes in found.items() if attack.protocol == protocol}
+    for protocol, here in _by_protocol(found):
         names = sorted({name for outcomes in here.values() for name in outcomes})
         if not names:
             continue
@@ -119,13 +127,23 @@ def _tables(attacked: str, found: Found) -> Iterator[str]:
         for attack, outcomes in here.items():
             cells = [_cell(attacked, outcomes[name]) if name in outcomes else "" for name in names]
             yield f"| **{attack.name}**: {attack.does} | {' | '.join(cells)} |"
-        faults = [
-            f"* {name}, {attack.name}: {'; '.join(outcome.faults)}."
-            for attack, outcomes in here.items()
-            for name, outcome in outcomes.items()
-            if outcome.faults
-        ]
-        yield from ["", *faults] if faults else []
+
+
+def _failures(attacked: str, found: Found) -> Iterator[str]:
+    """Yield the lines of the list of a role's failures."""
+    faults = [
+        f"* {name}, {protocol}, {attack.name}: {'; '.join(outcome.faults)}."
+        for protocol, here in _by_protocol(found)
+        for attack, outcomes in here.items()
+        for name, outcome in outcomes.items()
+        if outcome.faults
+    ]
+    yield from ("", f"## Failures of {attacked}s", "", *(faults or ["None."]))
+
+
+def _by_protocol(found: Found) -> Iterator[tuple[str, Found]]:
+    for protocol in PROTOCOLS:
+        yield protocol, {attack: outcomes for attack, outcomes in found.items() if attack.protocol == protocol}
 
 
 def _cell(attacked: str, outcome: Outcome) -> str:

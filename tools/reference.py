@@ -11,6 +11,7 @@ docs/glossary.md, which a test compares with the code.
 import ast
 import inspect
 import json
+import lzma
 import re
 import sys
 import types
@@ -30,7 +31,7 @@ from h123.catalogue.subject import Subject
 from h123.cli.app import app
 from h123.json_schemas import field_meanings, schemas
 from h123.report import glossary
-from h123.report.catalogue import about_subjects, check_declarations, constants_table, profile_tables
+from h123.report.catalogue import about_subjects, check_declarations, constants_table, measured_tables, profile_tables
 from h123.study.claims.checks import Check
 from h123.study.claims.claim import Claim, MeasurableClaim, WordedClaim
 from h123.study.claims.ledger import Ledger
@@ -158,9 +159,11 @@ def inserted() -> Iterator[tuple[str, str]]:
     yield "audits", "\n".join(audits())
     subjects, records = catalogue(), public_records()
     yield "subjects", about_subjects(subjects, records)
+    yield from ((name, "\n".join(lines)) for name, lines in measured_tables(subjects, records))
     yield "profiles", profile_tables(subjects, records)
     yield "constants", "\n".join(constants_table(check_declarations(load_declared_constants(), subjects, records)))
     yield "node-article", "\n".join(node_article.entries())
+    yield "hostile", lzma.decompress((DOCS / "data/hostile.md.xz").read_bytes()).decode()
     for name, text in schemas():
         yield f"{name.removesuffix('.schema.json')}-keys", "\n".join(file_keys(json.loads(text)))
 

@@ -14,6 +14,7 @@ from h123.catalogue import Subject, catalogue, installation, read_subject, subje
 from h123.catalogue.registry import RejectedSubject, load_rejected_subjects
 from h123.cli.subjects.subject_listing import print_subject
 from h123.report.catalogue.catalogue import about_subjects, catalogue_page
+from h123.report.catalogue.measured_constants import measured_tables
 from h123.verification.constants.findings import (
     Constants,
     Datagrams,
@@ -102,27 +103,34 @@ def test_the_terminal_has_it_too(name: str) -> None:
     assert [fact for fact in facts if fact not in shown] == []
 
 
+def _site_page(subjects: dict[str, Subject], records: dict[str, PublicRecord]) -> str:
+    page = catalogue_page(subjects, records, [])
+    for name, lines in measured_tables(subjects, records):
+        page = page.replace(f"<!-- generated: {name} -->", "\n".join(lines))
+    return page
+
+
 def test_what_a_server_makes_of_clients_that_move(subject: Subject) -> None:
     known = _records(subject, *GOOD)
-    assert "When the client moves" not in catalogue_page({"small": subject}, known, [])
+    assert "When the client moves" not in _site_page({"small": subject}, known)
     moves = [
         MoveResult(clock="virtual", new="address"),
         MoveResult(clock="virtual", new="port", survived=True, answered=0.0002, flowed=0.0612),
     ]
     moved = known["small"].model_copy(update={"record": known["small"].record.model_copy(update={"moves": moves})})
-    page = catalogue_page({"small": subject}, {"small": moved}, [])
+    page = _site_page({"small": subject}, {"small": moved})
     survived = "survived: 200 µs, 61.2 ms"
     assert f"| small | tinyquic | {survived} | not survived, nothing is sent there | virtual |" in page
 
 
 def test_what_stacks_do_on_paths(subject: Subject) -> None:
     known = _records(subject, *GOOD)
-    assert "ECN and the MTU of paths" not in catalogue_page({"small": subject}, known, [])
+    assert "ECN and the MTU of paths" not in _site_page({"small": subject}, known)
     paths = [PathBehaviour(role="server", clock="virtual", ect="none", reports=True)]
     known = {
         "small": known["small"].model_copy(update={"record": known["small"].record.model_copy(update={"paths": paths})})
     }
-    page = catalogue_page({"small": subject, "other": subject}, {**known, "other": known["small"]}, [])
+    page = _site_page({"small": subject, "other": subject}, {**known, "other": known["small"]})
     assert "| small, other | server | tinyquic | no ECT | yes | – | – |" in page
 
 
@@ -152,12 +160,12 @@ def test_what_a_client_lets_a_server_do_stands_beside_what_it_declares(tmp_path:
         Result(role="client", protocol="h3", check=check, verdict="passed", detail=detail)
         for check, detail in (("streams at once", "100 of 300 requests"), ("receive windows", "1.31 MB a stream"))
     ]
-    page = catalogue_page({"small": subject}, _records(subject, *seen), [])
+    page = _site_page({"small": subject}, _records(subject, *seen))
     declared = "at most 100 requests at once, windows of at most 1.31 MB"
     assert f"| small | 100 of 300 requests | 1.31 MB a stream | {declared} |" in page
     # Nothing was asked, or something else came out: nothing is said of it.
     failed = [one.model_copy(update={"verdict": "failed"}) for one in seen]
-    assert declared not in catalogue_page({"small": subject}, _records(subject, *failed), [])
+    assert declared not in _site_page({"small": subject}, _records(subject, *failed))
 
 
 def test_a_failure_has_its_reason_and_its_stack_does_not_count(subject: Subject) -> None:
@@ -188,16 +196,16 @@ def test_constants_of_servers_and_of_the_kernel(subject: Subject) -> None:
         "receive windows of 6291456 bytes a stream and 15728640 a connection, 100 requests at a time, idle for 5m0s"
     )
     known = _records(subject, *GOOD, _seen("limits", detail=windows))
-    assert "Constants" not in catalogue_page({"small": subject}, known, [])
+    assert "Constants" not in _site_page({"small": subject}, known)
     record = known["small"].record.model_copy(update={"constants": [seen, seen.model_copy(update={"role": "client"})]})
-    page = catalogue_page({"small": subject}, {"small": known["small"].model_copy(update={"record": record})}, [])
+    page = _site_page({"small": subject}, {"small": known["small"].model_copy(update={"record": record})})
     flight = "32 (31), 40 kB, 50%"
     rest = "28, 84 | 1252, 1452 after 3 round trips | 1, 1.3 kB, 3.4 kB | 6.29 MB, 15.7 MB | 6 MB, 14 MB |"
     assert page.count(f"| small | h3 | {flight} | x2 | 2 MB, a fixed limit | 0.7 (0.55 to 0.71) | {rest}") == 1
     assert page.count("1, 1.3 kB, 3.4 kB | 6 MB, 14 MB | 0.25 |") == 1, "as a client"
     by_kernel = [seen.model_copy(update={"protocol": "h2", "congestion": name}) for name in ("cubic", "reno")]
     record = record.model_copy(update={"constants": by_kernel, "subject": "go"})
-    page = catalogue_page({"go": subject}, {"go": known["small"].model_copy(update={"record": record})}, [])
+    page = _site_page({"go": subject}, {"go": known["small"].model_copy(update={"record": record})})
     assert page.count("| go | h2 | 32 (31)") == 1
     assert page.count("| cubic | 32 (31)") == page.count("| reno | 32 (31)") == 1
 

@@ -1,4 +1,5 @@
-"""Writes docs/catalogue.md: every subject and its measured properties. The site adds installation and licences."""
+"""Writes docs/catalogue.md: every subject and its measured properties. The site adds tables of constants, notes,
+installation and licences."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -36,7 +37,8 @@ _HEAD = """\
 
 `h123 publish` writes this page from the subjects' manifests and the records in [verified/](verified); do not edit it.
 `h123 install NAME` installs a subject, `h123 verify NAME` checks these facts on your machine, and `h123 list subjects
-NAME` shows everything that your machine knows about it.
+NAME` shows everything that your machine knows about it. The tables of constants, of moves and of paths are only on the
+website.
 
 A subject is *verified* if it passed the tests in [contracts/verifications.md](contracts/verifications.md) for
 everything that it declares. Over each protocol, these tests cover bodies of 0 B to 10 MB with their hashes or counts,

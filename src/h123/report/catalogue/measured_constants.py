@@ -1,6 +1,6 @@
-"""The tables in docs/catalogue.md with the measured constants of subjects."""
+"""The sections of docs/catalogue.md with the measured constants of subjects. Their tables are on the site only."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from h123.base.terminal.markdown import NOTHING, table
 from h123.base.units import format_bytes, format_seconds
@@ -80,6 +80,7 @@ that has given it another one. [results/migration.md](results/migration.md) has 
 virtual clock, so the machine does not affect them. Subjects do not declare what they do after a move, so no
 verification fails because of it. `h123 verify NAME --moves` measures it."""
 
+_KERNEL = f"Constants of Linux in the virtual kernel, measured with the server {PROBE} over {KERNEL_PROTOCOL}."
 _PATHS = """\
 Each subject transfers 4 MB over 40 ms and 10 Mbit/s, over paths that treat its packets in a special way; where it is a
 client, it uploads. Subjects with the same values share a row.
@@ -97,15 +98,30 @@ use a path with the MTU that QUIC assumes (section 14). Subjects declare nothing
 because of it. `h123 verify NAME --paths` measures it. For TCP, the kernel's ECN is on (`tcp_ecn`)."""
 
 
+_Rows = list[dict[str, str]]
+
+
 def measured_constants(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[list[str]]:
-    """Return the sections of the page, each as lines. A section with nothing to report is left out."""
-    sections = (_constants, _reception, _client_constants, _moves, _paths, _kernel)
-    return [section(subjects, records) for section in sections]
+    """Return the sections of the page, each as lines, without the tables that only the site has. A section with nothing
+    to report is left out."""
+    return [
+        [f"## {title}", "", words, "", f"<!-- generated: {name} -->"]
+        for name, (title, words, rows) in _SECTIONS.items()
+        if rows(subjects, records)
+    ]
 
 
-def _constants(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
-    """Return the table of facts from servers' packets, with one line per server and protocol."""
-    rows = [
+def measured_tables(
+    subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield the name and the lines of each table that the site inserts into the page."""
+    for name, (_, _, rows) in _SECTIONS.items():
+        yield name, table(rows(subjects, records))
+
+
+def _constants(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> _Rows:
+    """Return the facts from servers' packets, with one row per server and protocol."""
+    return [
         {
             "server": name,
             "protocol": constants.protocol,
@@ -116,22 +132,20 @@ def _constants(subjects: Mapping[str, Subject], records: Mapping[str, PublicReco
         for constants in _measured(subjects[name], records.get(name))
         if constants.congestion == default_controller(subjects[name], constants.protocol)
     ]
-    return ["## Constants of servers", "", _CONSTANTS, "", *table(rows)] if rows else []
 
 
-def _client_constants(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
-    """Return the table of facts from clients' packets, which send uploads and acknowledge downloads."""
-    rows = [
+def _client_constants(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> _Rows:
+    """Return the facts from clients' packets, which send uploads and acknowledge downloads."""
+    return [
         {"client": name, "protocol": constants.protocol, **_constants_row(constants), **_receiving(constants)}
         for name in subjects
         for constants in _measured(subjects[name], records.get(name), "client")
         if constants.congestion == default_controller(subjects[name], constants.protocol)
     ]
-    return ["## Constants of clients", "", _CLIENT_CONSTANTS, "", *table(rows)] if rows else []
 
 
-def _reception(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
-    """Return the table of limits that clients set for a server over QUIC, from the server's log."""
+def _reception(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> _Rows:
+    """Return the limits that clients set for a server over QUIC, from the server's log."""
     rows = []
     for name, subject in subjects.items():
         record = records.get(name)
@@ -146,7 +160,7 @@ def _reception(subjects: Mapping[str, Subject], records: Mapping[str, PublicReco
                     "declared": _declared(subject.client.limits) or NOTHING,
                 }
             )
-    return ["## What clients let a server do over HTTP/3", "", _RECEPTION, "", *table(rows)] if rows else []
+    return rows
 
 
 def _declared(limits: Reach) -> str:
@@ -163,8 +177,8 @@ def _receiving(constants: Constants) -> dict[str, str]:
     }
 
 
-def _moves(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
-    """Return the table of how servers react to clients that move, with a line for each server."""
+def _moves(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> _Rows:
+    """Return how servers react to clients that move, with a row for each server."""
     rows = []
     for name, subject in subjects.items():
         record = records.get(name)
@@ -175,7 +189,7 @@ def _moves(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord])
             columns = {f"new {new}": _of_a_move(moves[new]) for new in ("port", "address") if new in moves}
             clocks = ", ".join(dict.fromkeys(move.clock for move in moves.values()))
             rows.append({"server": name, "QUIC stack": subject.stack, **columns, "clock": clocks})
-    return ["## When the client moves", "", _MOVES, "", *table(rows)] if rows else []
+    return rows
 
 
 def _of_a_move(move: MoveResult) -> str:
@@ -188,8 +202,8 @@ def _of_a_move(move: MoveResult) -> str:
     return "not survived" if move.answered is not None else "not survived, nothing is sent there"
 
 
-def _paths(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
-    """Return the table of the use of ECN and of paths' MTUs, with a line for subjects with the same values."""
+def _paths(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> _Rows:
+    """Return the use of ECN and of paths' MTUs, with a row for subjects with the same values."""
     names = dict[tuple[tuple[str, str], ...], list[str]]()
     for name, subject in subjects.items():
         record = records.get(name)
@@ -197,22 +211,30 @@ def _paths(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord])
             tcp = behaviour.protocol == KERNEL_PROTOCOL
             row = {"role": behaviour.role, "stack": "Linux's TCP" if tcp else subject.stack, **path_cells(behaviour)}
             names.setdefault(tuple(row.items()), []).append(name)
-    rows = [
+    return [
         {"subject": ", ".join(alike), **{name: cell or NOTHING for name, cell in row}} for row, alike in names.items()
     ]
-    return ["## ECN and the MTU of paths", "", _PATHS, "", *table(rows)] if rows else []
 
 
-def _kernel(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
-    """Return the table of the constants of the kernel's TCP under each controller, measured with the server that
+def _kernel(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> _Rows:
+    """Return the constants of the kernel's TCP under each controller, measured with the server that
     represents it."""
-    rows = [
+    return [
         {"controller": constants.congestion, **_constants_row(constants)}
         for constants in (_measured(subjects[PROBE], records.get(PROBE)) if PROBE in subjects else [])
         if constants.protocol == KERNEL_PROTOCOL
     ]
-    where = f"Constants of Linux in the virtual kernel, measured with the server {PROBE} over {KERNEL_PROTOCOL}."
-    return ["## Constants of the kernel's TCP", "", where, "", *table(rows)] if rows else []
+
+
+_SECTIONS: dict[str, tuple[str, str, Callable[[Mapping[str, Subject], Mapping[str, PublicRecord]], _Rows]]] = {
+    "server-constants": ("Constants of servers", _CONSTANTS, _constants),
+    "reception": ("What clients let a server do over HTTP/3", _RECEPTION, _reception),
+    "client-constants": ("Constants of clients", _CLIENT_CONSTANTS, _client_constants),
+    "moves": ("When the client moves", _MOVES, _moves),
+    "paths": ("ECN and the MTU of paths", _PATHS, _paths),
+    "kernel": ("Constants of the kernel's TCP", _KERNEL, _kernel),
+}
+"""The title, the introduction and the rows of each section, by the name of its table."""
 
 
 def _measured(subject: Subject, record: PublicRecord | None, role: VerifiedRole = "server") -> list[Constants]:
