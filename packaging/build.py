@@ -31,6 +31,7 @@ DATA = [
     "published",
     "schemas",
     "sites",
+    "knobs",
     "studies",
     "subjects",
 ]

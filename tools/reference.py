@@ -51,6 +51,7 @@ from h123.study.workload.mix import MixEntry, MixParameters
 from h123.study.workload.page import PageParameters
 from h123.study.workload.requests import RequestsParameters
 from h123.study.workload.retry import Retry
+from h123.tuning.knobs import KnobFile, KnobText
 from h123.verification import public_records
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -109,12 +110,14 @@ _SUBJECT: _Models = {
     "features": manifest.Features,
     "parts": manifest.Part,
 }
+_KNOBS: _Models = {"The file": KnobFile, "knobs": KnobText}
 _WRITTEN_BY_PEOPLE = {
     "study": _STUDY,
     "network": _NETWORK,
     "subject": _SUBJECT,
     "import": _IMPORT,
     "claims": _CLAIMS,
+    "knobs": _KNOBS,
 }
 _QUANTITIES = {
     "Duration": "time, such as `50ms`",

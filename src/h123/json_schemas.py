@@ -30,6 +30,7 @@ from h123.execution import BlockOrder, Machine, PoolEvent
 from h123.gate import Gate
 from h123.report import PageFacts
 from h123.study.workload import AnyWorkloadFile
+from h123.tuning import Tuning, TuningAnswer
 
 DOCUMENTS: dict[str, Any] = {
     "campaign": CampaignFile,
@@ -46,6 +47,8 @@ DOCUMENTS: dict[str, Any] = {
     "result-page": PageFacts,
     "seal": Seal,
     "trial": TrialFile,
+    "tuning": Tuning,
+    "tuning-answer": TuningAnswer,
     "verdicts": Verdicts,
     "workload": AnyWorkloadFile,
 }

@@ -26,6 +26,7 @@ def test_a_campaign_is_as_they_say(tmp_path: Path) -> None:
     analyse(make_campaign(tmp_path / "c", scenario))
     seen = check_campaign(tmp_path / "c")
     others = {"workload", "gate", "diff", "result-head", "result-page", "machine", "order", "pool-event"}
+    others |= {"tuning", "tuning-answer"}
     assert seen == {*DOCUMENTS} - others  # which it is not asked for, or others have
 
 

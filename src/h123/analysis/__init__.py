@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from h123.analysis.statistics.signedrank import CONFIDENCE, ratio_of
     from h123.analysis.statistics.spreads import known_spreads
     from h123.analysis.verdicts.conditions import Level, condition_levels, condition_ratios
+    from h123.analysis.verdicts.margin import p_beyond
     from h123.analysis.verdicts.treatments import Treatment, TreatmentMetric, by_pairing, treatments
 
 __all__ = [
@@ -64,6 +65,7 @@ __all__ = [
     "never_succeeds",
     "next_look",
     "no_interval",
+    "p_beyond",
     "plan_looks",
     "provenance",
     "ratio_of",

@@ -14,6 +14,11 @@ def mounted(root: str, *below: str) -> str:
     return str(_MOUNTED.joinpath(root, *below))
 
 
+def is_mounted(path: str) -> bool:
+    """Return whether a path is below a root, so that it exists only in a lab."""
+    return PurePosixPath(path).is_relative_to(_MOUNTED)
+
+
 def root_options(roots: Mapping[str, Path]) -> list[str]:
     """Return the lab's options that name the roots. A root that does not exist is left out, because no trial needs
     anything from it."""

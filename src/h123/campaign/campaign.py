@@ -27,4 +27,4 @@ class DraftedStudy:
     text: str
     """The text that the campaign's folder keeps as its study."""
     uploads: Path
-    """The folder with the files that requests upload."""
+    """The folder with the files that requests upload, and that the study's own servers read. It may be missing."""

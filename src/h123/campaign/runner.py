@@ -26,7 +26,6 @@ from h123.execution.retry_policy import LiveAttempt, forgive, lose, usable
 from h123.progress import Display
 from h123.store import CampaignFolder, check_new
 from h123.study import Network, Plan, PlannedTrial, Study, load_study, make_plan
-from h123.study.workload import Upload
 from h123.virtual import NAME
 
 Vouch = Callable[[Cast], Mapping[str, Mapping[VerifiedRole, Proof]]]
@@ -85,15 +84,19 @@ def start_campaign(
         looks=looks,
         precision=precision,
         shard=shard,
-        uploads={upload.name: _upload(study, upload) for upload in plan.uploads()},
+        uploads=_uploads(study, plan),
         machine=this_machine().facts,
         subjects={name: _facts(subject, proofs.get(name, {})) for name, subject in subjects.items()},
     )
     return Campaign(plan, subjects, folder)
 
 
-def _upload(study: Path | DraftedStudy, upload: Upload) -> Path:
-    return study.uploads / upload.name if isinstance(study, DraftedStudy) else study.parent / upload.file
+def _uploads(study: Path | DraftedStudy, plan: Plan) -> dict[str, Path]:
+    """Return the files that the campaign keeps for its trials. A draft's folder may also contain files that its own
+    servers read."""
+    if isinstance(study, DraftedStudy):
+        return {file.name: file for file in sorted(study.uploads.iterdir())} if study.uploads.is_dir() else {}
+    return {upload.name: study.parent / upload.file for upload in plan.uploads()}
 
 
 def _part(plan: Plan, shard: Shard) -> Plan:

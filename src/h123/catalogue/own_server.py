@@ -24,6 +24,7 @@ from pydantic import (
 
 from h123.base.errors import UserError
 from h123.base.paths import real
+from h123.base.roots import is_mounted
 from h123.base.strict import Strict
 from h123.base.units import parse_duration
 from h123.catalogue.manifest import Install, OneOrMore, Protocol, Server
@@ -183,6 +184,8 @@ class OwnServer(Strict):
             return
         words = shlex.split(self.command)
         folder, program = Path(self.folder), words[0]
+        if is_mounted(program):
+            return  # a subject's program, which the lab mounts
         if not folder.is_dir():
             raise UserError(f"the server's folder {folder} does not exist", remedy="name another one")
         own = folder / program if "/" in program else None

@@ -14,7 +14,7 @@ from h123.base.files.scratch import sweep
 from h123.base.limits import FULL, exhausted
 from h123.base.terminal.console import err_console, name_program, out_console, write
 from h123.cli.campaigns import analyse, claims, export, import_samples, report, run, show, why
-from h123.cli.comparisons import compare, diff, gate, what_if
+from h123.cli.comparisons import compare, diff, gate, tune, what_if
 from h123.cli.glossary import explain
 from h123.cli.machine import doctor, lab
 from h123.cli.networks import import_recording
@@ -52,6 +52,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "export": export.command,
     "import": import_samples.command,
     "compare": compare.command,
+    "tune": tune.command,
     "gate": gate.command,
     "diff": diff.command,
     "verify": verify.command,

@@ -21,7 +21,7 @@ class Draft:
     """A comparison to write as a study."""
 
     servers: Mapping[str, OwnServer]
-    """The servers. With one, its protocols are compared; with two, the second is compared with the first."""
+    """The servers. With one, its protocols are compared; with more, the others are compared with the first."""
     inquiry: Inquiry
     protocols: Sequence[str]
     """The protocols to compare. All servers speak them."""
@@ -46,14 +46,15 @@ class Draft:
 
     def text(self) -> str:
         """Return the study file's text."""
-        return f"{_HEAD}{yaml.safe_dump(self._study(), sort_keys=False, width=120, default_flow_style=None)}"
+        return f"{_HEAD}{yaml.safe_dump(self.content(), sort_keys=False, width=120, default_flow_style=None)}"
 
     @property
     def private(self) -> bool:
         """Whether the study contains secrets, which other people must not read."""
-        return holds_secrets(self._study())
+        return holds_secrets(self.content())
 
-    def _study(self) -> Part:
+    def content(self) -> Part:
+        """Return the content of the study's file."""
         factors: Part = {
             "protocol": list(self.protocols),
             "network": by_network(self.workload, self.networks, self.files),
@@ -77,8 +78,8 @@ class Draft:
     def question(self) -> str:
         """Return the question in words."""
         if self.builds:
-            old, new = self.servers
-            return f"Does {new} answer {self.workload.what} faster than {old}?"
+            old, *new = self.servers
+            return f"Does {' or '.join(new)} answer {self.workload.what} faster than {old}?"
         return f"Which HTTP version serves {self.workload.what} faster?"
 
     def _settings(self) -> Part:
@@ -95,7 +96,8 @@ class Draft:
     def _compare(self) -> Part:
         levels = list(self.servers) if self.builds else list(reversed(self.protocols))
         old = levels[0] if self.builds else levels[-1]
-        pairs = [f"{levels[1]}/{levels[0]}"] if self.builds else [f"{a}/{b}" for a, b in _couples(levels)]
+        couples = [(new, old) for new in levels[1:]] if self.builds else _couples(levels)
+        pairs = [f"{a}/{b}" for a, b in couples]
         each = ["network", "protocol"] if self.builds and len(self.protocols) > 1 else ["network"]
 
         return {

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import shutil
 import time
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -70,9 +71,9 @@ class InquiryResult:
     seconds: float = 0.0
 
 
-def survey(server: OwnServer, inquiry: Inquiry, folder: Path) -> InquiryResult:
-    """Start `server` on this machine and survey it, in the empty `folder`. Raises UserError if the server's command is
-    not a program."""
+def survey(server: OwnServer, inquiry: Inquiry, folder: Path, roots: Mapping[str, Path] | None = None) -> InquiryResult:
+    """Start `server` on this machine and survey it, in the empty `folder`. `roots`: folders with files that the server
+    reads, by the root at which the lab mounts them. Raises UserError if the server's command is not a program."""
     subjects = catalogue()
     if SCOUT not in subjects:
         raise UserError(f"the subject {SCOUT}, which surveys servers, is missing", remedy="link it into H123_SUBJECTS")
@@ -80,17 +81,19 @@ def survey(server: OwnServer, inquiry: Inquiry, folder: Path) -> InquiryResult:
     install(subjects[SCOUT], say)
     command = scout_command(subjects[SCOUT], plan="plan.json", found="found.json")
     began = time.monotonic()
-    tcp = _carry_out(server, inquiry, folder / "tcp", command, udp=False)
+    tcp = _carry_out(server, inquiry, roots or {}, folder / "tcp", command, udp=False)
     details = "".join(reason["detail"] for reason in tcp.reasons)
     udp_alone = any(f"UDP {where}:{inquiry.site.port}" in details for where in _ANYWHERE) and ONLY_IPV6 not in details
     if tcp.findings is None and udp_alone:
-        tcp = _carry_out(server, inquiry, folder / "udp", command, udp=True)
+        tcp = _carry_out(server, inquiry, roots or {}, folder / "udp", command, udp=True)
     elif tcp.findings and tcp.findings.mute:
         # A server that creates a certificate at its first start may listen before the certificate is complete.
         later = ["sh", "-c", f'sleep {_MUTE_S}; exec "$@"', "sh", *command]
-        tcp = _carry_out(server, inquiry, folder / "again", later, udp=False)
+        tcp = _carry_out(server, inquiry, roots or {}, folder / "again", later, udp=False)
     if other := _other_port(tcp.findings, inquiry):
-        tcp = _with_other_port(tcp, other, _carry_out(server, inquiry, folder / "other", command, port=other))
+        tcp = _with_other_port(
+            tcp, other, _carry_out(server, inquiry, roots or {}, folder / "other", command, port=other)
+        )
     return dataclasses.replace(tcp, seconds=time.monotonic() - began)
 
 
@@ -120,6 +123,7 @@ _ANYWHERE = ("0.0.0.0", "[::]", SERVER_ADDRESS)
 def _carry_out(
     server: OwnServer,
     inquiry: Inquiry,
+    roots: Mapping[str, Path],
     folder: Path,
     command: list[str],
     *,
@@ -141,7 +145,7 @@ def _carry_out(
     write_document(prepared.folder / "trial.json", trial)
     impatience_context = impatience(folder, started, scout, say) if server.command is not None else nullcontext()
     with LocalPool(folder / "orders") as pool, impatience_context:
-        list(SingleTrials(pool, {}, {_OWN: server}).run([prepared]))
+        list(SingleTrials(pool, roots, {_OWN: server}).run([prepared]))
     reasons = read_document(prepared.folder / "report.json", Report).reasons
     log = prepared.folder / "logs" / f"{started.name}.log"
     lines = log.read_text("utf-8", errors="replace").splitlines()[-_LINES:] if log.exists() else []

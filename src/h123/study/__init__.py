@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from h123.study.question import question_of
     from h123.study.reader import load_study
     from h123.study.registry import (
+        find_knobs,
         find_network,
         find_site,
         find_study,
         is_path,
         list_claims,
+        list_knobs,
         list_networks,
         list_schemas,
         list_sites,
@@ -105,6 +107,7 @@ __all__ = [
     "estimate",
     "estimate_blocks",
     "estimate_check",
+    "find_knobs",
     "find_ledgers",
     "find_network",
     "find_site",
@@ -117,6 +120,7 @@ __all__ = [
     "ledgers_of",
     "likenesses",
     "list_claims",
+    "list_knobs",
     "list_networks",
     "list_schemas",
     "list_sites",
@@ -152,6 +156,7 @@ __all__ = [
     "unmatched",
     "unrolled",
     "workload",
+    "yaml_document",
 ]
 
 load_late(__name__)

@@ -78,6 +78,16 @@ def find_schema(name: str) -> Path:
     return _find(name, "schema", "schemas", None)
 
 
+def list_knobs() -> list[Path]:
+    """Return the files in knobs/ (settings of servers to try), sorted by name."""
+    return _files("knobs")
+
+
+def find_knobs(name: str) -> Path:
+    """Return the file of a server's knobs, given its name or a path. Raises UserError."""
+    return _find(name, "knob file", "knobs", None)
+
+
 def load_network(name: str, folder: Path | None = None) -> "Network":
     """Read a network, given its name or the path of its file (relative to `folder`). Raises UserError."""
     from h123.study.networks.network_file import read_network  # late, because lists of names do not need it

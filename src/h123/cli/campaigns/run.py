@@ -184,29 +184,35 @@ def command(
 def run(arguments: RunArguments) -> int:
     """Run the whole command and return the exit status, which is not 0 if the study's requirements do not hold or are
     undecided. Keeps measured results, whatever happens. Raises Interrupted, UserError."""
-    is_quiet = arguments.form is AnswerForm.TABLE
-    with quietly(is_quiet=is_quiet):
-        return _run(arguments, is_quiet=is_quiet)
+    with quietly(is_quiet=arguments.form is AnswerForm.TABLE):
+        load_undisturbed(*MODULES_OF_A_RUN)
+        from h123.cli.campaigns.report import conclude
+        from h123.cli.shards.conclusion import conclude_shard
+
+        def finish(finished: "CampaignFolder") -> int:
+            if finished.shard:
+                return conclude_shard(finished)
+            return conclude(finished, arguments.form, most=arguments.most_lines)
+
+        return run_and(arguments, finish)
 
 
-def _run(arguments: RunArguments, *, is_quiet: bool) -> int:
+def run_and(arguments: RunArguments, finish: "Callable[[CampaignFolder], int]") -> int:
+    """Start or resume a campaign and run it to its end. Then call `finish`, which returns the exit status. The other
+    processes that want the folder wait until it returns."""
     load_undisturbed(*MODULES_OF_A_RUN)
-    from h123.cli.campaigns.report import conclude
-    from h123.cli.shards.conclusion import conclude_shard
     from h123.store import CampaignFolder
 
     there = check(arguments)
     exposition = exposition_at(arguments.metrics_listen)
     campaign = resume_campaign(arguments, there) if there else begin_campaign(arguments)
-    folder, resume = campaign.folder, f"h123 run --out {typed(campaign.folder.path)}"
+    folder = campaign.folder
+    resume = arguments.resume or f"h123 run --out {typed(folder.path)}"
+    is_quiet = arguments.form is AnswerForm.TABLE
     try:
         with folder.alone(), interruptible(), watched(campaign, exposition, is_quiet=is_quiet) as display:
             complaint = _run_to_its_end(campaign, arguments, display)
-            finished = CampaignFolder.open(folder.path)
-            if finished.shard:
-                status = conclude_shard(finished)
-            else:
-                status = conclude(finished, arguments.form, most=arguments.most_lines)
+            status = finish(CampaignFolder.open(folder.path))
     except KeyboardInterrupt:
         say(f"\nInterrupted. Finished trials are kept. Resume with:\n  {resume}")
         raise Interrupted from None

@@ -39,6 +39,8 @@ class RunArguments:
     trust: bool = False
     engine: str = "local"
     address: str | None = None
+    resume: str | None = None
+    """The command that resumes the campaign. None: `h123 run --out DIR`."""
     form: AnswerForm = AnswerForm.SCREEN
     most_lines: int = 30
     """The maximum number of lines for an answer on one screen."""

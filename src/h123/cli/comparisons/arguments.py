@@ -14,36 +14,36 @@ class CompareArguments:
 
     servers: Sequence[str]
     urls: Sequence[str]
-    har: Path | None
-    page: int | None
-    every_host: bool
-    networks: Sequence[str]
+    har: Path | None = None
+    page: int | None = None
+    every_host: bool = False
+    networks: Sequence[str] = ()
     """Networks to use; empty for the default networks."""
-    protocols: Sequence[str] | None
-    method: str | None
-    headers: Sequence[str]
-    data: Path | None
-    load: str | None
-    sni: str | None
-    cacert: Path | None
-    insecure: bool
-    allow_remote_load: bool
-    ready: str | None
-    environment: Sequence[str]
-    cwd: Path
-    client: str
-    congestion: str
-    transport: str
-    clock: str
-    rate: float | None
-    seed: int
-    max_blocks: int | None
-    precision: float | None
-    answers_differ: bool
-    jobs: int | None
-    out: Path | None
-    save: Path | None
-    force: bool
-    fail_if: Sequence[str]
-    by: Basis
-    form: AnswerForm
+    protocols: Sequence[str] | None = None
+    method: str | None = None
+    headers: Sequence[str] = ()
+    data: Path | None = None
+    load: str | None = None
+    sni: str | None = None
+    cacert: Path | None = None
+    insecure: bool = False
+    allow_remote_load: bool = False
+    ready: str | None = None
+    environment: Sequence[str] = ()
+    cwd: Path = Path()
+    client: str = "go"
+    congestion: str = "default"
+    transport: str = "deployed"
+    clock: str = "wall"
+    rate: float | None = None
+    seed: int = 1
+    max_blocks: int | None = None
+    precision: float | None = None
+    answers_differ: bool = False
+    jobs: int | None = None
+    out: Path | None = None
+    save: Path | None = None
+    force: bool = False
+    fail_if: Sequence[str] = ()
+    by: Basis = "interval"
+    form: AnswerForm = AnswerForm.SCREEN

@@ -6,6 +6,21 @@ from typing import Annotated, Literal
 import typer
 
 from h123.cli.answer_form import DetailsOption, JsonOption, QuietOption, answer_form
+from h123.cli.comparisons.server_options import (
+    ClientOption,
+    CwdOption,
+    DataOption,
+    EnvOption,
+    HarOption,
+    HeaderOption,
+    LoadOption,
+    MethodOption,
+    PageOption,
+    RateOption,
+    ReadyOption,
+    SniOption,
+    UrlOption,
+)
 from h123.cli.options import (
     ADVANCED,
     CLOCK,
@@ -34,35 +49,9 @@ def command(
             show_default=False,
         ),
     ] = None,
-    url: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="URL",
-            help="URL to request, such as https://localhost:8443/api/orders. Can be repeated, for several URLs of "
-            "one server.",
-            show_default=False,
-        ),
-    ] = None,
-    har: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE.har",
-            help="Load a page that a browser recorded (*Save all as HAR*): its requests to the document's server, in "
-            "the recorded order. Each user's next visit starts when the previous one has ended. With --har, --url only "
-            "gives the address of your server.",
-            show_default=False,
-        ),
-    ] = None,
-    page: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="Number of the page in the recording, from 1; a number that does not exist lists all pages. [default: "
-            "the page of the first request]",
-            show_default=False,
-            rich_help_panel=ADVANCED,
-        ),
-    ] = None,
+    url: UrlOption = None,
+    har: HarOption = None,
+    page: PageOption = None,
     hosts: Annotated[
         Literal["own", "all"],
         typer.Option(
@@ -88,64 +77,12 @@ def command(
             show_default=False,
         ),
     ] = None,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            metavar="GET|POST",
-            help="Method of every request. [default: GET, or POST with --data]",
-            show_default=False,
-            rich_help_panel=ADVANCED,
-        ),
-    ] = None,
-    header: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="'NAME: VALUE'",
-            help="Header to send with every request. Can be repeated.",
-            show_default=False,
-            rich_help_panel=ADVANCED,
-        ),
-    ] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="File with the body of every request.",
-            show_default=False,
-            rich_help_panel=ADVANCED,
-        ),
-    ] = None,
-    load: Annotated[
-        str | None,
-        typer.Option(
-            metavar="USERS[xREQUESTS]",
-            help="Number of simultaneous users, and of requests per user. A user sends the next request when the "
-            "previous one is answered (with --har: starts the next visit when the previous one has ended). [default: 4 "
-            "users, or 1 with --har; enough requests for a second or two]",
-            show_default=False,
-        ),
-    ] = None,
-    rate: Annotated[
-        float | None,
-        typer.Option(
-            metavar="R",
-            min=0.001,
-            max=1_000_000,
-            help="Requests per second of all users together. They are sent on schedule, even if earlier ones are not "
-            "answered yet (open loop). [default: each user waits for an answer before the next request]",
-            show_default=False,
-            rich_help_panel=ADVANCED,
-        ),
-    ] = None,
-    sni: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Host name to send in TLS (SNI). [default: the host in --url]",
-            show_default=False,
-            rich_help_panel=ADVANCED,
-        ),
-    ] = None,
+    method: MethodOption = None,
+    header: HeaderOption = None,
+    data: DataOption = None,
+    load: LoadOption = None,
+    rate: RateOption = None,
+    sni: SniOption = None,
     cacert: Annotated[
         Path | None,
         typer.Option(
@@ -173,44 +110,10 @@ def command(
             rich_help_panel=ADVANCED,
         ),
     ] = False,
-    ready: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TEXT|tcp:PORT",
-            help="Before measuring, also wait until the server's output contains TEXT, or until another port on its "
-            "host is open, such as that of an application behind the server. [default: wait only for the server's "
-            "port]",
-            show_default=False,
-            rich_help_panel=ADVANCED,
-        ),
-    ] = None,
-    env: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="Set a variable in the server's environment. Can be repeated.",
-            show_default=False,
-            rich_help_panel=ADVANCED,
-        ),
-    ] = None,
-    cwd: Annotated[
-        Path,
-        typer.Option(
-            metavar="DIR",
-            help="The server's working directory.",
-            show_default=False,
-            rich_help_panel=ADVANCED,
-        ),
-    ] = Path(),
-    client: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="Client that sends the requests: go, or load, which leaves more processor time for your server (`h123 "
-            "install load`).",
-            rich_help_panel=ADVANCED,
-        ),
-    ] = "go",
+    ready: ReadyOption = None,
+    env: EnvOption = None,
+    cwd: CwdOption = Path(),
+    client: ClientOption = "go",
     congestion: Annotated[
         Literal["cubic", "reno", "bbr", "default"],
         typer.Option(

@@ -13,8 +13,7 @@ from h123.base.files.output import check_output, write_output
 from h123.base.files.scratch import scratch
 from h123.base.terminal.console import quietly, say
 from h123.base.terminal.redaction import PRIVATE
-from h123.base.units import format_bytes
-from h123.catalogue import OwnServer, clients_of_any_server
+from h123.catalogue import OwnServer
 from h123.cli.answer_form import AnswerForm
 from h123.cli.campaigns import requirements
 from h123.cli.campaigns.run import run
@@ -29,6 +28,14 @@ from h123.cli.comparisons.servers import (
     remote_server,
     server_started,
 )
+from h123.cli.comparisons.surveyed import (
+    answers_of,
+    check_client,
+    networks_named,
+    recorded,
+    visits,
+    with_abilities,
+)
 from h123.cli.options import NETWORKS
 from h123.probe import (
     STUDY,
@@ -36,27 +43,20 @@ from h123.probe import (
     Answer,
     Draft,
     DraftedRequests,
-    DraftedVisits,
     Inquiry,
     OfferedLoad,
     ServerAbilities,
     abilities_words,
     check_answers,
     judge,
-    served,
     survey,
 )
 from h123.study import (
     METRICS,
     Condition,
     Network,
-    RecordedPage,
     Study,
-    find_network,
-    is_path,
-    load_network,
     load_study,
-    recorded_page,
 )
 
 LINES = 25
@@ -77,10 +77,10 @@ def compare(arguments: CompareArguments) -> int:
 
 def _compare(arguments: CompareArguments) -> int:
     conditions = requirements.forbidding(arguments.fail_if, arguments.by)
-    page = _recorded(arguments)
+    page = recorded(arguments)
     if page is None:
         _check_visits(conditions)
-    _check_client(arguments.client)
+    check_client(arguments.client)
     _check_protocols(arguments)
     if arguments.save:
         _check_save(arguments.save, force=arguments.force)
@@ -93,19 +93,19 @@ def _compare(arguments: CompareArguments) -> int:
     if not servers:
         check_remote_server(arguments, conditions)
         servers = {ONE: remote_server(arguments, inquiry)}
-    networks, files = _networks(arguments.networks or NETWORKS.split(","))
+    networks, files = networks_named(arguments.networks or NETWORKS.split(","))
     servers_known = {name: _find_out(name, server, inquiry, arguments) for name, server in servers.items()}
     shared = _shared(servers_known)
     if not arguments.answers_differ:
         check_answers(servers_known, shared, inquiry)
-    answers = _answers(servers_known, shared, len(inquiry.site.paths))
+    answers = answers_of(servers_known, shared, len(inquiry.site.paths))
     if not arguments.networks and arguments.clock == "virtual":
         networks = _worth_measuring(networks, answers)
     draft = Draft(
-        servers={name: _with_abilities(server, servers_known[name]) for name, server in servers.items()},
+        servers={name: with_abilities(server, servers_known[name]) for name, server in servers.items()},
         inquiry=inquiry,
         protocols=shared,
-        workload=_visits(page, inquiry, answers, load) if page else DraftedRequests(inquiry, answers, load),
+        workload=visits(page, inquiry, answers, load) if page else DraftedRequests(inquiry, answers, load),
         networks=networks,
         client=arguments.client,
         clock=arguments.clock,
@@ -137,14 +137,6 @@ def _worth_measuring(networks: dict[str, Network], answers: Sequence[Sequence[An
     return {name: network for name, network in networks.items() if name not in idle}
 
 
-def _recorded(arguments: CompareArguments) -> RecordedPage | None:
-    if arguments.har is not None:
-        return recorded_page(arguments.har, page=arguments.page, every_host=arguments.every_host)
-    if arguments.page is not None or arguments.every_host:
-        raise UserError("--page and --hosts choose what to load from a recording", remedy="name it: --har FILE")
-    return None
-
-
 def _check(conditions: Sequence[Condition], study: Study, load: OfferedLoad) -> None:
     """Refuse conditions on values that the study will not measure."""
     for condition in conditions:
@@ -152,30 +144,6 @@ def _check(conditions: Sequence[Condition], study: Study, load: OfferedLoad) -> 
             few = METRICS[condition.metric].needs.requests > load.users * (load.requests or 10**6)
             enough = -(-METRICS[condition.metric].needs.requests // load.users)
             raise UserError(f"--fail-if: {fault}", remedy=f"--load {load.users}x{enough}" if few else None)
-
-
-def _networks(names: Sequence[str]) -> tuple[dict[str, Network], dict[str, str]]:
-    """Return the networks by name, and the files of networks that were given as paths. Raises UserError."""
-    networks, files = dict[str, Network](), dict[str, str]()
-    for spelling in dict.fromkeys(name.strip() for name in names):
-        path = find_network(spelling)
-        network = load_network(spelling)
-        name = network.name[:_LEVEL]
-        if networks.setdefault(name, network) != network:
-            raise UserError(
-                f"--networks: two different networks are named {network.name!r}",
-                remedy=f"give one another `name` in its file, such as {path}",
-            )
-        if is_path(spelling):
-            files[name] = str(path.resolve())
-    return networks, files
-
-
-def _check_client(name: str) -> None:
-    """Refuse a client that works only with servers of the catalogue."""
-    able = clients_of_any_server()
-    if name not in able:
-        raise UserError(f"--client {name}: {choose(name, able)}")
 
 
 def _check_protocols(arguments: CompareArguments) -> None:
@@ -235,19 +203,6 @@ def _keep(draft: Draft, path: Path, *, force: bool) -> None:
     say(f"Study: {path}")
 
 
-def _visits(
-    page: RecordedPage, inquiry: Inquiry, answers: Sequence[Sequence[Answer]], load: OfferedLoad
-) -> DraftedVisits:
-    """Return the workload of visits to the page, as the server serves it."""
-    had = {path: served(mine, path, inquiry) for path, mine in zip(inquiry.site.paths, answers, strict=True)}
-    visit = page.as_served(had)
-    for note in visit.notes:
-        say(f"  {note}")
-    site = visit.site
-    say(f"  The page: {len(site.loads())} requests, {format_bytes(site.bytes)}, {max(site.depth())} deep")
-    return DraftedVisits(site, load)
-
-
 def _find_out(name: str, server: OwnServer, inquiry: Inquiry, arguments: CompareArguments) -> ServerAbilities:
     say(f"Finding out what {'the server' if name == ONE else name} speaks and answers ...")
     with scratch() as folder:
@@ -272,13 +227,3 @@ def _shared(judgements: Mapping[str, ServerAbilities]) -> list[str]:
     if not shared:
         raise UserError("the servers have no protocol in common, so there is nothing to compare")
     return list(shared)
-
-
-def _with_abilities(server: OwnServer, judgement: ServerAbilities) -> OwnServer:
-    """Return the server with the protocols that the survey found."""
-    return server.model_copy(update={"protocols": list(judgement.protocols), "http3_port": judgement.http3_port})
-
-
-def _answers(judgements: Mapping[str, ServerAbilities], shared: Sequence[str], paths: int) -> list[list[Answer]]:
-    spoken = [each for judgement in judgements.values() for each in judgement.spoken if each.protocol in shared]
-    return [[answer for each in spoken for answer in each.answers[number]] for number in range(paths)]

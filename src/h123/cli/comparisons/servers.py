@@ -54,7 +54,7 @@ def server_started(command: str, arguments: CompareArguments, inquiry: Inquiry) 
     values = {
         "command": command,
         "folder": str(real(arguments.cwd)),
-        "environment": _environment(arguments.environment),
+        "environment": environment_of(arguments.environment),
         "host": inquiry.site.host,
         "sni": arguments.sni,
         "protocols": list(PROTOCOLS),
@@ -69,7 +69,8 @@ def server_started(command: str, arguments: CompareArguments, inquiry: Inquiry) 
     return server
 
 
-def _environment(texts: Sequence[str]) -> dict[str, str]:
+def environment_of(texts: Sequence[str]) -> dict[str, str]:
+    """Return the variables that `--env` sets. Raises UserError."""
     pairs = [text.partition("=") for text in texts]
     if wrong := [text for text, (name, sign, _) in zip(texts, pairs, strict=True) if not (name and sign)]:
         raise UserError(f"--env: {len(wrong)} of {len(pairs)} are not written as NAME=VALUE")

@@ -1,0 +1,207 @@
+"""`h123 tune`: tries settings of the user's own server, and shows which ones serve a workload best."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from h123.base.errors import UserError
+from h123.base.terminal.console import out_console
+from h123.cli.answer_form import DetailsOption, JsonOption, QuietOption, answer_form
+from h123.cli.comparisons.server_options import (
+    ClientOption,
+    CwdOption,
+    DataOption,
+    EnvOption,
+    HarOption,
+    HeaderOption,
+    LoadOption,
+    MethodOption,
+    RateOption,
+    ReadyOption,
+    SniOption,
+    UrlOption,
+)
+from h123.cli.options import ADVANCED, SEED, JobsOption, share
+from h123.cli.signals import signals_blocked
+
+BLOCKS = 12
+"""The default number of blocks of the last round."""
+_NETWORKS = "cellular"
+
+
+def command(
+    server: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CMD",
+            help="Command that starts your server in the foreground, with placeholders such as {{ window }} for knobs, "
+            "and {{ config }} for the path of its configuration. [default: the one in --knobs]",
+            show_default=False,
+        ),
+    ] = None,
+    knob: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME={a,b,c}",
+            help="A setting and the values to try, the default first. {{ NAME }} stands for the value in --config, "
+            "--server or --env. NAME alone takes the values from --knobs. Can be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Template of the server's configuration, in Jinja's syntax.", show_default=False
+        ),
+    ] = None,
+    knobs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|PATH",
+            help="File with a server's knobs (`h123 tune --list`). It may also start the server.",
+            show_default=False,
+        ),
+    ] = None,
+    url: UrlOption = None,
+    also: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="URL",
+            help="Other requests that must not become slower, such as small answers. Only the last round measures "
+            "them. Can be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    har: HarOption = None,
+    networks: Annotated[
+        str,
+        typer.Option(metavar="NAME|PATH,...", help="Networks over which to choose the settings."),
+    ] = _NETWORKS,
+    held_out_networks: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|PATH,...",
+            help="Networks of the last round. [default: the same networks, with other losses]",
+            show_default=False,
+        ),
+    ] = None,
+    protocols: Annotated[
+        str | None,
+        typer.Option(
+            metavar="h1,h2,h3",
+            help="Protocols of the requests. [default: the highest that the server speaks]",
+            show_default=False,
+        ),
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What to improve (`h123 explain latency`). [default: latency, or page_complete with --har]",
+            show_default=False,
+            rich_help_panel=ADVANCED,
+        ),
+    ] = None,
+    margin: Annotated[
+        float, typer.Option(metavar="M", parser=share, help="Smaller differences do not matter, such as 3%.")
+    ] = "3%",  # type: ignore[assignment]
+    blocks: Annotated[int, typer.Option(min=6, max=200, metavar="N", help="Blocks of the last round.")] = BLOCKS,
+    load: LoadOption = None,
+    rate: RateOption = None,
+    method: MethodOption = None,
+    header: HeaderOption = None,
+    data: DataOption = None,
+    sni: SniOption = None,
+    ready: ReadyOption = None,
+    env: EnvOption = None,
+    cwd: CwdOption = Path(),
+    client: ClientOption = "go",
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help=SEED, rich_help_panel=ADVANCED)] = 1,
+    answers_differ: Annotated[
+        bool,
+        typer.Option(
+            "--answers-differ",
+            help="Keep candidates that answer the same request with another size or status than the default.",
+            rich_help_panel=ADVANCED,
+        ),
+    ] = False,
+    jobs: JobsOption = None,
+    engine: Annotated[
+        Literal["local", "ray"],
+        typer.Option(help="Where to run blocks: on this machine, or on the nodes of a Ray cluster (docs/cluster.md)."),
+    ] = "local",
+    address: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="With --engine ray: the cluster's address.", show_default=False),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder of the rounds. With the same options, it is resumed. [default: campaigns/tune-TIME]",
+            show_default=False,
+        ),
+    ] = None,
+    show: Annotated[bool, typer.Option("--list", help="List the knob files, or the knobs of --knobs.")] = False,
+    details: DetailsOption = False,
+    quiet: QuietOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Try settings of your own server, and show which ones serve your workload best.
+
+    h123 measures every combination of the knobs' values under the virtual clock, in rounds: each keeps the better half.
+    The last round compares the best combination with the default, over losses that no round has used, so its result is
+    not luck. After Ctrl-C or a crash, `h123 tune --out DIR` resumes.
+
+    Examples:
+
+    `h123 tune --knobs nginx --knob http3_stream_buffer_size --knob quic_gso --networks cellular,home`
+
+    `h123 tune --server './my-server --window {{ w }}' --knob 'w={64k,1m}' --url https://localhost:8443/1MB.bin`
+    """
+    with signals_blocked():
+        from h123.cli.comparisons.tuning import describe, tune
+        from h123.cli.comparisons.tuning_start import TuneArguments
+
+    if show:
+        for line in describe(knobs):
+            out_console.print(line, soft_wrap=True)
+        return
+    if address is not None and engine != "ray":
+        raise UserError("--address goes with --engine ray", remedy="add --engine ray, or leave --address out")
+    status = tune(
+        TuneArguments(
+            server=server,
+            knobs=knob or [],
+            config=config,
+            library=knobs,
+            urls=url or [],
+            also=also or [],
+            har=har,
+            networks=networks,
+            held_out=held_out_networks or networks,
+            protocols=protocols,
+            metric=metric or ("page_complete" if har else "latency"),
+            margin=margin,
+            blocks=blocks,
+            load=load,
+            rate=rate,
+            method=method,
+            headers=header or [],
+            data=data,
+            sni=sni,
+            ready=ready,
+            environment=env or [],
+            cwd=cwd,
+            client=client,
+            seed=seed,
+            answers_differ=answers_differ,
+            jobs=jobs,
+            engine=engine,
+            address=address,
+            out=out,
+            form=answer_form(details=details, quiet=quiet, as_json=as_json),
+        )
+    )
+    raise typer.Exit(status)

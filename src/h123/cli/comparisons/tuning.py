@@ -1,0 +1,310 @@
+"""Runs the rounds of `h123 tune`: each is an ordinary campaign in the tuning's folder, so it resumes like one."""
+
+import datetime as dt
+import json
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from h123.analysis import analyse, gather, treatments
+from h123.base.errors import UserError
+from h123.base.files.durable import write_atomically
+from h123.base.files.scratch import scratch
+from h123.base.paths import typed
+from h123.base.terminal.console import out_console, print_json, quietly, say
+from h123.base.terminal.redaction import PRIVATE
+from h123.base.units import counted, format_span
+from h123.campaign import DraftedStudy
+from h123.cli.answer_form import AnswerForm
+from h123.cli.campaigns.run import run_and
+from h123.cli.campaigns.run_arguments import RunArguments, campaign_in
+from h123.cli.campaigns.trust import require_trust
+from h123.cli.comparisons.tuning_start import CONFIGS, TuneArguments, begin, requested
+from h123.documents import read_document
+from h123.report import write_report
+from h123.store import CampaignFolder, check_new
+from h123.study import METRICS, Study, list_knobs, load_study, make_plan
+from h123.tuning import (
+    ANSWER,
+    DEFAULT,
+    TUNING,
+    HalvingRound,
+    Knob,
+    KnobEffect,
+    KnobLibrary,
+    Scores,
+    Tuning,
+    TuningAnswer,
+    TuningClaim,
+    TuningRound,
+    answer_lines,
+    certainty,
+    changed,
+    claims,
+    effects,
+    half,
+    levels,
+    ranked,
+    rounds,
+    seed_of,
+    settings_words,
+)
+
+FINAL = "final"
+_STALLED = 20
+"""How often a round may stop because candidates fail."""
+
+
+def tune(arguments: TuneArguments) -> int:
+    """Run the whole command and return the exit status. Raises Interrupted, UserError."""
+    with quietly(is_quiet=arguments.form is AnswerForm.TABLE):
+        out = arguments.out or Path("campaigns") / f"tune-{dt.datetime.now():%Y%m%d-%H%M%S}"
+        tuning = _take_up(arguments, out)
+        answer = _Rounds(arguments, out, tuning).run()
+        write_atomically(out / ANSWER, json.dumps(answer, indent=1) + "\n", PRIVATE)
+        _print(answer, out, arguments.form)
+    return 0
+
+
+def describe(name: str | None) -> Iterator[str]:
+    """Yield lines about the knob files, or about the knobs of one file."""
+    if name is None:
+        for path in list_knobs():
+            library = KnobLibrary.read(str(path))
+            yield f"{path.stem:<10} {library.content.title}: {', '.join(library.content.knobs)}"
+        return
+    for knob, text in KnobLibrary.read(name).content.knobs.items():
+        yield f"{knob}: {text.what} ({text.docs})"
+        for value, what in text.values.items():
+            yield f"  {value or '(nothing)':<10} {what}"
+
+
+def _take_up(arguments: TuneArguments, out: Path) -> Tuning:
+    """Return the tuning in the folder, or a new one. Raises UserError if the folder holds something else."""
+    there = read_document(out / TUNING, Tuning) if (out / TUNING).exists() else None
+    if arguments.resumes and there:
+        if there.study:
+            require_trust(_study(there).resolved().get("servers", {}), out, own=False, trusted=False)
+        say(f"Resuming {typed(out)}")
+        return there
+    wanted = requested(arguments)
+    if there:
+        options = {**wanted.asked, **there.asked}
+        if others := [name for name in options if wanted.asked.get(name) != there.asked.get(name)]:
+            raise UserError(
+                f"{out} holds a tuning with another {others[0]}",
+                remedy=f"resume it with `h123 tune --out {typed(out)}`, or choose another folder with --out",
+            )
+        say(f"Resuming {typed(out)}")
+        return there
+    check_new(out)
+    tuning = begin(arguments, wanted, out)
+    if tuning.study:
+        require_trust(_study(tuning).resolved().get("servers", {}), out, own=True, trusted=False)
+    write_atomically(out / TUNING, tuning.model_dump_json(indent=1) + "\n", PRIVATE)
+    return tuning
+
+
+def _study(tuning: Tuning) -> Study:
+    with scratch() as folder:
+        file = folder / "tune.yaml"
+        file.write_text(tuning.study, encoding="utf-8")
+        return load_study(file)
+
+
+@dataclass
+class _Rounds:
+    """The rounds of one tuning."""
+
+    arguments: TuneArguments
+    out: Path
+    tuning: Tuning
+    dropped: dict[str, str] = field(default_factory=dict)
+    scores: Scores = field(default_factory=Scores)
+    spent: list[tuple[int, float]] = field(default_factory=list)
+    """The number of trials of each round that ran now, and the seconds that it took."""
+
+    def run(self) -> TuningAnswer:
+        """Run what is not finished yet, and return the answer."""
+        tuning = self.tuning
+        self.dropped = dict(tuning.dropped)
+        alive = [name for name in tuning.candidates if name not in self.dropped and name != DEFAULT]
+        planned, done = list(rounds(len(alive))), list[TuningRound]()
+        found: list[KnobEffect] = []
+        for each in planned:
+            if len(alive) < 2:
+                break
+            name = f"round-{each.number}"
+            say(
+                f"Round {each.number} of {len(planned)}: {counted(len(alive), 'candidate')}, "
+                f"{counted(each.blocks, 'block')}{self._left(each, planned)}"
+            )
+            alive = self._choose(self._measure(name, alive, tuning.networks, each.blocks), alive)
+            found = found or self._effects(tuning.candidates)
+            done.append({"folder": name, "candidates": each.candidates, "blocks": each.blocks})
+            alive = alive[: half(len(alive))]
+        chosen = alive[0] if alive else None
+        answer, costs = self._decide(chosen) if chosen else ([], [])
+        return {
+            "h123": "tuning-answer/1",
+            "command": tuning.command,
+            "question": self.study.question if tuning.study else "Which setting is best?",
+            "chosen": tuning.candidates[chosen] if chosen else None,
+            "default": tuning.candidates[DEFAULT],
+            "margin": tuning.margin,
+            "claims": answer,
+            "costs": costs,
+            "effects": found,
+            "rounds": done,
+            "blocks": tuning.blocks,
+            "dropped": {settings_words(tuning.candidates[name]): why for name, why in self.dropped.items()},
+        }
+
+    @cached_property
+    def study(self) -> Study:
+        return _study(self.tuning)
+
+    @property
+    def _has_also(self) -> bool:
+        return "load" in self.study.factors
+
+    def _left(self, each: HalvingRound, planned: Sequence[HalvingRound]) -> str:
+        """Say how long the rest takes, from the rounds so far."""
+        trials, seconds = (sum(column) for column in zip(*self.spent, strict=True)) if self.spent else (0, 0.0)
+        if not trials:
+            return ""
+        networks = len(self.tuning.networks)
+        left = sum((other.candidates + 2) * other.blocks * networks for other in planned if other.number >= each.number)
+        left += 3 * self.tuning.blocks * len(self.tuning.held_out) * (1 + self._has_also)
+        return f"; about {format_span(left * seconds / trials)} left in all"
+
+    def _measure(self, name: str, alive: Sequence[str], networks: Sequence[str], blocks: int) -> CampaignFolder:
+        """Run a round, and return its campaign. Trials of candidates that fail do not stop it."""
+        out = self.out / name
+        chosen = levels(alive, networks, also=self._has_also, last=name == FINAL)
+        finished = list[CampaignFolder]()
+
+        def finish(folder: CampaignFolder) -> int:
+            finished.append(folder)
+            return 0
+
+        began, there = time.monotonic(), campaign_in(out)
+        if there and (there.level_filter != chosen or there.blocks != blocks):
+            raise UserError(f"{out} is not the round that follows from the earlier ones", remedy="choose another --out")
+        for _ in range(_STALLED):
+            draft = DraftedStudy(
+                self.study.model_copy(update={"made_by": self.tuning.command}),
+                chosen,
+                seed_of(self.tuning.seed, name),
+                self.tuning.study,
+                self.out / CONFIGS,
+            )
+            arguments = RunArguments(
+                draft=None if campaign_in(out) else draft,
+                out=out,
+                blocks=blocks,
+                jobs=self.arguments.jobs,
+                trust=True,
+                engine=self.arguments.engine,
+                address=self.arguments.address,
+                resume=f"h123 tune --out {typed(self.out)}",
+                form=self.arguments.form,
+            )
+            finished.clear()
+            try:
+                run_and(arguments, finish)
+            except UserError:
+                if not finished:
+                    raise
+            if not _stopped_early(finished[0]):
+                break
+        if not there:
+            self.spent.append((len(finished[0].events()), time.monotonic() - began))
+        return finished[0]
+
+    def _choose(self, folder: CampaignFolder, alive: Sequence[str]) -> list[str]:
+        """Return the candidates that work, the best first."""
+        metric, tuning = self.tuning.metric, self.tuning
+        sign = 1 if METRICS[metric].better == "lower" else -1
+        values = {(each.cell["server"], _others(each.cell)): each for each in treatments(gather(folder))}
+        for (name, cell), each in values.items():
+            default = values[DEFAULT, cell].metrics[metric]
+            self._check_default(default.logs, folder)
+            logs = each.metrics[metric].logs
+            if name == DEFAULT or name in self.dropped:
+                continue
+            if any(not math.isfinite(log) for log in logs.values()) or logs.keys() != default.logs.keys():
+                self.dropped[name] = f"its trials failed: {self._failure(folder, name)}"
+            for block in logs.keys() & default.logs.keys():
+                self.scores.add(name, cell, sign * (logs[block] - default.logs[block]))
+        working = {name: self.scores.of(name) for name in alive if name not in self.dropped}
+        default_values = tuning.candidates[DEFAULT]
+        return ranked(
+            working,
+            {name: len(changed(tuning.candidates[name], default_values)) for name in working},
+            tuning.margin,
+        )
+
+    def _check_default(self, logs: Mapping[int, float], folder: CampaignFolder) -> None:
+        if not logs or not all(math.isfinite(log) for log in logs.values()):
+            raise UserError(
+                f"the default failed in some trials of {folder.path}: {self._failure(folder, DEFAULT)}",
+                remedy="`h123 show` shows these trials; correct the server, and start again with another --out",
+                status=1,
+            )
+
+    def _failure(self, folder: CampaignFolder, name: str) -> str:
+        """Return the first reason why a trial of the candidate failed."""
+        for event in folder.events():
+            if event["event"] == "trial" and event["cell"]["server"] == name and not event["valid"]:
+                return " ".join(event["reasons"][0]["detail"].split()) if event["reasons"] else "unknown"
+        return f"no value of {self.tuning.metric}"
+
+    def _effects(self, made: Mapping[str, Mapping[str, str]]) -> list[KnobEffect]:
+        """Return the effects of the knobs in the first round, which has all candidates."""
+        knobs = [Knob(name, tuple(values), "") for name, values in self.tuning.knobs.items()]
+        scores = {name: self.scores.of(name) for name in made if name not in self.dropped}
+        sign = 1 if METRICS[self.tuning.metric].better == "lower" else -1
+        return [
+            {"knob": name, "value": value, "ratio": math.exp(sign * effect)}
+            for name, (value, effect) in effects(knobs, made, scores).items()
+        ]
+
+    def _decide(self, chosen: str) -> tuple[list[TuningClaim], list[TuningClaim]]:
+        """Run the last round, and return the answer and the costs."""
+        tuning = self.tuning
+        settings = settings_words(changed(tuning.candidates[chosen], tuning.candidates[DEFAULT]))
+        say(f"Last round: {settings} and the default, {counted(tuning.blocks, 'block')}")
+        folder = self._measure(FINAL, [chosen], tuning.held_out, tuning.blocks)
+        with folder.alone():
+            verdicts = analyse(folder)
+            write_report(folder)
+        return claims(verdicts["comparisons"], tuning.metric, tuning.margin)
+
+
+def _others(cell: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(level for factor, level in sorted(cell.items()) if factor != "server")
+
+
+def _stopped_early(folder: CampaignFolder) -> bool:
+    """Return whether planned trials were never attempted."""
+    study = Study.from_resolved(folder.study, folder.networks)
+    plan = make_plan(study, blocks=folder.blocks, seed=folder.seed, level_filter=folder.level_filter)
+    tried = {event["trial"] for event in folder.events() if event["event"] == "trial"}
+    return any(trial.id not in tried for trial in plan.trials())
+
+
+def _print(answer: TuningAnswer, out: Path, form: AnswerForm) -> None:
+    if form is AnswerForm.JSON:
+        print_json(answer)
+        return
+    lines = answer_lines(answer, details=form is AnswerForm.DETAILS)
+    if form is not AnswerForm.TABLE:
+        lines += [certainty(answer)] if answer["claims"] else []
+        lines += [f"Repeat: {answer['command']}"]
+        lines += [f"Report: {out / FINAL / 'report.html'}"] if answer["claims"] else []
+    for line in lines:
+        out_console.print(line, soft_wrap=True)

@@ -1,0 +1,55 @@
+"""Decides what the last round shows: whether the chosen candidate differs from the default by more than the margin.
+
+The rounds have fixed the candidate before, so each network is one comparison of two levels. h123 claims a difference if
+the test of "the difference is within the margin" rejects, with Holm's correction over the networks.
+"""
+
+from collections.abc import Sequence
+
+from h123.analysis import p_beyond
+from h123.analysis.comparisons.rows import JudgedComparison
+from h123.study import METRICS
+from h123.tuning.document import TuningClaim, TuningVerdict
+from h123.tuning.drafting import ALSO
+
+
+def claims(
+    rows: Sequence[JudgedComparison], metric: str, margin: float, alpha: float = 0.05
+) -> tuple[list[TuningClaim], list[TuningClaim]]:
+    """Return the answer and the costs, from the comparisons of the last round. `margin`: 0.03 for 3 %."""
+    rows = [row for row in rows if not row["twin"]]
+    answer = [row for row in rows if row["metric"] == metric and row["cell"].get("load") != ALSO]
+    others = [row for row in rows if row not in answer]
+    found = [
+        _claim(row, p, alpha) for part in (answer, others) for row, p in zip(part, p_beyond(part, margin), strict=True)
+    ]
+    return found[: len(answer)], found[len(answer) :]
+
+
+def _verdict(row: JudgedComparison, *, sure: bool) -> TuningVerdict:
+    if row["withheld"] or not row["blocks"]:
+        return "withheld"
+    if row["verdict"] == "equivalent":
+        return "same"
+    standing = METRICS[row["metric"]].standing(row["verdict"])
+    if sure and standing == "better":
+        return "better"
+    return "worse" if sure and standing == "worse" else "open"
+
+
+def _claim(row: JudgedComparison, p: float | None, alpha: float) -> TuningClaim:
+    withheld = row["withheld"]
+    return {
+        "cell": {name: level for name, level in row["cell"].items() if name != "load"},
+        "what": row["workload"],
+        "metric": row["metric"],
+        "verdict": _verdict(row, sure=p is not None and p <= alpha),
+        "ratio": row["ratio"],
+        "low": row["low"],
+        "high": row["high"],
+        "confidence": row["confidence"],
+        "p": p,
+        "chosen": row["a_median"],
+        "default": row["b_median"],
+        "why": withheld["why"] if withheld else None if row["blocks"] else "no block has a value for both",
+    }

@@ -1,0 +1,106 @@
+"""Defines the files of `h123 tune`: tuning.json, from which it resumes, and answer.json (docs/contracts/tuning.md)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from h123.documents.shapes import Count, Document, Share
+
+TUNING, ANSWER = "tuning.json", "answer.json"
+TuningVerdict = Literal["better", "worse", "same", "open", "withheld"]
+
+
+class Tuning(Document):
+    """What `h123 tune` was asked, and what its survey found."""
+
+    h123: Literal["tuning/1"] = "tuning/1"
+    command: str
+    """The command that repeats it."""
+    asked: dict[str, str]
+    """The options and templates on which the results depend, each as text."""
+    knobs: dict[str, list[str]]
+    """The values of each knob, the default first."""
+    candidates: dict[str, dict[str, str]]
+    """The values of each candidate, the default first."""
+    dropped: dict[str, str] = Field(default={})
+    """The reasons why the survey dropped candidates."""
+    study: str
+    """The text of the study, with all candidates and networks. Empty if only the default works."""
+    networks: list[str]
+    """The networks over which the rounds choose."""
+    held_out: list[str]
+    """The networks of the last round."""
+    metric: str
+    margin: Share
+    blocks: Count
+    """The number of blocks of the last round."""
+    seed: Count
+
+
+class TuningClaim(TypedDict):
+    """What the last round found about the chosen candidate and the default."""
+
+    cell: Mapping[str, str]
+    """Levels by factor."""
+    what: str
+    """What was requested."""
+    metric: str
+    verdict: TuningVerdict
+    """`better` or `worse`: the interval is beyond the margin. `same`: within it. `open`: neither."""
+    ratio: float | None
+    """The ratio of the chosen candidate to the default, with its interval."""
+    low: float | None
+    high: float | None
+    confidence: float | None
+    p: float | None
+    """p of a difference beyond the margin, adjusted with Holm's method over the answer, or over the costs."""
+    chosen: float | None
+    """The median value of the chosen candidate, in the metric's unit."""
+    default: float | None
+    why: str | None
+    """The reason for `withheld`."""
+
+
+class TuningRound(TypedDict):
+    """A round that chose among candidates."""
+
+    folder: str
+    """The campaign's folder, below the folder of the tuning."""
+    candidates: int
+    """The number of candidates, without the default."""
+    blocks: int
+
+
+class KnobEffect(TypedDict):
+    """The effect of a knob in the rounds: exploratory, without a test."""
+
+    knob: str
+    value: str
+    """The best value other than the default."""
+    ratio: float
+    """The mean ratio of this value to the default, over all values of the other knobs."""
+
+
+class TuningAnswer(TypedDict):
+    """The content of answer.json."""
+
+    h123: Literal["tuning-answer/1"]
+    command: str
+    """The command that repeats it."""
+    question: str
+    chosen: Mapping[str, str] | None
+    """The values of the chosen candidate. Null if no candidate but the default worked."""
+    default: Mapping[str, str]
+    margin: float
+    claims: Sequence[TuningClaim]
+    """The answer, for each network of the last round."""
+    costs: Sequence[TuningClaim]
+    """What the chosen candidate does to other requests and to other traffic on the link."""
+    effects: Sequence[KnobEffect]
+    rounds: Sequence[TuningRound]
+    blocks: int
+    """The number of blocks of the last round."""
+    dropped: Mapping[str, str]
+    """The candidates that did not work, with the reasons."""
