@@ -18,6 +18,7 @@ import pytest
 from cli import loaded
 from h123.base.paths import cache_folder
 from h123.catalogue import subject_names
+from h123.store import CampaignFolder
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE, SUBJECTS = cache_folder().resolve() / "subjects", tuple(subject_names())
@@ -59,8 +60,8 @@ class Tool:
         """What comes of it. The same program in a process of its own, but loaded already."""
         with tempfile.TemporaryDirectory() as kept:
             streams = [Path(kept, name) for name in ("out", "err")]
-            told = (arguments, self.folder, self._environment(), streams, self.draws)
-            process = _LOADED.Process(target=loaded.run, args=told)
+            job = (arguments, self.folder, self._environment(), streams, self.draws)
+            process = _LOADED.Process(target=loaded.run, args=job)
             _begin_loading()
             process.start()
             process.join(timeout)
@@ -68,6 +69,17 @@ class Tool:
                 process.kill()
                 raise subprocess.TimeoutExpired(arguments, timeout)
             return subprocess.CompletedProcess(arguments, process.exitcode, *(one.read_text() for one in streams))
+
+    def run_smoke(self, *changes: tuple[str, str]) -> CampaignFolder:
+        """Run the study `smoke` with these replacements in its text."""
+        study = (ROOT / "studies/smoke.yaml").read_text()
+        for before, after in changes:
+            assert before in study
+            study = study.replace(before, after)
+        (self.folder / "study.yaml").write_text(study)
+        done = self("run", "study.yaml", "--out", "out")
+        assert done.returncode == 0, done.stderr
+        return CampaignFolder.open(self.folder / "out")
 
     def _environment(self) -> dict[str, str]:
         name, _, value = TAG.partition("=")

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cli.conftest import ROOT, Tool
+from cli.conftest import Tool
 from h123.documents import read_document
 from h123.documents.campaign_file import Seal
 from h123.packets.capture import DELIVERED, DOWN, UP, read_packets
@@ -22,18 +22,7 @@ RAW_IP = 101
 def measured(tmp_path_factory: pytest.TempPathFactory) -> CampaignFolder:
     """A small campaign over a lossy link."""
     tool = Tool(tmp_path_factory.mktemp("capture"))
-    study = (ROOT / "studies/smoke.yaml").read_text()
-    for before, after in (
-        ("[lan, medium]", "[poor]"),
-        ("settings:", "settings:\n  capture: true"),
-        ("10kB", "100kB"),
-    ):
-        assert before in study
-        study = study.replace(before, after)
-    (tool.folder / "study.yaml").write_text(study)
-    done = tool("run", "study.yaml", "--out", "out")
-    assert done.returncode == 0, done.stderr
-    return CampaignFolder.open(tool.folder / "out")
+    return tool.run_smoke(("[lan, medium]", "[poor]"), ("settings:", "settings:\n  capture: true"), ("10kB", "100kB"))
 
 
 def _blocks(content: bytes) -> Iterator[tuple[int, bytes]]:

@@ -22,8 +22,8 @@ def test_no_file_has_the_marks_of_a_merge() -> None:
     ("mark", "found"), [("<" * 7 + " HEAD", True), (">" * 7 + " main", True), ("<" * 7 + "x", False)]
 )
 def test_the_marks_are_told_from_other_lines(mark: str, found: bool) -> None:
-    told = subprocess.run(["grep", "-E", MARKS], input=f"text\n{mark}\n", capture_output=True, text=True)
-    assert bool(told.stdout) == found
+    done = subprocess.run(["grep", "-E", MARKS], input=f"text\n{mark}\n", capture_output=True, text=True)
+    assert bool(done.stdout) == found
 
 
 def _grep(pattern: str) -> "subprocess.CompletedProcess[str]":

@@ -169,10 +169,6 @@ def factor_tests(plan: Plan, metric: str, runs: Runs) -> Iterator[FactorTest]:
             }
 
 
-def _group(level: str, values: Floats) -> Group:
-    return {"level": level, "n": len(values), "median": float(np.median(values))}
-
-
 def _agreement(comparisons: Sequence[PublishedRow]) -> Agreement:
     comparable = [row for row in comparisons if row["agrees"] is not None and not row["repeats"]]
     agree = sum(bool(row["agrees"]) for row in comparable)
