@@ -6,7 +6,10 @@ import sys
 
 from cli.conftest import ROOT
 
-READERS = ("journal", "campaign", "report", "trial", "client", "seal", "samples", "import-oha", "import-k6")
+READERS = (
+    *("journal", "campaign", "report", "trial", "client", "seal", "samples", "parquet", "forged-verdicts"),
+    *("import-oha", "import-k6"),
+)
 
 
 def test_mutated_files_are_read_or_refused() -> None:

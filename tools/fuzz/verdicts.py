@@ -65,7 +65,7 @@ def _read(case: bytes, folder: Path) -> None:
     forged.mkdir(exist_ok=True)
     (forged / "campaign.json").write_bytes((other.path / "campaign.json").read_bytes())
     (forged / "verdicts.json").write_bytes(case)
-    own = printed_side(here, read_verdicts(here))
+    own = printed_side(here.study, here.name, read_verdicts(here))
     assert own
     refusals = list[UserError]()
     try:

@@ -189,8 +189,9 @@ class AnswerTable:
         sentences = [self._parted(row, pair) for row, pair in places[:most]]
         more = f"; and {len(places) - len(sentences)} more" if len(places) > len(sentences) else ""
         return (
-            f"Medians differ from the paired differences: {'; '.join(sentences)}{more}. The paired one is the answer: "
-            "it compares trials of one block, which meet the same losses. Each median is of another block."
+            f"In some places, the medians in the table suggest a different answer: {'; '.join(sentences)}{more}. The "
+            "paired difference is the answer. It compares trials of the same block, which met the same losses; two "
+            "medians may come from different blocks."
         )
 
     def _parted(self, row: AnswerRow, pair: tuple[str, str]) -> str:
