@@ -2,7 +2,6 @@
 
 import re
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -64,23 +63,12 @@ def test_each_cause_is_explained_in_the_words_of_answers() -> None:
 
 
 def test_no_file_has_a_second_wording_of_causes() -> None:
-    table = "".join(_rows_of_parts())
-    assert len(table) > 1000
-    for cause in CAUSES:
-        assert cause.words in table, f"docs/why.md explains no part {cause.words!r}"
     assert "causes" not in tomllib.loads((SRC / "report/text/vocabulary.toml").read_text("utf-8"))
     causes = yaml.safe_load((SRC / "report/glossary/terms.yaml").read_text("utf-8"))["cause"]
     assert not [name for name, fields in causes.items() if "words" in fields]
     for path in _texts():
         text = " ".join(path.read_text("utf-8").split())
         assert not [former for former in FORMER_WORDINGS if former in text], path
-
-
-def _rows_of_parts() -> Iterator[str]:
-    """The names of the parts in docs/why.md."""
-    for line in (project_root() / "docs/why.md").read_text("utf-8").splitlines():
-        if line.startswith("- **"):
-            yield line.split("**")[1] + "\n"
 
 
 def _texts() -> list[Path]:
