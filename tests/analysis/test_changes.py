@@ -164,3 +164,5 @@ def test_changes_that_act_on_a_cause_of_the_difference_lead() -> None:
     assert found == ["no-loss", "own-connections", "bbr", "cubic", "half-round-trip", "window-32"]
     assert "no-queue-limit" in leading_changes(verdicts, "h3/h2", {})
     assert leading_changes(verdicts, "h2/h1", {}) == []
+    held = cast(Any, {"causes": [row("latency", "poor", stream_limit=1.0)]})
+    assert leading_changes(held, "h3/h2", {}) == ["half-round-trip"]

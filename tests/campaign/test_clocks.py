@@ -135,3 +135,14 @@ def test_no_estimate_is_shown_of_what_takes_no_time(tmp_path: Path) -> None:
     watched = Watched()
     scripted.run_scripted(start(tmp_path, BOTH), scripted.ScriptedEngine(), watched, 1)
     assert watched.cells == {"wall lan", "wall poor", "virtual poor"}
+
+
+def test_trials_that_differ_only_in_a_change_all_check_their_links(tmp_path: Path) -> None:
+    """A check shifts what follows by microseconds, and a loss turns these into milliseconds."""
+    changes = "  change: {as-is: {losses: own}, no-loss: {losses: none}}\nsettings: {clock: virtual, "
+    text = STUDY.replace("settings: {", changes).replace("[lan, poor]", "[poor]").replace("5%", "5%, changes: change")
+    campaign = start(tmp_path, text)
+    scripted.run_scripted(campaign, scripted.ScriptedEngine(machine=IDLE), Silent(), None)
+    files = [json.loads((campaign.folder.attempt(e) / "trial.json").read_text()) for e in events(campaign)]
+    assert len(files) == 14
+    assert all(file["check"] for file in files)

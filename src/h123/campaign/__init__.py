@@ -4,6 +4,7 @@ resumes."""
 from h123.campaign.campaign import Campaign, DraftedStudy
 from h123.campaign.determinism import find_trial, verify_trial
 from h123.campaign.joining import Joined, join_shards
+from h123.campaign.loss_costs import LossCosts, measure_losses
 from h123.campaign.preparation import Cast, cast_of, check_campaign, lacking, likeness, require_travelling
 from h123.campaign.runner import Outcome, extend_campaign, run_campaign, start_campaign
 from h123.campaign.scheduler import Hopeless
@@ -15,6 +16,7 @@ __all__ = [
     "DraftedStudy",
     "Hopeless",
     "Joined",
+    "LossCosts",
     "Outcome",
     "cast_of",
     "check_campaign",
@@ -24,6 +26,7 @@ __all__ = [
     "join_shards",
     "lacking",
     "likeness",
+    "measure_losses",
     "require_travelling",
     "run_campaign",
     "start_campaign",

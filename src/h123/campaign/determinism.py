@@ -94,20 +94,20 @@ def verify_trial(verifiable: Verifiable, pool: Pool, report: Callable[[str], Non
 
     Raises UserError if an execution fails, with the reason from the trial's report.
     """
-    stored = _stored(verifiable)
+    stored = stored_attempt(verifiable)
     # The inspection of links precedes everything else and shifts its time.
     check = stored is None or read_document(stored / "trial.json", TrialFile).check
     with scratch() as parent:
         folders = [parent / str(number) for number in range(1, EXECUTIONS + 1)]
-        prepared = [_prepare(folder, verifiable, report, check=check) for folder in folders]
+        prepared = [prepare_again(folder, verifiable, report, check=check) for folder in folders]
         trials = SingleTrials(pool, verifiable.folder.roots, verifiable.study.servers, seed=verifiable.folder.seed)
         for _, attempt in trials.run(prepared, EXECUTIONS):
-            _require(attempt, verifiable)
+            require_valid(attempt, verifiable)
         repetition = compare_executions(stored, folders[0]) if stored else None
         return Verification(compare_executions(*folders), repetition)
 
 
-def _stored(verifiable: Verifiable) -> Path | None:
+def stored_attempt(verifiable: Verifiable) -> Path | None:
     """Return the folder of the trial's last successful attempt, or None."""
     attempts = [folder for folder in verifiable.folder.sealed() if folder.name.partition("~")[0] == verifiable.trial.id]
     attempts.sort(key=lambda folder: int(folder.name.partition("~")[2] or 0))
@@ -115,7 +115,7 @@ def _stored(verifiable: Verifiable) -> Path | None:
     return good[-1] if good else None
 
 
-def _prepare(folder: Path, verifiable: Verifiable, report: Callable[[str], None], *, check: bool) -> PreparedTrial:
+def prepare_again(folder: Path, verifiable: Verifiable, report: Callable[[str], None], *, check: bool) -> PreparedTrial:
     """Write the trial's files again from the campaign's plan, because the campaign may have been moved since."""
     folder.mkdir()
     subjects = prepare([verifiable.trial.parameters], report, own_subjects(verifiable.study.servers))
@@ -125,7 +125,8 @@ def _prepare(folder: Path, verifiable: Verifiable, report: Callable[[str], None]
     return PreparedTrial(folder, parameters, verifiable.study.networks[parameters.network])
 
 
-def _require(attempt: AttemptFacts, verifiable: Verifiable) -> None:
+def require_valid(attempt: AttemptFacts, verifiable: Verifiable) -> None:
+    """Raise UserError if the execution failed, with the reason from the trial's report."""
     if attempt["reasons"]:
         details = "; ".join(f"{reason['code']}: {reason['detail']}" for reason in attempt["reasons"])
         raise UserError(f"{verifiable.trial.id} could not be executed: {details}", status=1)

@@ -195,10 +195,13 @@ class _BlockRun:
         """Return whether a first attempt at this trial checks its links.
 
         Under the virtual clock a check shifts everything that follows. So the plan alone decides which trial has the
-        check, not the trials that ran before it or at the same time.
+        check, not the trials that ran before it or at the same time. Trials that share random numbers, because only a
+        change may distinguish them, all have it.
         """
         if trial.parameters.clock == "wall":
             return self._queue.unchecked(trial)
+        if trial.random is not None:
+            return True
         links, block = trial.parameters.checked_links(), self._blocks[trial.block]
         return trial.id == next(other.id for other in block if other.parameters.checked_links() == links)
 

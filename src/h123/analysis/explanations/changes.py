@@ -47,21 +47,12 @@ REMOVED: Mapping[str, Sequence[str]] = {
 """The names of the causes that a change of a parameter is expected to remove."""
 RELATED: Mapping[str, Sequence[str]] = {
     **REMOVED,
-    "round_trip": (
-        "connecting",
-        "retry",
-        "trip",
-        "slow-start",
-        "window",
-        "receiver",
-        "stream-limit",
-        "connection-limit",
-    ),
+    "round_trip": tuple(cause.name for cause in CAUSES if cause.in_trips or cause.name in ("trip", "window")),
     "pacing": ("queue-loss",),
     "max_datagram": ("rate", "too-large"),
     "min_rto": ("mending",),
     "quick_ack": ("nagle", "idle", "held"),
-    "connections": ("cut", "mending", "place", "connection-limit"),
+    "connections": ("cut", "mending", "place", "limit", "connection-limit"),
     "sessions": ("connecting",),
     "congestion": ("cut", "marked", "queue-loss", "window"),
 }

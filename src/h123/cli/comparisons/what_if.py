@@ -58,6 +58,14 @@ def command(
             show_default=False,
         ),
     ] = None,
+    losses_of: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TRIAL",
+            help="Instead, run this trial again without each lost packet alone, and show which losses cost most.",
+            show_default=False,
+        ),
+    ] = None,
     show: Annotated[bool, typer.Option("--list", help="List all changes, and exit.")] = False,
     blocks: Annotated[
         int, typer.Option(min=1, metavar="N", help="Number of blocks, which repeat the campaign's first ones.")
@@ -96,6 +104,11 @@ def command(
         return
     if folder is None:
         raise UserError("no campaign given", remedy="name its folder: h123 what-if campaigns/NAME")
+    if losses_of is not None:
+        from h123.cli.comparisons.loss_costs import show_losses
+
+        show_losses(folder, losses_of, jobs)
+        return
     from h123.campaign import check_wanted
     from h123.cli.campaigns.run import run
     from h123.cli.campaigns.run_arguments import RunArguments, campaign_in

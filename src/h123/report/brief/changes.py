@@ -29,6 +29,8 @@ _WORDS, _TIME = 34, 9
 """The widths of columns."""
 _HEAD, _CHANGES = 3, 4
 """The numbers of lines above a comparison's changes, and of changes that come before notes."""
+_LEAST_WITH_ALL = 2
+"""The number of lines above which one is about all changes together."""
 _LEAST = _HEAD + 2
 """The smallest number of lines for one comparison."""
 
@@ -62,8 +64,8 @@ def print_changes(verdicts: Verdicts, console: Console, *, most: int | None = No
 
 
 def _shortened(lines: Sequence[ChangeLine], most: int) -> Sequence[ChangeLine]:
-    """Return the first lines and the last one, which is about all changes."""
-    return lines if len(lines) <= most else [*lines[: most - 1], lines[-1]]
+    """Return the first lines and, if there is room, the last one, which is about all changes."""
+    return lines if len(lines) <= most else [*lines[: most - 1], lines[-1 if most > _LEAST_WITH_ALL else most - 1]]
 
 
 def _print_row(row: ChangesRow, console: Console, lines: Sequence[ChangeLine], notes: Sequence[str]) -> None:
