@@ -8,6 +8,8 @@ import pytest
 
 from cli.conftest import Tool, h123
 from cli.test_virtual_clock import built, kernel
+from h123.campaign.loss_costs import LossCost, LossCosts
+from h123.cli.comparisons.loss_costs import loss_lines
 from synthetic import NETWORKS, Scenario, make_campaign
 
 __all__ = ["built", "h123", "kernel"]  # fixtures
@@ -37,6 +39,7 @@ def test_all_changes_are_listed(h123: Tool) -> None:
         (["DIR", "--filter", "network=moon"], "no such level"),
         (["DIR", "--out", "DIR"], "that is the campaign itself"),
         (["DIR", "--quiet", "--json"], "exclude each other"),
+        (["DIR", "--losses-of", "b99"], "has no trial 'b99'"),
     ],
 )
 def test_a_mistake_is_answered_at_once_and_leaves_nothing(
@@ -88,9 +91,25 @@ def test_changes_are_made_and_an_interrupted_campaign_is_resumed(h123: Tool) -> 
     again = h123("what-if", "small-what-if")
     assert again.returncode == 2
     assert "already makes changes" in again.stderr
+    trial = next(path.name for path in sorted((h123.folder / "small" / "trials").iterdir()) if "h2~" in path.name)
+    ranked = h123("what-if", "small", "--losses-of", trial.partition("~")[0])
+    assert ranked.returncode == 0, ranked.stderr
+    assert "Without this loss alone" in ranked.stdout
     other = h123("what-if", "small", "--change", "bbr", "--blocks", "1")
     assert other.returncode == 2
     assert "other options" in other.stderr
+
+
+def test_losses_are_ranked_by_what_they_cost() -> None:
+    costs = [LossCost("down", 7, 2_000_000_000, 0.5), LossCost("up", 3, 1_000_000, 1.0), LossCost("up", 9, 0, 1.25)]
+    _, _, *lines, last = loss_lines("b01-t01-poor-h2", LossCosts(1.0, costs))
+    words = [" ".join(line.split()) for line in lines]
+    assert words == [
+        "packet 7 down, at 2 s 500 ms (500 ms less)",
+        "packet 3 up, at 1 ms 1 s (the same)",
+        "packet 9 up, at 0 µs 1.25 s (250 ms more)",
+    ]
+    assert last.startswith("1 of 3 losses cost time.")
 
 
 def test_networks_that_take_no_time_are_left_out(h123: Tool, tmp_path: Path) -> None:
