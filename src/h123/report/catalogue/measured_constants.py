@@ -116,7 +116,7 @@ def measured_tables(
 ) -> Iterator[tuple[str, list[str]]]:
     """Yield the name and the lines of each table that the site inserts into the page."""
     for name, (_, _, rows) in _SECTIONS.items():
-        yield name, table(rows(subjects, records))
+        yield name, list(table(rows(subjects, records)))
 
 
 def _constants(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> _Rows:
