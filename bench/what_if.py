@@ -139,6 +139,8 @@ class Outcome:
 def _case(number: int, seed: int, place: Path, jobs: int | None) -> Outcome:
     drawn = random.Random(f"{seed} {number}")
     kind = KINDS[number % len(KINDS)]
+    uploads = place / "uploads"
+    uploads.mkdir(exist_ok=True)
     file = place / f"{number}.yaml"
     content = _study(kind, drawn)
     file.write_text(yaml.safe_dump(content), "utf-8")
@@ -153,7 +155,7 @@ def _case(number: int, seed: int, place: Path, jobs: int | None) -> Outcome:
 
     asked = draft_what_if(study, {}, "having/lacking", refusal=refusal)
     kept = {FACTOR: [AS_IS, *_measured(kind, [name for name in asked.study.factors[FACTOR] if name in BY_NAME], drawn)]}
-    drafted = DraftedStudy(asked.study, kept, study.seed, file.read_text("utf-8"), place)
+    drafted = DraftedStudy(asked.study, kept, study.seed, file.read_text("utf-8"), uploads)
     campaign = start_campaign(
         drafted, place / str(number), blocks=1, seed=None, level_filter=kept, report=lambda _: None, vouch=lambda _: {}
     )
