@@ -44,7 +44,7 @@ MECHANISMS: Mapping[str, frozenset[str]] = {
         "no-queue-limit": "losses queue",
         "half-round-trip": "losses queue window handshake trips",
         "no-cross-traffic": "losses queue window trips",
-        "window-32": "window queue",
+        "window-32": "losses window queue",
         "no-pacing": "window queue",
         "full-packets": "losses window queue size",
         "full-packets-ipv6": "losses window queue size",
@@ -57,8 +57,8 @@ MECHANISMS: Mapping[str, frozenset[str]] = {
         "cubic": "losses queue window",
     }.items()
 }
-"""What each change acts on: how many packets are lost and what a loss costs, the link's queue, how fast the window
-grows, the handshake, the delay, the packets' size."""
+"""What each change acts on: how many packets are lost and what a loss costs (less after a larger window), the link's
+queue, how fast the window grows, the handshake, the delay, the packets' size."""
 
 
 @dataclass(frozen=True)

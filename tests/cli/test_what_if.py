@@ -8,7 +8,7 @@ import pytest
 
 from cli.conftest import Tool, h123
 from cli.test_virtual_clock import built, kernel
-from h123.campaign.loss_costs import LossCost, LossCosts
+from h123.campaign.loss_costs import LossCosts, LostPacket
 from h123.cli.comparisons.loss_costs import loss_lines
 from synthetic import NETWORKS, Scenario, make_campaign
 
@@ -101,7 +101,11 @@ def test_changes_are_made_and_an_interrupted_campaign_is_resumed(h123: Tool) -> 
 
 
 def test_losses_are_ranked_by_what_they_cost() -> None:
-    costs = [LossCost("down", 7, 2_000_000_000, 0.5), LossCost("up", 3, 1_000_000, 1.0), LossCost("up", 9, 0, 1.25)]
+    costs = [
+        LostPacket("down", 7, 2_000_000_000, 0.5),
+        LostPacket("up", 3, 1_000_000, 1.0),
+        LostPacket("up", 9, 0, 1.25),
+    ]
     _, _, *lines, last = loss_lines("b01-t01-poor-h2", LossCosts(1.0, costs))
     words = [" ".join(line.split()) for line in lines]
     assert words == [

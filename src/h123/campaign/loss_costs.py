@@ -23,12 +23,12 @@ from h123.study import PlannedTrial
 from h123.study.networks.network import Loss
 
 WAYS = ("up", "down")
-Losses = Mapping[str, Sequence[int]]
+LostNumbers = Mapping[str, Sequence[int]]
 """The numbers of the lost packets in each direction, from 0."""
 
 
 @dataclass(frozen=True)
-class LossCost:
+class LostPacket:
     """One lost packet, and the mean request time without this loss."""
 
     way: str
@@ -44,7 +44,7 @@ class LossCosts:
     """The mean time of a warm request with all losses, and without each one, the most expensive loss first."""
 
     seconds: float
-    costs: Sequence[LossCost]
+    costs: Sequence[LostPacket]
 
 
 def measure_losses(which: Verifiable, pool: Pool, jobs: int, report: Callable[[str], None]) -> LossCosts:
@@ -61,7 +61,7 @@ def measure_losses(which: Verifiable, pool: Pool, jobs: int, report: Callable[[s
         raise UserError(f"the link lost no packet of {which.trial.id}", remedy="name a trial over a lossy link")
     report(f"Running {which.trial.id} again, {len(left_out)} times: once without each lost packet")
     check = read_document(stored / "trial.json", TrialFile).check
-    found = list[LossCost]()
+    found = list[LostPacket]()
     with scratch() as parent:
         prepared = dict[Path, tuple[str, int] | None]()
         trials = list[PreparedTrial]()
@@ -76,13 +76,13 @@ def measure_losses(which: Verifiable, pool: Pool, jobs: int, report: Callable[[s
             seconds, packet = _seconds(trial.folder, which.trial), prepared[trial.folder]
             shutil.rmtree(trial.folder)
             if packet:
-                found.append(LossCost(*packet, at_ns=times[packet], seconds=seconds))
+                found.append(LostPacket(*packet, at_ns=times[packet], seconds=seconds))
             elif seconds != whole:
                 raise UserError(f"{which.trial.id} does not repeat with a list of its losses, so none can be left out")
     return LossCosts(whole, sorted(found, key=lambda cost: cost.seconds))
 
 
-def _losses(folder: Path) -> tuple[Losses, Mapping[tuple[str, int], int]]:
+def _losses(folder: Path) -> tuple[LostNumbers, Mapping[tuple[str, int], int]]:
     """Return the packets that the link lost at random, and when each one reached it."""
     packets = read_packets(folder)
     losses, times = dict[str, list[int]](), dict[tuple[str, int], int]()
@@ -93,11 +93,11 @@ def _losses(folder: Path) -> tuple[Losses, Mapping[tuple[str, int], int]]:
     return losses, times
 
 
-def _without(losses: Losses, packet: tuple[str, int] | None) -> Losses:
+def _without(losses: LostNumbers, packet: tuple[str, int] | None) -> LostNumbers:
     return {way: [n for n in numbers if (way, n) != packet] for way, numbers in losses.items()}
 
 
-def _lose(file: Path, losses: Losses) -> None:
+def _lose(file: Path, losses: LostNumbers) -> None:
     """Let a trial's first link lose exactly these packets."""
     trial = read_document(file, TrialFile)
     for way, numbers in losses.items():
