@@ -27,7 +27,10 @@ _TEXT = re.compile(r'<text text-anchor="(?P<anchor>\w+)"(?P<rest>[^>]*)>(?P<text
 _DOCS = Path(__file__).resolve().parents[1] / "docs"
 _RENDERED = _DOCS.parent / "target/results"
 _REFERENCE = _DOCS.parent / "target/reference"
-_GENERATED = re.compile(r"<!-- generated: (?P<name>[a-z-]+) -->")
+_GENERATED = re.compile(
+    r"(?:^\*All .*: run `make docs`, then open `.*\.\*\n\n)?<!-- generated: (?P<name>[a-z-]+) -->", re.MULTILINE
+)
+"""Before it, a sentence may tell readers of the repository how to get the text."""
 _DATA, _DATA_SUFFIX = "results/data", ".json.xz"
 _PACKED = ".csv.xz"
 _SUMMARIES = "summaries.tar.xz"

@@ -1,35 +1,33 @@
 """Writes the reference that follows from the code: the command line, the keys of all files, the glossary, the audits.
 
     PYTHONPATH=src .venv/bin/python tools/reference.py target/reference     # for `make docs`
-    PYTHONPATH=src .venv/bin/python tools/reference.py --save               # docs/glossary.md
+    PYTHONPATH=src .venv/bin/python tools/reference.py --save               # generated parts of docs
 
 The first command writes command-line.md and the keys of each format (study-keys.md, verdicts-keys.md).
 `tools/docs_links.py` inserts them where a page of the site has `<!-- generated: NAME -->`. The second command writes
-docs/glossary.md, which a test compares with the code.
+docs/glossary.md, docs/networks.md, and the tables between `<!-- kept: NAME -->` and `<!-- end -->` in other pages. A
+test compares them with the code.
 """
 
-import ast
-import inspect
 import json
 import lzma
 import re
 import sys
-import types
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, get_args
 
+import network_page
 import node_article
 import typer
 from file_keys import cell, file_keys
-from pydantic import BaseModel
+from model_keys import Models, model_keys
 from pydantic_core import PydanticUndefined
 
-from h123.base.units import format_bytes, format_span
 from h123.catalogue import OwnServer, catalogue, load_declared_constants, manifest
 from h123.catalogue.subject import Subject
 from h123.cli.app import app
-from h123.json_schemas import field_meanings, schemas
+from h123.json_schemas import schemas
 from h123.report import glossary
 from h123.report.catalogue import about_subjects, check_declarations, constants_table, measured_tables, profile_tables
 from h123.study.claims.checks import Check
@@ -55,8 +53,7 @@ from h123.tuning.knobs import KnobFile, KnobText
 from h123.verification import public_records
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-_Models = dict[str, type[BaseModel]]
-_STUDY: _Models = {
+_STUDY: Models = {
     "The file": StudyFile,
     "compare": Comparison,
     "compare.families": Family,
@@ -75,7 +72,7 @@ _STUDY: _Models = {
     "abandon": Abandon,
     "retry": Retry,
 }
-_NETWORK: _Models = {
+_NETWORK: Models = {
     "The file": network_file.NetworkFile,
     "A direction": direction_file.DirectionFile,
     "queue: {discipline: codel}": queue_file.CodelFile,
@@ -92,14 +89,14 @@ _NETWORK: _Models = {
     "cross": network_file.CrossFile,
     "cross.up, cross.down": network_file.TrafficFile,
 }
-_IMPORT: _Models = {"samples": Samples, "A source": ColumnSource}
-_CLAIMS: _Models = {
+_IMPORT: Models = {"samples": Samples, "A source": ColumnSource}
+_CLAIMS: Models = {
     "The file": Ledger,
     "Every claim": Claim,
     "A claim with cells": MeasurableClaim,
     "A claim in words": WordedClaim,
 }
-_SUBJECT: _Models = {
+_SUBJECT: Models = {
     "The file": Subject,
     "install": manifest.Install,
     "server": manifest.Server,
@@ -110,7 +107,7 @@ _SUBJECT: _Models = {
     "features": manifest.Features,
     "parts": manifest.Part,
 }
-_KNOBS: _Models = {"The file": KnobFile, "knobs": KnobText}
+_KNOBS: Models = {"The file": KnobFile, "knobs": KnobText}
 _WRITTEN_BY_PEOPLE = {
     "study": _STUDY,
     "network": _NETWORK,
@@ -119,18 +116,7 @@ _WRITTEN_BY_PEOPLE = {
     "claims": _CLAIMS,
     "knobs": _KNOBS,
 }
-_QUANTITIES = {
-    "Duration": "time, such as `50ms`",
-    "Delay": "time, such as `15ms`",
-    "Size": "size, such as `100kB`",
-    "LossFile": "share, such as `5%`, or mapping",
-    "Share": "share, such as `5%`",
-    "BitRate": "rate, such as `20Mbit/s`",
-    "Queue": "size, packets or time",
-    "Udp": "a word, or a rate",
-    "Change": "change, such as `-31.2%`",
-    "ColumnSource": "source",
-}
+_KEPT = re.compile(r"(<!-- kept: ([a-z-]+) -->).*?<!-- end -->", re.DOTALL)
 _SENTENCES = {
     "verdict": "Verdicts",
     "term": "Terms",
@@ -156,7 +142,7 @@ def inserted() -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each `<!-- generated: NAME -->`."""
     yield "command-line", "\n".join(command_line())
     for name, models in _WRITTEN_BY_PEOPLE.items():
-        yield f"{name}-keys", "\n".join(_keys(models))
+        yield f"{name}-keys", "\n".join(model_keys(models))
     yield "checks", "\n".join(checks())
     yield "metrics", "\n".join(metrics())
     yield "audits", "\n".join(audits())
@@ -172,8 +158,17 @@ def inserted() -> Iterator[tuple[str, str]]:
 
 
 def kept_pages() -> dict[str, str]:
-    """Return the generated pages that are stored in docs, by name."""
-    return {"glossary.md": "\n".join(_glossary()) + "\n"}
+    """Return the pages stored in docs that are generated or have generated tables, by name."""
+    pages = {
+        name: "\n".join(lines) + "\n"
+        for name, lines in (("glossary.md", _glossary()), ("networks.md", network_page.lines()))
+    }
+    for path in sorted(DOCS.rglob("*.md")):
+        if _KEPT.search(page := path.read_text("utf-8")):
+            texts = dict(inserted())
+            filled = _KEPT.sub(lambda mark, texts=texts: f"{mark[1]}\n\n{texts[mark[2]].strip()}\n\n<!-- end -->", page)
+            pages[path.relative_to(DOCS).as_posix()] = filled
+    return pages
 
 
 def command_line() -> Iterator[str]:
@@ -248,108 +243,6 @@ def _needs(needs: Needs) -> Iterator[str]:
         yield "a network over which its client moves, or that stops UDP"
     if needs.counterpart:
         yield "exactly one lost packet, and the block's trial with `losses: none`"
-
-
-def _keys(models: _Models) -> Iterator[str]:
-    for title, model in models.items():
-        yield from (f"### {title}", "", "| key | value | default | meaning |", "|---|---|---|---|")
-        own = _own_fields(model)
-        for name, (annotation, meaning) in own.items():
-            field = model.model_fields[name]
-            key = field.alias or name
-            values = _values(field.annotation, annotation)
-            if "number" in values:
-                values += _limits(field) or _limits(field.annotation)
-            inner = [each.__doc__ or "" for each in _models(field.annotation)]
-            meaning = meaning or (inner[0] if len(inner) == 1 else "")
-            yield f"| `{key}` | {cell(values)} | {_default(field, annotation)} | {cell(meaning)} |"
-        yield ""
-
-
-def _models(annotation: Any) -> list[type[BaseModel]]:
-    """Return the models in a type."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [annotation]
-    return [model for each in get_args(annotation) for model in _models(each)]
-
-
-def _own_fields(model: type[BaseModel]) -> dict[str, tuple[str, str]]:
-    """Return the annotation and the docstring of each field that the class itself declares."""
-    [tree] = ast.parse(inspect.cleandoc("\n" + inspect.getsource(model))).body
-    assert isinstance(tree, ast.ClassDef)
-    meanings = field_meanings(model)
-    return {
-        each.target.id: (ast.unparse(each.annotation), meanings.get(each.target.id, ""))
-        for each in tree.body
-        if isinstance(each, ast.AnnAssign)
-        and isinstance(each.target, ast.Name)
-        and each.target.id in model.model_fields
-    }
-
-
-def _values(annotation: Any, written: str) -> str:
-    for quantity, words in _QUANTITIES.items():
-        if re.search(rf"\b{quantity}\b", written):
-            return words
-    origin = get_origin(annotation)
-    if origin is Literal:
-        return ", ".join(f"`{value}`" for value in get_args(annotation))
-    if origin in (Union, types.UnionType):
-        kinds = [_values(each, "") for each in get_args(annotation) if each is not type(None)]
-        return " or ".join(dict.fromkeys(kinds))
-    if hasattr(annotation, "__metadata__"):
-        return _values(get_args(annotation)[0], written)
-    if origin in (list, tuple):
-        return f"list of {_values(get_args(annotation)[0], '')}"
-    if origin is dict:
-        return "mapping"
-    if annotation is bool:
-        return "`true`, `false`"
-    if annotation is int:
-        return "whole number"
-    if annotation is float:
-        return "number"
-    return "text" if annotation is str else "mapping" if isinstance(annotation, type) else ""
-
-
-def _limits(annotation: Any) -> str:
-    """Describe the minimum and maximum of a number."""
-    least, most = _bound(annotation, ("ge", "gt")), _bound(annotation, ("le", "lt"))
-    if least is None:
-        return ""
-    return f", {least:,} to {most:,}" if most is not None else f", from {least:,}"
-
-
-def _bound(annotation: Any, names: tuple[str, ...]) -> float | None:
-    for each in (*getattr(annotation, "metadata", ()), *getattr(annotation, "__metadata__", ())):
-        for name in names:
-            if (bound := getattr(each, name, None)) is not None:
-                return float(bound) if isinstance(bound, float) else int(bound)
-        if (inner := _bound(each, names)) is not None:
-            return inner
-    for each in get_args(annotation):
-        if (inner := _bound(each, names)) is not None:
-            return inner
-    return None
-
-
-def _default(field: Any, written: str) -> str:
-    if field.default is PydanticUndefined:
-        return "none" if field.default_factory else "required"
-    value = field.default
-    if value is None or value in ([], (), {}, ""):
-        return "none"
-    if isinstance(value, bool):
-        return f"`{str(value).lower()}`"
-    if "Duration" in written and isinstance(value, int):
-        return f"`{format_span(value / 10**9)}`" if value else "`0`"
-    if "Share" in written and isinstance(value, float):
-        return f"`{value:g}`" if value > 1 else f"`{100 * value:g}%`"
-    if "Size" in written and isinstance(value, int):
-        return f"`{format_bytes(value)}`"
-    if isinstance(value, list | tuple | dict | BaseModel):
-        return "see below"
-    return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
 
 
 def _glossary() -> Iterator[str]:

@@ -64,6 +64,13 @@ def test_each_parameter_of_a_study_is_there() -> None:
     assert [name for name in PARAMETER_NAMES if f"| `{name}` |" not in text] == []
 
 
+def test_the_keys_of_a_queue_are_there_with_their_units() -> None:
+    text = dict(TOOL.inserted())["network-keys"]
+    codel, red = (text.partition(f"{{discipline: {name}}}")[2].partition("###")[0] for name in ("codel", "red"))
+    assert "| `target` | time, such as `50ms` | `5ms` |" in codel
+    assert "| `limit` | size, such as `100kB` | required |" in red
+
+
 METRIC_ROWS = {
     row[0].strip("`"): row
     for row in ([cell.strip() for cell in line.strip("|").split("|")] for line in TOOL.metrics())
@@ -90,7 +97,7 @@ def test_a_metric_has_all_that_the_code_says_of_it(one: Metric) -> None:
     assert re.findall("of ([0-9]+) requests", shown) == [str(needs.requests)] * (needs.requests > 1)
 
 
-MARK = re.compile(r"<!-- generated: ([a-z-]+) -->")
+MARK = re.compile(r"<!-- (?:generated|kept): ([a-z-]+) -->")
 
 
 def test_each_mark_has_a_text() -> None:

@@ -100,7 +100,7 @@ class OwnServer(Strict):
     """In addition to its own ports, wait until its output contains this text, or until this TCP port (`tcp:8080`) is
     open."""
     starts_within: Annotated[int, BeforeValidator(parse_duration), Field(gt=0)] = 30 * 10**9
-    """The longest time to start, ns."""
+    """The longest time to start."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:

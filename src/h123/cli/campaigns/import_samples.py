@@ -35,7 +35,7 @@ def command(
 
     Examples:
 
-    `h123 import --schema oha 'h2-*.json' 'h3-*.json' --out campaigns/oha`
+    `h123 import --schema oha 'h2-*.csv' 'h3-*.csv' --out campaigns/oha`
 
     `h123 import --schema mine.yaml samples.csv --out campaigns/imported`
     """

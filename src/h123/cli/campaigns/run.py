@@ -145,7 +145,7 @@ def command(
     learn how large a difference is.
 
     If the study has requirements (`require: ["latency new/base <= 1.05"]`), the exit status is 0 if all hold, 99 if one
-    does not, and 98 if one is undecided (docs/compare.md).
+    does not, and 98 if one is undecided (docs/ci.md).
 
     Examples:
 

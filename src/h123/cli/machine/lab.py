@@ -65,7 +65,7 @@ def bench() -> None:
 
     `h123 lab bench`
 
-    `h123 lab bench --help`
+    `h123 lab bench > bench.txt`
     """
     _become_lab(["bench"])
 

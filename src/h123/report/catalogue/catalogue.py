@@ -53,7 +53,9 @@ _ABOUT = """\
 ## About each subject
 
 `h123 list subjects NAME` prints notes on a subject, what its installation needs, and the licences of its parts. Its
-manifest, `subject.toml`, contains the same. The website lists them here for all subjects.
+manifest, `subject.toml`, contains the same.
+
+*All notes: run `make docs`, then open `target/docs/catalogue.html`.*
 
 <!-- generated: subjects -->"""
 

@@ -20,7 +20,7 @@ measured values are in [verified/](verified). `h123 publish` writes this page, s
 measures the constants of a server on your machine. `python tools/sources.py SOURCE VERSION FOLDER` prints the lines of
 a source that you have unpacked."""
 _TABLE = """\
-On the website, a table here compares the constants one by one, with the lines of the source.
+*All constants, with the lines of the source: run `make docs`, then open `target/docs/constants.html`.*
 
 <!-- generated: constants -->"""
 _RULES = """\

@@ -28,7 +28,9 @@ the kernel, with CUBIC.
 In these descriptions, the first time is the round trip:"""
 
 _TABLES = """\
-The website lists the profiles of all servers and clients here. `h123 list subjects NAME` prints the profile of one.
+`h123 list subjects NAME` prints the profile of one server or client.
+
+*All profiles: run `make docs`, then open `target/docs/profiles.html`.*
 
 <!-- generated: profiles -->"""
 

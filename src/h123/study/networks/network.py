@@ -321,7 +321,7 @@ def _describe(direction: Direction | None, recorded: bool = False) -> str:
     if direction.udp and direction.udp != "pass":
         parts.append(f"UDP {_describe_udp(direction.udp)}")
     for version, policy in (("IPv4", direction.ipv4), ("IPv6", direction.ipv6)):
-        parts += [f"{version} {policy}"] if policy else []
+        parts += [f"{version} {_REFUSED[policy]}"] if policy else []
     parts += _describe_entrance(direction)
     extras = {"jitter": direction.jitter, "reordering": direction.reorder, "duplicates": direction.duplicate}
     parts += [name for name, value in extras.items() if value]
@@ -339,6 +339,7 @@ def _discipline(queue: Queue) -> str | None:
     return None
 
 
+_REFUSED = {"pass": "passed", "drop": "dropped", "reject": "rejected"}
 _ECN = {
     "bleach": "ECN bleached",
     "mark": "all ECN-capable packets marked",
@@ -361,7 +362,7 @@ def _describe_entrance(direction: Direction) -> Iterator[str]:
 
 
 def _describe_udp(udp: Udp) -> str:
-    return f"limited to {format_rate(udp.limit)}" if isinstance(udp, Limit) else udp
+    return f"limited to {format_rate(udp.limit)}" if isinstance(udp, Limit) else _REFUSED[udp]
 
 
 def _describe_move(move: Move) -> str:

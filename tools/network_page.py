@@ -1,0 +1,24 @@
+"""Makes docs/networks.md, the list of the networks that come with h123, for tools/reference.py."""
+
+from collections.abc import Iterator
+
+from h123.base.paths import project_root
+from h123.study import load_network
+
+_INTRODUCTION = """# Networks
+
+This page lists the networks that come with h123. `h123 list networks` also lists your own. Pass names to h123, as in
+`h123 compare --networks home,satellite`, or write them into a study.
+[Network](contracts/network.md) shows how to define your own network.
+
+The files in the folder `networks` have all numbers. `A/B Mbit/s` are the rates to and from the client.
+
+| network | what it is |
+|---|---|"""
+
+
+def lines() -> Iterator[str]:
+    """Yield the lines of the page."""
+    yield from _INTRODUCTION.splitlines()
+    for path in sorted((project_root() / "networks").glob("*.yaml")):
+        yield f"| `{path.stem}` | {load_network(str(path)).title} |"
