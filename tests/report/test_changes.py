@@ -91,6 +91,14 @@ def test_too_few_blocks_have_no_interval() -> None:
     assert line.effect == "closes 90 % so far"
 
 
+def test_seconds_that_close_the_difference_are_positive() -> None:
+    """The difference is -500 ms, from the slower HTTP/2 to HTTP/3."""
+    closing, widening = _change("no-loss", -0.45), _change("bbr", 0.1)
+    del closing["share"], widening["share"]
+    lines = change_lines(_row(closing, widening))
+    assert [line.effect for line in lines] == ["closes +450 ms", "closes \u2212100 ms"]
+
+
 def test_shapley_values_are_shares() -> None:
     assert shapley_words(ROW).replace("\u00a0", " ") == "Shapley values: no-loss 90 % (88 to 92 %)."
 

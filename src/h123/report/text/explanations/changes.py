@@ -1,5 +1,6 @@
 """The effects of changes in words: what each change does to the difference between two levels."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -97,7 +98,7 @@ def shapley_words(row: ChangesRow) -> str:
     if not row["shapley"]:
         return ""
     parts = [
-        f"{part['change']} {_share(part['share']) if 'share' in part else signed(part['seconds']['seconds'])}"
+        f"{part['change']} {_share(part['share']) if 'share' in part else _oriented(row, part['seconds']['seconds'])}"
         for part in sorted(row["shapley"], key=lambda part: -abs(part["seconds"]["seconds"]))
     ]
     return unbroken(f"Shapley values: {', '.join(parts)}.")
@@ -135,7 +136,7 @@ def _line(row: ChangesRow, change: ChangeRow) -> ChangeLine:
         change_words(change["change"], change["of"]),
         format_seconds(change["a_seconds"]),
         format_seconds(change["b_seconds"]),
-        _effect(change),
+        _effect(row, change),
         _expected(row, change),
     )
 
@@ -153,10 +154,15 @@ def change_words(name: str, of: Sequence[str]) -> str:
     return " and ".join(words)
 
 
-def _effect(change: ChangeRow) -> str:
-    """Describe the effect: `closes 98 % (95 to 101 %)`."""
+def _oriented(row: ChangesRow, seconds: float) -> str:
+    """Return seconds of a difference, a minus b, with a plus if they make the difference smaller."""
+    return signed(math.copysign(seconds, seconds * row["difference"]["seconds"]))
+
+
+def _effect(row: ChangesRow, change: ChangeRow) -> str:
+    """Describe the effect: `closes 98 % (95 to 101 %)`, or the seconds if the difference has no clear direction."""
     if "share" not in change:
-        return f"removes {signed(change['removed']['seconds'])}"
+        return f"closes {_oriented(row, change['removed']['seconds'])}"
     share = change["share"]
     if share["low"] <= 0 <= share["high"] and share["low"] != share["high"]:
         if not meaningful(share["confidence"]):
