@@ -22,7 +22,7 @@ from summaries import unpacked
 
 _LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<path>[^)\s#:]+)(?:#(?P<part>[^)\s]*))?\)")
 _FIGURE = re.compile(r"^<!-- figure: (?P<name>[\w-]+) -->$", re.MULTILINE)
-_TABLE = re.compile(r"^<!-- table: (?P<path>[\w./-]+\.csv) -->$", re.MULTILINE)
+_TABLE = re.compile(r"^<!-- table: (?P<path>[\w./-]+\.csv(?:\.xz)?) -->$", re.MULTILINE)
 _TEXT = re.compile(r'<text text-anchor="(?P<anchor>\w+)"(?P<rest>[^>]*)>(?P<text>[^<]*)')
 _DOCS = Path(__file__).resolve().parents[1] / "docs"
 _RENDERED = _DOCS.parent / "target/results"
@@ -78,7 +78,9 @@ def _figure(name: str, here: PurePosixPath) -> str:
 
 def _table(path: Path) -> str:
     """Return the CSV file as a table in Markdown."""
-    heading, *rows = csv.reader(path.read_text("utf-8").splitlines())
+    content = path.read_bytes()
+    text = (lzma.decompress(content) if path.suffix == ".xz" else content).decode()
+    heading, *rows = csv.reader(text.splitlines())
     return "\n".join(f"| {' | '.join(row)} |" for row in [heading, ["---"] * len(heading), *rows])
 
 

@@ -1,15 +1,18 @@
-"""Measures how soon `h123 verify` finds faults in servers, and what a trial shows of them: docs/zoo.md.
+"""Measures how soon `h123 verify` finds faults in servers, and what a trial shows of them: docs/zoo.md and its table.
 
     PYTHONPATH=src:tests .venv/bin/python tools/zoo.py [FAULT...] [--kept FILE] [--save]
 
 Tries every fault of tests/adversary/peer/faults.go, or those that you name (such as zeros-h2), one at a time. --kept
-stores the results in a file, and skips faults whose result is already there. --save writes docs/zoo.md, which has all
-faults. The exit status is 1 if a fault was not found, took too long to find, or was not shown by a trial. Faults that
-take minutes to show are tried under the virtual clock, if its kernel is installed.
+stores the results in a file, and skips faults whose result is already there. --save writes docs/zoo.md and the table
+of all faults. The exit status is 1 if a fault was not found, took too long to find, or was not shown by a trial. Faults
+that take minutes to show are tried under the virtual clock, if its kernel is installed.
 """
 
 import argparse
+import csv
+import io
 import json
+import lzma
 import sys
 import tempfile
 import time
@@ -26,8 +29,10 @@ from h123.execution.files import SERVER_ADDRESS
 from h123.virtual import installed_kernel
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "zoo.md"
+TABLE = PAGE.parent / "data" / "zoo.csv.xz"
 MOST_SECONDS = 60
 """The seconds in which a fault must be found."""
+HEADING = ["fault: what the server does", "protocols", "`h123 verify`", "seconds", "a trial shows"]
 _MACHINE = machine_facts()
 
 
@@ -62,10 +67,13 @@ def main() -> int:
     chosen = [fault for fault in faults() if str(fault) in asked.faults or not asked.faults]
     able = [fault for fault in chosen if not fault.virtual or installed_kernel()]
     seen = list(_looked_at(able, asked.kept))
-    page = "\n".join(_page(chosen, {str(one): one for one in seen}))
+    results = {str(one): one for one in seen}
+    table = io.StringIO()
+    csv.writer(table, lineterminator="\n").writerows([HEADING, *_rows(chosen, results)])
     if asked.save:
-        PAGE.write_text(page + "\n", encoding="utf-8")
-    print(page)
+        PAGE.write_text(_page(chosen, results), encoding="utf-8")
+        TABLE.write_bytes(lzma.compress(table.getvalue().encode()))
+    print(table.getvalue())
     wrong = [f"{fault}: {why}" for fault, one in zip(able, seen, strict=True) if (why := _wrong(fault, one))]
     print("\n".join(wrong), file=sys.stderr)
     return 1 if wrong else 0
@@ -111,10 +119,10 @@ def _wrong(fault: Fault, one: Seen) -> str:
     return ""
 
 
-def _page(chosen: Sequence[Fault], seen: dict[str, Seen]) -> Iterator[str]:
+def _page(chosen: Sequence[Fault], seen: dict[str, Seen]) -> str:
     found = [(seen[str(fault)].seconds, str(fault)) for fault in chosen if fault.found and str(fault) in seen]
     kinds = len({fault.name for fault in chosen if fault.found and str(fault) in seen})
-    yield from f"""\
+    return f"""\
 # Faulty servers
 
 Each of these servers keeps the [contract](contracts/subject.md) except for one fault. `h123 verify` tests {kinds} kinds
@@ -129,8 +137,13 @@ samples that shows the fault, or the reason why a trial shows nothing.{_missing(
 {_MACHINE["cpus_usable"]} processors, {_MACHINE["distribution"]} and Linux {_MACHINE["kernel"].split("-")[0]}. The
 servers are in `tests/adversary/peer/faults.go`, the expected results in `tests/adversary`.
 
-| fault: what the server does | protocols | `h123 verify` | seconds | a trial shows |
-|---|---|---|---|---|""".splitlines()
+[All faults](data/{TABLE.name}) as CSV.
+
+<!-- table: data/{TABLE.name} -->
+"""
+
+
+def _rows(chosen: Sequence[Fault], seen: dict[str, Seen]) -> Iterator[list[str]]:
     for rows in _alike(chosen):
         first, ones = rows[0], [seen[str(fault)] for fault in rows if str(fault) in seen]
         verdict = f"`{first.found}`" if first.found else f"not tested: {first.unasked}"
@@ -140,7 +153,7 @@ servers are in `tests/adversary/peer/faults.go`, the expected results in `tests/
         if not ones:
             seconds = tells = "not run yet"
         over = ", ".join(fault.protocol for fault in rows)
-        yield f"| **{first.name}**: {first.does} | {over} | {verdict} | {seconds} | {tells} |"
+        yield [f"**{first.name}**: {first.does}", over, verdict, seconds, tells]
 
 
 def _missing(chosen: Sequence[Fault], seen: dict[str, Seen]) -> str:
