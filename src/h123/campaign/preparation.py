@@ -96,7 +96,7 @@ def prepare_campaign(plan: Plan, report: Callable[[str], None]) -> dict[str, Sub
 
 def require_travelling(plan: Plan) -> None:
     """Raise UserError if other machines cannot run parts of the plan."""
-    for name in plan.study.servers:
+    for name in (name for name, server in plan.study.servers.items() if not server.travels):
         raise UserError(
             f"server {name} of the study is your own: h123 cannot check that all machines run the same one",
             remedy="run the study on one machine, or make the server a subject (docs/contracts/subject.md)",

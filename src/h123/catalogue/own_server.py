@@ -78,6 +78,9 @@ class OwnServer(Strict):
     command: Annotated[str, AfterValidator(_words)] | None = Field(default=None, exclude_if=lambda words: words is None)
     """A program and its arguments, quoted as in a shell. No shell runs it, so it cannot use variables, patterns or
     redirections."""
+    subject: str | None = Field(default=None, exclude_if=lambda name: name is None)
+    """The subject whose installation the command uses. With this and the folder `/`, other machines can run the server
+    too."""
     address: Annotated[str, AfterValidator(_ip)] | None = Field(default=None, exclude_if=lambda ip: ip is None)
     """For a server that runs elsewhere, its IP address as seen from this machine, instead of a command. It uses the
     study's port."""
@@ -140,6 +143,11 @@ class OwnServer(Strict):
         homes = [Path(os.path.expanduser(user)) for user in users]  # noqa: PTH111
         holds_a_home = any(real(home).is_relative_to(self.folder) for home in homes if home.is_absolute())
         return [] if holds_a_home else [self.folder]
+
+    @property
+    def travels(self) -> bool:
+        """Whether other machines can run the server, because h123 installs its program there."""
+        return self.subject is not None and self.folder == "/"
 
     @property
     def label(self) -> str:

@@ -90,6 +90,8 @@ class BlockOrder(Message):
     def portable(self) -> str:
         """Return the order in a form that a different machine can execute. Raises UserError if there is none."""
         for name, server in self.servers.items():
+            if server.travels:
+                continue
             what = f"runs at {server.address}" if server.address else f"is a program on this machine ({server.command})"
             raise UserError(
                 f"server {name} {what}; other machines do not have it",

@@ -69,6 +69,9 @@ def check_trials(trials: Sequence[Parameters], own: Mapping[str, Subject] | None
             check_supported(available[name], role, p)
             subjects[name] = available[name]
         _check_own(p, available[p.server], available[p.client])
+        if isinstance(server := available[p.server], OwnSubject) and (program := server.own.subject):
+            _require(available, program, f"server {p.server} uses")
+            subjects[program] = available[program]
     return subjects
 
 

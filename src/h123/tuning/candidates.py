@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError, nodes
+from jinja2.meta import find_undeclared_variables
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from h123.base.complaints import choose
@@ -135,9 +136,9 @@ def _placeholders(place: str, text: str) -> list[tuple[str, int]]:
             f"{where}: not a template: {error.message}",
             remedy="write placeholders as {{ NAME }}; to write {{ itself: {{ '{{' }}",
         ) from None
-    own = {node.name for node in tree.find_all(nodes.Name) if node.ctx != "load"}
+    undeclared = find_undeclared_variables(tree) - _JINJA.globals.keys()
     found = [(node.name, node.lineno) for node in tree.find_all(nodes.Name) if node.ctx == "load"]
-    return [(name, line) for name, line in dict.fromkeys(found) if name not in own and name not in _JINJA.globals]
+    return [(name, line) for name, line in dict.fromkeys(found) if name in undeclared]
 
 
 def _given(template: ServerTemplate, file: str) -> dict[str, str]:

@@ -11,6 +11,8 @@ from h123.tuning.drafting import QUEUE, TRAFFIC, changed
 
 LINES = 15
 """The number of lines that the answer may take."""
+_LAST = 3
+"""The number of lines below the answer: certainty, command and report."""
 _DROPPED, _REASON = 2, 160
 """The number of dropped candidates that are named, and of characters of a reason."""
 
@@ -18,15 +20,16 @@ _DROPPED, _REASON = 2, 160
 def answer_lines(answer: TuningAnswer, *, details: bool = False) -> list[str]:
     """Return the answer. With `details`, leave nothing out."""
     margin = f"{percentage(answer['margin'])} %"
-    lines = [answer["question"]]
+    lines, others = [answer["question"]], dropped_lines(answer["dropped"], most=None if details else _DROPPED)
     if answer["chosen"] is None:
         lines.append("No setting but the default works.")
     else:
         lines += _result(answer, margin)
-        lines += _costs(answer, margin, details=details)
-        lines += _effects(answer)
-    lines += dropped_lines(answer["dropped"], most=None if details else _DROPPED)
-    return lines
+        others = [*_costs(answer, margin, details=details), *_effects(answer), *others]
+    room = LINES - _LAST - len(lines)
+    if len(others) > room and not details:
+        others = [*others[: room - 1], f"... and {len(others) - room + 1} more lines (--details)"]
+    return [*lines, *others]
 
 
 def _result(answer: TuningAnswer, margin: str) -> list[str]:

@@ -50,9 +50,14 @@ def _is_program(command: str, folder: Path) -> bool:
         return False
 
 
-def server_started(command: str, arguments: CompareArguments, inquiry: Inquiry) -> OwnServer:
+def server_started(
+    command: str, arguments: CompareArguments, inquiry: Inquiry, subject: str | None = None
+) -> OwnServer:
+    """Return the description of a server that h123 starts. `subject`: the subject whose program it is. Raises
+    UserError."""
     values = {
         "command": command,
+        "subject": subject,
         "folder": str(real(arguments.cwd)),
         "environment": environment_of(arguments.environment),
         "host": inquiry.site.host,

@@ -62,11 +62,15 @@ def tune(arguments: TuneArguments) -> int:
     """Run the whole command and return the exit status. Raises Interrupted, UserError."""
     with quietly(is_quiet=arguments.form is AnswerForm.TABLE):
         out = arguments.out or Path("campaigns") / f"tune-{dt.datetime.now():%Y%m%d-%H%M%S}"
-        tuning = _take_up(arguments, out)
-        answer = _Rounds(arguments, out, tuning).run()
-        write_atomically(out / ANSWER, json.dumps(answer, indent=1) + "\n", PRIVATE)
-        _print(answer, out, arguments.form)
+        _print(tuned(arguments, out), out, arguments.form)
     return 0
+
+
+def tuned(arguments: TuneArguments, out: Path) -> TuningAnswer:
+    """Run what is not finished yet, write the answer into the folder `out`, and return it."""
+    answer = _Rounds(arguments, out, _take_up(arguments, out)).run()
+    write_atomically(out / ANSWER, json.dumps(answer, indent=1) + "\n", PRIVATE)
+    return answer
 
 
 def describe(name: str | None) -> Iterator[str]:

@@ -76,36 +76,36 @@ _REQUESTS = 4
 class TuneArguments:
     """The arguments of `h123 tune`."""
 
-    server: str | None
-    knobs: Sequence[str]
-    config: Path | None
-    library: str | None
-    urls: Sequence[str]
-    also: Sequence[str]
-    har: Path | None
     networks: str
     held_out: str
-    protocols: str | None
-    metric: str
     margin: float
     blocks: int
-    load: str | None
-    rate: float | None
-    method: str | None
-    headers: Sequence[str]
-    data: Path | None
-    sni: str | None
-    ready: str | None
-    environment: Sequence[str]
-    cwd: Path
-    client: str
-    seed: int
-    answers_differ: bool
-    jobs: int | None
-    engine: str
-    address: str | None
-    out: Path | None
-    form: AnswerForm
+    server: str | None = None
+    knobs: Sequence[str] = ()
+    config: Path | None = None
+    library: str | None = None
+    urls: Sequence[str] = ()
+    also: Sequence[str] = ()
+    har: Path | None = None
+    protocols: str | None = None
+    metric: str = "latency"
+    load: str | None = None
+    rate: float | None = None
+    method: str | None = None
+    headers: Sequence[str] = ()
+    data: Path | None = None
+    sni: str | None = None
+    ready: str | None = None
+    environment: Sequence[str] = ()
+    cwd: Path = Path()
+    client: str = "go"
+    seed: int = 1
+    answers_differ: bool = False
+    jobs: int | None = None
+    engine: str = "local"
+    address: str | None = None
+    out: Path | None = None
+    form: AnswerForm = AnswerForm.SCREEN
 
     @property
     def resumes(self) -> bool:
@@ -140,6 +140,8 @@ class Requested:
     candidates: list[Candidate]
     urls: list[str]
     also: list[str]
+    subject: str | None
+    """The subject whose program the knob file starts."""
     asked: dict[str, str]
     """All options on which the results depend, as text."""
     command: str
@@ -178,7 +180,7 @@ def requested(a: TuneArguments) -> Requested:
     also = list(a.also) or ([library.content.also] if library and library.content.also and not a.urls else [])
     if also and a.har:
         raise UserError("--also names single requests, so it cannot be combined with --har")
-    return Requested(template, knobs, made, urls, also, _asked(a, template, made), _command(a))
+    return Requested(template, knobs, made, urls, also, subject, _asked(a, template, made), _command(a))
 
 
 def _installed(name: str) -> str:
@@ -233,10 +235,10 @@ def begin(a: TuneArguments, wanted: Requested, out: Path) -> Tuning:
     fewest = -(-max(_REQUESTS, METRICS[a.metric].needs.requests) // load.users)
     load = dataclasses.replace(load, requests=load.requests or (None if page or load.rate else fewest))
     (networks, files), (last, more) = networks_named(a.networks.split(",")), networks_named(a.held_out.split(","))
-    servers, dropped = _servers(wanted.candidates, arguments, inquiry)
-    if wanted.template.subject:
-        subject = next(each for each in catalogue().values() if wanted.template.subject.endswith(each.installed_as))
-        install(subject, say)
+    if wanted.subject:
+        install(catalogue()[wanted.subject], say)
+        arguments = dataclasses.replace(arguments, cwd=Path("/"))
+    servers, dropped = _servers(wanted, arguments, inquiry)
     known, failed = _survey(servers, inquiry, a, wanted.candidates)
     dropped |= failed
     protocols = _protocols(a, known[DEFAULT])
@@ -300,16 +302,16 @@ def _write(folder: Path, made: Sequence[Candidate]) -> None:
 
 
 def _servers(
-    made: Sequence[Candidate], arguments: CompareArguments, inquiry: Inquiry
+    wanted: Requested, arguments: CompareArguments, inquiry: Inquiry
 ) -> tuple[dict[str, OwnServer], dict[str, str]]:
     """Return the servers of the candidates, and the reasons why some have none. Raises UserError if the default has
     none."""
     servers, dropped = dict[str, OwnServer](), dict[str, str]()
-    for each in made:
+    for each in wanted.candidates:
         environment = [f"{name}={value}" for name, value in each.environment.items()]
         try:
             mine = dataclasses.replace(arguments, environment=environment)
-            servers[each.name] = server_started(each.command, mine, inquiry)
+            servers[each.name] = server_started(each.command, mine, inquiry, wanted.subject)
         except UserError as error:
             if each.is_default:
                 raise
