@@ -28,7 +28,7 @@ def main(ledger: Path, text: Path) -> int:
         return 1
     kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     kept[ledger.stem] = {name: digest(quotation) for name, quotation in quoted.items()}
-    KEPT.write_text(json.dumps(kept, indent=0, sort_keys=True) + "\n")
+    KEPT.write_text(json.dumps(kept, separators=(",", ":"), sort_keys=True) + "\n")
     print(f"{ledger.stem}: {len(quoted)} quotations are in {text}")
     return 0
 

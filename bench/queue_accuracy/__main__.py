@@ -296,16 +296,8 @@ def _describe_difference(packets: list[Packet], kernel: Outcome, link: Outcome) 
     """Return where the first difference is, for a look at the kernel's arithmetic."""
     both = kernel.departures(), link.departures()
     number = _agreement(*both) or 0
-    lines = [f"The first {number} departures agree. The next one:"]
-    for name, departures in zip(("kernel", "link"), both, strict=True):
-        if number >= len(departures):
-            lines.append(f"  {name}: none")
-            continue
-        packet, marked = departures[number]
-        words = "with Congestion Experienced" if marked else "without Congestion Experienced"
-        came = f"which came at {kernel.came[packet]} ns as {packets[packet]}"
-        lines.append(f"  {name}: packet {packet}, {came}, {words}; the link's leaves at {link.left[packet]} ns")
-    return "\n".join(lines)
+    ends = [[(packet, marked, packets[packet]) for packet, marked in one[number : number + 1]] for one in both]
+    return f"The first {number} departures agree. The next one, in the kernel and the link: {ends}"
 
 
 def _agreement(one: list[tuple[int, bool]], other: list[tuple[int, bool]]) -> int | None:

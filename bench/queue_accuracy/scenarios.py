@@ -155,7 +155,7 @@ MS = 10**6
 ESTIMATED = {"bytemode": True, "dq_rate_estimator": True}
 SCENARIOS = [
     Scenario("TBF, FIFO of 60 kB", 6_250_000, 3000, "bfifo limit 60000", {"bytes": 60_000}, 1.1),
-    Scenario("TBF, large burst", 3_125_000, 100_000, "bfifo limit 30000", {"bytes": 30_000}, 0.95, pause_s=0.5),
+    Scenario("TBF, large burst", 3_125_000, 100_000, "bfifo limit 30000", {"bytes": 30_000}, 3.0, pause_s=0.5),
     Scenario("TBF, small packets", 625_000, 1500, "bfifo limit 20000", {"bytes": 20_000}, 1.3, sizes=(40, 200)),
     Scenario("FIFO of 50 packets", 6_250_000, 1500, "pfifo limit 50", {"packets": 50}, 1.2),
     _codel("10 % too much", 15_625_000, 1.1),
@@ -173,7 +173,7 @@ SCENARIOS = [
     _fair("fast link, many flows", 31_250_000, 1.2, flows=200),
     _fair("small quantum", 15_625_000, 1.2, "quantum 300", {"quantum": 300}),
     _fair("without marking", 6_250_000, 1.3, "noecn", {"ecn": False}),
-    _fair("in and out", 6_250_000, 1.5, "limit 500 drop_batch 8", {"limit": 500, "drop_batch": 8}, pause_s=0.3),
+    _fair("in and out", 6_250_000, 1.5, "limit 50 drop_batch 8", {"limit": 50, "drop_batch": 8}, pause_s=0.3),
     _pie("10 % too much", 15_625_000, 1.1),
     _pie("twice too much", 15_625_000, 2.0, "limit 200", {"limit": 200}),
     _pie("near the rate", 6_250_000, 0.98),
