@@ -27,8 +27,9 @@ while True:
     came += 1
     marked += said[socket.IPPROTO_IP][0] & 3 == 3
 '"#;
-/// Sends 1200 full packets, two thirds more than the link can carry, with this ECN field; says what the server has counted. After
-/// a stall it sends only the packets of 5 ms at once.
+/// Sends 1200 full packets, two thirds more than the link can carry, with this ECN field; says what the server has counted once
+/// that stays the same for 0.2 s, in which the link carries what its queues hold: the question may overtake packets in another
+/// queue. After a stall it sends only the packets of 5 ms at once.
 const CLIENT: &str = r#"
 exec python3 -c '
 import socket, time
@@ -42,13 +43,15 @@ for i in range(1200):
     s.send(time.time_ns().to_bytes(8, "big") + bytes(1464))
 s.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 0)
 s.settimeout(0.5)
-answer = None
-while not answer:
+before = answer = None
+while answer is None or answer != before:
+    before = answer
     s.send(b"end")
     try:
         answer = s.recv(100)
     except TimeoutError:
-        pass
+        answer = None
+    time.sleep(0.2)
 print(answer.decode())
 '"#;
 

@@ -97,14 +97,6 @@ impl Bottleneck {
         }
     }
 
-    /// Takes in a packet that arrives at `now`.
-    pub fn take(&mut self, now: u64, item: Item, out: &mut Outgoing) {
-        match self {
-            Bottleneck::Known(known) => known.take(now, item, out),
-            Bottleneck::Managed(managed) => managed.take(now, item, out),
-        }
-    }
-
     /// Does what is due by `now`.
     pub fn run(&mut self, now: u64, out: &mut Outgoing) {
         if let Bottleneck::Managed(managed) = self {
@@ -122,21 +114,15 @@ impl Bottleneck {
 }
 
 impl Known {
-    fn take(&mut self, now: u64, item: Item, out: &mut Outgoing) {
-        let bytes = item.packet.bytes;
+    /// When a packet that arrives at `now` meets the stages after the rate, and why it did not get there.
+    pub fn take(&mut self, now: u64, bytes: u32) -> (u64, Option<Fate>) {
         let free_at = self.limiter.free_at(now);
-        let (departure, at) = if self.waiting.has_room(now, free_at, bytes) {
-            let departure = self.limiter.serve(now, bytes);
-            self.waiting.admit(departure, bytes);
-            (Ok(departure), departure)
-        } else {
-            (Err(Fate::QueueDropped), free_at)
-        };
-        out.push_back(Met {
-            item,
-            departure,
-            at,
-        });
+        if !self.waiting.has_room(now, free_at, bytes) {
+            return (free_at, Some(Fate::QueueDropped));
+        }
+        let departure = self.limiter.serve(now, bytes);
+        self.waiting.admit(departure, bytes);
+        (departure, None)
     }
 }
 
@@ -165,7 +151,8 @@ impl Managed {
         }
     }
 
-    fn take(&mut self, now: u64, item: Item, out: &mut Outgoing) {
+    /// Takes in a packet that arrives at `now`.
+    pub fn take(&mut self, now: u64, item: Item, out: &mut Outgoing) {
         self.run(now, out);
         self.now = self.now.max(now);
         let (ahead, fits) = match &self.server {
@@ -230,7 +217,7 @@ impl Managed {
             self.idle = true;
             return;
         };
-        let departure = match &mut self.server {
+        let at = match &mut self.server {
             Server::Line(limiter) => limiter.serve(self.now, item.packet.bytes),
             Server::Bucket(bucket, head) => {
                 if !bucket.take(self.now, item.packet.bytes) {
@@ -246,8 +233,8 @@ impl Managed {
         };
         out.push_back(Met {
             item,
-            departure: Ok(departure),
-            at: departure,
+            at,
+            refused: None,
         });
     }
 
@@ -255,8 +242,8 @@ impl Managed {
         let at = self.server.free_at(self.now);
         out.extend(self.dropped.drain(..).map(|item| Met {
             item,
-            departure: Err(Fate::QueueDropped),
             at,
+            refused: Some(Fate::QueueDropped),
         }));
     }
 }

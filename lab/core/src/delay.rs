@@ -55,12 +55,12 @@ impl Propagation {
     pub fn deliver(&mut self, departure: u64, draws: &Draws) -> u64 {
         let mut delay = *self.delays.at(departure).0;
         if let Some(jitter) = &self.jitter {
-            delay = delay.saturating_add_signed(offset(jitter, draws.jitter));
+            delay = delay.saturating_add_signed(offset(jitter, draws.rare().jitter));
         }
         // What the link layer adds: with all that are behind it, or to the packet alone.
         let (mut departure, mut late_ns) = (departure, 0);
         if let Some(again) = self.retransmission {
-            late_ns = if draws.link < again.share {
+            late_ns = if draws.rare().link < again.share {
                 again.delay_ns
             } else {
                 0
@@ -71,7 +71,7 @@ impl Propagation {
             }
         }
         let delivery = match self.reorder {
-            Some(Reorder { share, ahead_ns }) if draws.reorder < share => {
+            Some(Reorder { share, ahead_ns }) if draws.rare().reorder < share => {
                 departure.saturating_add(delay.saturating_sub(ahead_ns))
             }
             _ if self.keeps_order() => departure.saturating_add(delay).max(self.latest),

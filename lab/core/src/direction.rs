@@ -65,6 +65,19 @@ impl Direction {
         self.reorders() || self.thins_acks() || self.queue.is_some_and(Queue::tells_flows_apart)
     }
 
+    /// Whether a loss model may lose a packet.
+    pub(crate) fn may_lose(&self) -> bool {
+        self.loss.is_some() || self.changes.iter().any(|change| change.loss.is_some())
+    }
+
+    /// Whether something other than losses and the queue depends on a packet's luck.
+    pub(crate) fn needs_rare_draws(&self) -> bool {
+        self.duplicate > 0.0
+            || self.jitter.is_some()
+            || self.reorder.is_some()
+            || self.retransmission.is_some()
+    }
+
     /// Whether packets may arrive in another order than that in which they came, and be counted for it.
     pub(crate) fn reorders(&self) -> bool {
         self.reorder.is_some()

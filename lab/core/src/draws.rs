@@ -4,6 +4,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use sha2::{Digest, Sha256};
 
+use crate::direction::{Direction, Queue};
 use crate::fate::Party;
 
 /// A seed for one direction of one link, so that all streams of a trial are independent.
@@ -44,24 +45,44 @@ pub(crate) fn mixed(seed: u64, which: u64) -> u64 {
 /// versions with one seed have not met the same losses.
 pub const DRAWS: u32 = 1;
 
-/// One packet's luck, spent whether needed or not: five numbers, uniform in [0, 1), and one for its queue.
+/// One packet's luck: numbers for the loss model, uniform in [0, 1), and one for its queue.
 pub(crate) struct Draws {
     pub state: f64,
     pub loss: f64,
+    pub queue: u64,
+    /// Apart, because few links need them, and all packets are moved about. Of a link that does not: the default.
+    pub rare: Option<Box<RareDraws>>,
+}
+
+/// What only some links need, uniform in [0, 1).
+pub(crate) struct RareDraws {
     pub duplicate: f64,
     pub jitter: f64,
     pub reorder: f64,
-    pub queue: u64,
-    /// Of the link layer, uniform in [0, 1); always 0 if that repeats nothing.
+    /// Of the link layer; 1 if that repeats nothing.
     pub link: f64,
+}
+
+/// The luck of a packet with which nothing happens.
+pub(crate) const CALM: RareDraws = RareDraws {
+    duplicate: 1.0,
+    jitter: 0.5,
+    reorder: 1.0,
+    link: 1.0,
+};
+
+impl Draws {
+    pub fn rare(&self) -> &RareDraws {
+        self.rare.as_deref().unwrap_or(&CALM)
+    }
 }
 
 /// The streams of draws: ChaCha8, keyed with the seed (8 bytes, little endian, then zeros). Packet `i` takes the `u64`
 /// values `5 i` to `5 i + 4` of stream 0, for its queue value `i` of stream 1, and for the link layer value `i` of stream 2.
 pub(crate) struct Stream {
-    luck: ChaCha8Rng,
-    queue: ChaCha8Rng,
-    /// Only where it is needed: nothing else is drawn from it.
+    luck: Option<ChaCha8Rng>,
+    rare: bool,
+    queue: Option<ChaCha8Rng>,
     link: Option<ChaCha8Rng>,
 }
 
@@ -84,23 +105,37 @@ pub fn queue_draws(seed: u64, party: Party) -> impl Iterator<Item = u64> {
 }
 
 impl Stream {
-    pub fn new(seed: u64, with_link: bool) -> Self {
+    pub fn new(seed: u64, direction: &Direction) -> Self {
+        let needed = |number, needed: bool| needed.then(|| stream(seed, number));
+        let rare = direction.needs_rare_draws();
         Stream {
-            luck: stream(seed, 0),
-            queue: stream(seed, 1),
-            link: with_link.then(|| stream(seed, 2)),
+            luck: needed(0, direction.may_lose() || rare),
+            rare,
+            queue: needed(1, direction.queue.is_some_and(Queue::is_managed)),
+            link: needed(2, direction.retransmission.is_some()),
         }
     }
 
     pub fn next_packet(&mut self) -> Draws {
+        let (mut state, mut loss, mut rare) = (0.0, 1.0, None);
+        if let Some(luck) = &mut self.luck {
+            let [first, second, duplicate, jitter, reorder] =
+                std::array::from_fn(|_| uniform(luck));
+            (state, loss) = (first, second);
+            rare = self.rare.then(|| {
+                Box::new(RareDraws {
+                    duplicate,
+                    jitter,
+                    reorder,
+                    link: self.link.as_mut().map_or(CALM.link, uniform),
+                })
+            });
+        }
         Draws {
-            state: uniform(&mut self.luck),
-            loss: uniform(&mut self.luck),
-            duplicate: uniform(&mut self.luck),
-            jitter: uniform(&mut self.luck),
-            reorder: uniform(&mut self.luck),
-            queue: self.queue.next_u64(),
-            link: self.link.as_mut().map_or(0.0, uniform),
+            state,
+            loss,
+            queue: self.queue.as_mut().map_or(0, ChaCha8Rng::next_u64),
+            rare,
         }
     }
 }

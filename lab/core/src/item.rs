@@ -48,11 +48,15 @@ impl Item {
 /// An item that has passed the rate or was refused before.
 pub(crate) struct Met {
     pub item: Item,
-    /// When it has left the rate, ns, or why it did not get there.
-    pub departure: Result<u64, Fate>,
-    /// When it meets the stages after the rate, ns; for a refused one at the last departure or its refusal, whichever is later.
+    /// When it left the rate, ns, and meets the stages after it; a refused one meets them at the last departure or at its
+    /// refusal, whichever is later.
     pub at: u64,
+    /// Why it did not get to the rate.
+    pub refused: Option<Fate>,
 }
+
+// Larger ones are moved by calls.
+const _: () = assert!(size_of::<Met>() <= 128);
 
 /// In order of `Met::at`.
 pub(crate) type Outgoing = VecDeque<Met>;

@@ -27,7 +27,8 @@
 //! # Randomness
 //!
 //! Each offered packet spends five draws, and one of other streams for its queue ([`queue_draws`]) and for the link layer,
-//! whatever the models and whatever its fate ([`stream_seed`]), so a packet's luck depends on (seed, link, direction, packet index) alone; and on the version of all this, [`DRAWS`].
+//! whatever its fate ([`stream_seed`]), so a packet's luck depends on (seed, link, direction, packet index) alone; and on the version of all this, [`DRAWS`].
+//! A stream that nothing in the direction needs is not drawn from.
 
 mod aggregation;
 mod air;

@@ -98,7 +98,7 @@ impl Losses {
 /// The drop set: indices of those of the first `n` packets, of so many `bytes` each, that the direction's loss model loses
 /// with this seed. It leaves out what depends on time: `changes` and `blackouts`.
 pub fn expected_losses(direction: &Direction, seed: u64, n: u64, bytes: u32) -> Vec<u64> {
-    let mut stream = Stream::new(seed, false);
+    let mut stream = Stream::new(seed, direction);
     let mut model = Model::new(direction.loss.as_ref());
     (0..n)
         .filter(|&index| model.loses(index, bytes, &stream.next_packet()))

@@ -18,11 +18,16 @@ pub struct Path {
     entrance: Entrance,
     bottleneck: Bottleneck,
     outgoing: Outgoing,
-    duplicate: f64,
     flows_apart: bool,
     thins: bool,
     /// Whether something may wait to be sent: always where acknowledgements are thinned out, else of an earlier course.
     airborne: bool,
+    way: Way,
+}
+
+/// What packets meet after the rate.
+struct Way {
+    duplicate: f64,
     /// Of the link's own packets, if their order may change.
     reordering: Option<Reordering>,
     own: Flow,
@@ -54,13 +59,15 @@ impl Path {
             entrance: Entrance::new(direction),
             bottleneck: Bottleneck::new(direction),
             outgoing: Outgoing::new(),
-            duplicate: direction.duplicate,
             flows_apart: direction.tells_flows_apart(),
             thins: direction.thins_acks(),
             airborne: direction.thins_acks(),
-            reordering: direction.reorders().then(Reordering::default),
-            own: Flow::new(direction, seed),
-            cross: Flow::new(&direction.for_cross_traffic(), cross_seed(seed)),
+            way: Way {
+                duplicate: direction.duplicate,
+                reordering: direction.reorders().then(Reordering::default),
+                own: Flow::new(direction, seed),
+                cross: Flow::new(&direction.for_cross_traffic(), cross_seed(seed)),
+            },
         }
     }
 
@@ -69,16 +76,16 @@ impl Path {
     /// discipline has learned, as it is where packets wait. `zero`: this path's time zero on the other's clock, ns. Nothing of
     /// it is counted here.
     pub fn follow(&mut self, other: Path, zero: u64) {
-        let shared = other.cross.tally.packets_in > 0;
+        let shared = other.way.cross.tally.packets_in > 0;
         if shared {
             self.entrance.follow(other.entrance, zero);
-            let order = &other.cross.propagation;
-            self.cross.propagation.follow(order, zero);
+            let order = &other.way.cross.propagation;
+            self.way.cross.propagation.follow(order, zero);
         }
         self.bottleneck.follow(other.bottleneck, zero, shared);
         self.airborne |= other.airborne;
-        self.own.air.follow(other.own.air, zero);
-        self.cross.air.follow(other.cross.air, zero);
+        self.way.own.air.follow(other.way.own.air, zero);
+        self.way.cross.air.follow(other.way.cross.air, zero);
     }
 
     /// Whether decisions depend on `Packet::flow`.
@@ -96,56 +103,53 @@ impl Path {
     pub fn offer(&mut self, now: u64, party: Party, packet: Packet, ticket: usize) {
         self.now = self.now.max(now);
         let flow = match party {
-            Party::Own => &mut self.own,
-            Party::Cross => &mut self.cross,
+            Party::Own => &mut self.way.own,
+            Party::Cross => &mut self.way.cross,
         };
-        let (admitted, entry) = self.entrance.admit(self.now, packet);
+        let (packet, entry) = self.entrance.admit(self.now, packet);
         let item = Item {
             ticket,
             origin: Origin::Party(party, flow.tally.offer(packet)),
-            packet: admitted,
+            packet,
             arrived: self.now,
             entered: self.now,
             draws: flow.stream.next_packet(),
             marked: false,
         };
         self.bottleneck.run(self.now, &mut self.outgoing);
-        match entry {
-            Ok(()) => self.bottleneck.take(self.now, item, &mut self.outgoing),
-            Err(fate) => self.outgoing.push_back(Met {
-                item,
-                departure: Err(fate),
-                at: self.bottleneck.refused_at(self.now),
-            }),
-        }
+        let (at, refused) = match (entry, &mut self.bottleneck) {
+            (Err(fate), bottleneck) => (bottleneck.refused_at(self.now), Some(fate)),
+            (Ok(()), Bottleneck::Known(known)) => known.take(self.now, packet.bytes),
+            (Ok(()), Bottleneck::Managed(managed)) => {
+                return managed.take(self.now, item, &mut self.outgoing);
+            }
+        };
+        self.outgoing.push_back(Met { item, at, refused });
     }
 
     /// The next decision that can be made by `now`. One of the link's own packets that would be delivered is blocked at the
     /// end of the way unless it `reaches` somebody: asked with its ticket and the time.
     pub fn next(&mut self, now: u64, reaches: impl FnOnce(usize, u64) -> bool) -> Option<Decision> {
         loop {
+            let way = &mut self.way;
             if self.airborne
-                && let Some(waited) = self.own.air.due(now).or_else(|| self.cross.air.due(now))
+                && let Some(waited) = way.own.air.due(now).or_else(|| way.cross.air.due(now))
             {
-                return Some(self.decide(&waited.item, waited.outcome(), reaches));
+                return Some(way.decide(&waited.item, waited.outcome(), reaches));
             }
             if self.outgoing.is_empty() {
                 self.bottleneck.run(now, &mut self.outgoing);
             }
-            let Met {
-                item,
-                departure,
-                at,
-            } = self.outgoing.pop_front()?;
-            let thins = self.thins;
-            let (flow, _) = self.flow(&item);
-            let lost = flow.meet(&item, departure, at);
-            let outcome = match departure {
-                Err(refused) => Err(refused),
-                Ok(departure) => {
-                    let opportunity = flow.propagation.opportunity(departure);
-                    if thins {
-                        flow.air.wait(item, opportunity, lost);
+            let Met { item, at, refused } = self.outgoing.front()?;
+            let (flow, _) = way.flow(item);
+            let lost = flow.meet(item, *at, refused.is_none());
+            let outcome = match *refused {
+                Some(refused) => Err(refused),
+                None => {
+                    let opportunity = flow.propagation.opportunity(*at);
+                    if self.thins {
+                        let waits = self.outgoing.pop_front()?.item;
+                        way.flow(&waits).0.air.wait(waits, opportunity, lost);
                         continue;
                     }
                     if lost {
@@ -155,10 +159,55 @@ impl Path {
                     }
                 }
             };
-            return Some(self.decide(&item, outcome, reaches));
+            let decision = way.decide(item, outcome, reaches);
+            self.outgoing.pop_front();
+            return Some(decision);
         }
     }
 
+    /// What becomes of packets that arrive at these times, ns, if nothing else comes: a decision for each, in their order.
+    pub fn decisions(&mut self, packets: impl IntoIterator<Item = (u64, Packet)>) -> Vec<Decision> {
+        let mut decisions = vec![];
+        for (ticket, (now, packet)) in packets.into_iter().enumerate() {
+            self.offer(now, Party::Own, packet, ticket);
+            decisions.extend(std::iter::from_fn(|| self.next(now, |_, _| true)));
+        }
+        decisions.extend(std::iter::from_fn(|| self.next(u64::MAX, |_, _| true)));
+        decisions.sort_unstable_by_key(|decision| decision.ticket);
+        decisions
+    }
+
+    /// When to ask for the next decision, if nothing is offered before; None: there is none.
+    pub fn deadline(&self) -> Option<u64> {
+        if !self.outgoing.is_empty() {
+            return Some(0);
+        }
+        let decision = self.bottleneck.deadline();
+        if !self.airborne {
+            return decision;
+        }
+        let airs = [&self.way.own, &self.way.cross].map(|flow| flow.air.deadline());
+        airs.into_iter().chain([decision]).flatten().min()
+    }
+
+    /// What became of the packets so far, cross traffic apart.
+    pub fn tally(&self) -> Tally {
+        let mut tally = self.way.own.tally.clone();
+        if let Some(mut reordering) = self.way.reordering.clone() {
+            reordering.settle(u64::MAX);
+            tally.reordered_near = reordering.near;
+            tally.reordered_far = reordering.far;
+        }
+        tally
+    }
+
+    /// What became of the cross traffic's.
+    pub fn cross_tally(&self) -> Tally {
+        self.way.cross.tally.clone()
+    }
+}
+
+impl Way {
     /// On a packet that is sent at a time, ns, or is not.
     fn decide(
         &mut self,
@@ -171,7 +220,7 @@ impl Path {
         let counts = matches!(item.origin, Origin::Party(..));
         let deliver = |sent| {
             let at = flow.propagation.deliver(sent, &item.draws);
-            let copied = counts && item.draws.duplicate < duplicate;
+            let copied = counts && item.draws.rare().duplicate < duplicate;
             Fate::Deliver {
                 at,
                 copy: copied.then_some(at),
@@ -217,53 +266,12 @@ impl Path {
             }
         }
     }
-
-    /// What becomes of packets that arrive at these times, ns, if nothing else comes: a decision for each, in their order.
-    pub fn decisions(&mut self, packets: impl IntoIterator<Item = (u64, Packet)>) -> Vec<Decision> {
-        let mut decisions = vec![];
-        for (ticket, (now, packet)) in packets.into_iter().enumerate() {
-            self.offer(now, Party::Own, packet, ticket);
-            decisions.extend(std::iter::from_fn(|| self.next(now, |_, _| true)));
-        }
-        decisions.extend(std::iter::from_fn(|| self.next(u64::MAX, |_, _| true)));
-        decisions.sort_unstable_by_key(|decision| decision.ticket);
-        decisions
-    }
-
-    /// When to ask for the next decision, if nothing is offered before; None: there is none.
-    pub fn deadline(&self) -> Option<u64> {
-        if !self.outgoing.is_empty() {
-            return Some(0);
-        }
-        let decision = self.bottleneck.deadline();
-        if !self.airborne {
-            return decision;
-        }
-        let airs = [&self.own, &self.cross].map(|flow| flow.air.deadline());
-        airs.into_iter().chain([decision]).flatten().min()
-    }
-
-    /// What became of the packets so far, cross traffic apart.
-    pub fn tally(&self) -> Tally {
-        let mut tally = self.own.tally.clone();
-        if let Some(mut reordering) = self.reordering.clone() {
-            reordering.settle(u64::MAX);
-            tally.reordered_near = reordering.near;
-            tally.reordered_far = reordering.far;
-        }
-        tally
-    }
-
-    /// What became of the cross traffic's.
-    pub fn cross_tally(&self) -> Tally {
-        self.cross.tally.clone()
-    }
 }
 
 impl Flow {
     fn new(direction: &Direction, seed: u64) -> Self {
         Flow {
-            stream: Stream::new(seed, direction.retransmission.is_some()),
+            stream: Stream::new(seed, direction),
             losses: Losses::new(direction),
             air: Air::default(),
             propagation: Propagation::new(direction, seed),
@@ -271,14 +279,14 @@ impl Flow {
         }
     }
 
-    /// Counts how long a packet waited for its departure, and says whether it is lost `at` that time, ns. Of an earlier
-    /// course none is counted or lost.
-    fn meet(&mut self, item: &Item, departure: Result<u64, Fate>, at: u64) -> bool {
+    /// Counts how long a packet waited that `departs` at that time, ns, and says whether it is lost then. Of an earlier course
+    /// none is counted or lost.
+    fn meet(&mut self, item: &Item, at: u64, departs: bool) -> bool {
         let Origin::Party(party, index) = item.origin else {
             return false;
         };
-        if let (Ok(departure), Party::Own) = (departure, party) {
-            self.tally.wait(departure - item.arrived);
+        if departs && party == Party::Own {
+            self.tally.wait(at - item.arrived);
         }
         // A refused packet steps the loss model too, so that the others' losses do not hang on it.
         self.losses.lose(at, index, item.packet.bytes, &item.draws)
