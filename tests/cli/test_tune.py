@@ -32,10 +32,16 @@ def test_the_shipped_knobs_are_listed(h123: Tool) -> None:
     ("options", "said"),
     [
         ([], "no server given"),
+        (["--server", "x"], "no knob given"),
         (["--server", "x {{ a }}", "--knob", "b={1,2}", *URL], "{{ a }} is not a knob"),
+        (["--server", "x {{ a }}", "--knob", "a={1,1}", *URL], "given twice"),
         (["--server", "x {{ a }}", "--knob", "a={1,2}"], "no URL given"),
+        (["--server", "x {{ a }}", "--knob", "a={1,2}", "--networks", "moon", *URL], "moon"),
         (["--server", "x {{ a }}", "--knob", "a={1,2}", "--metric", "latensy", *URL], "--metric latensy"),
         (["--server", "x {{ a }}", "--knob", "a={1,2}", *URL], "there is no program x"),
+        (["--knobs", "ngin"], "nginx"),
+        (["--knobs", "nginx", "--knob", "gso"], "--knob gso: the choices are"),
+        (["--address", "auto", "--server", "x"], "--engine ray"),
     ],
 )
 def test_a_mistake_is_answered_at_once_and_leaves_nothing(h123: Tool, options: list[str], said: str) -> None:

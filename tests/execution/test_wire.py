@@ -244,3 +244,12 @@ def test_an_absolute_name_in_an_archive_stays_within_the_folder(tmp_path: Path) 
     unpack(io.BytesIO(evil("/etc/h123-was-here")), tmp_path / "there")
     assert (tmp_path / "there/etc/h123-was-here").is_file()
     assert not Path("/etc/h123-was-here").exists()
+
+
+def test_a_server_that_is_a_program_of_a_subject_travels(tmp_path: Path, tls: Path) -> None:
+    own = {"command": "x", "subject": "go", "folder": "/", "host": "localhost", "protocols": ["h2"]}
+    with Keeping() as pool:
+        server = OwnServer.model_validate(own)
+        list(SingleTrials(pool, {"tls": tls}, {"mine": server}).run([prepared(tmp_path / "trial")]))
+    ((order, _),) = pool.kept
+    assert BlockOrder.read(order.portable()).servers["mine"].subject == "go"

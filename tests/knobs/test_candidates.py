@@ -81,6 +81,12 @@ def test_a_bad_template_is_refused_with_its_line(tmp_path: Path, config: str | N
     assert error.value.remedy
 
 
+def test_too_many_candidates_are_refused() -> None:
+    knobs = read_knobs([f"{name}={{1,2,3,4,5,6}}" for name in "abc"], None)
+    with pytest.raises(UserError, match="6 x 6 x 6 = 216 candidates; at most 128"):
+        candidates(ServerTemplate("{{ a }} {{ b }} {{ c }}", {}), knobs)
+
+
 def test_a_configuration_is_filled_in_for_each_candidate(tmp_path: Path) -> None:
     (tmp_path / "a.conf.j2").write_text("size {{ size }};\n{% if size == '2' %}big on;\n{% endif %}")
     template = ServerTemplate("x -c {{ config }}", {"SIZE": "{{ size }}"}, tmp_path / "a.conf.j2")

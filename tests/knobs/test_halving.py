@@ -51,6 +51,14 @@ def test_of_candidates_that_are_alike_the_one_with_fewer_changes_is_better() -> 
     assert ranked(scores, {"c2": 3, "c3": 1, "c4": 1, "c5": 1}, MARGIN) == ["c3", "c2", "c4", "c5"]
 
 
+@given(st.dictionaries(st.text("abc", min_size=1), st.floats(-2, 2) | st.just(math.inf), max_size=9))
+def test_the_best_is_never_worse_than_another_by_more_than_a_third_of_the_margin(scores: dict[str, float]) -> None:
+    order = ranked(scores, dict.fromkeys(scores, 1), MARGIN)
+    assert sorted(order) == sorted(scores)
+    if order and math.isfinite(min(scores.values())):
+        assert scores[order[0]] <= min(scores.values()) + math.log1p(MARGIN) / 3 + 1e-9
+
+
 def test_the_effect_of_a_knob_is_its_mean_over_the_others() -> None:
     knobs = [Knob("a", ("1", "2"), ""), Knob("b", ("x", "y"), "")]
     values = {
