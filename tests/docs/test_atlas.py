@@ -58,7 +58,7 @@ def test_the_summaries_are_those_that_pages_link_to() -> None:
 def test_the_site_links_to_unpacked_summaries_and_shows_tables() -> None:
     page = SimpleNamespace(file=SimpleNamespace(src_uri="results/matrix.md"))
     links = tool("docs_links")
-    text = "[one](summaries.tar.xz#quick/summary.txt), [all](summaries.tar.xz)\n\n<!-- table: matrix.csv -->\n"
+    text = "[one](summaries.tar.xz#quick/summary.txt), [all](summaries.tar.xz)\n\n<!-- table: matrix.csv.xz -->\n"
     first, _, table = links.on_page_markdown(text, page).partition("\n\n")
     assert first == "[one](quick/summary.txt), [all](summaries.tar.xz)"
     heading, _, *rows = table.splitlines()

@@ -22,11 +22,11 @@ pub struct Path {
     thins: bool,
     /// Whether something may wait to be sent: always where acknowledgements are thinned out, else of an earlier course.
     airborne: bool,
-    way: Way,
+    wire: Wire,
 }
 
 /// What packets meet after the rate.
-struct Way {
+struct Wire {
     duplicate: f64,
     /// Of the link's own packets, if their order may change.
     reordering: Option<Reordering>,
@@ -62,7 +62,7 @@ impl Path {
             flows_apart: direction.tells_flows_apart(),
             thins: direction.thins_acks(),
             airborne: direction.thins_acks(),
-            way: Way {
+            wire: Wire {
                 duplicate: direction.duplicate,
                 reordering: direction.reorders().then(Reordering::default),
                 own: Flow::new(direction, seed),
@@ -76,16 +76,16 @@ impl Path {
     /// discipline has learned, as it is where packets wait. `zero`: this path's time zero on the other's clock, ns. Nothing of
     /// it is counted here.
     pub fn follow(&mut self, other: Path, zero: u64) {
-        let shared = other.way.cross.tally.packets_in > 0;
+        let shared = other.wire.cross.tally.packets_in > 0;
         if shared {
             self.entrance.follow(other.entrance, zero);
-            let order = &other.way.cross.propagation;
-            self.way.cross.propagation.follow(order, zero);
+            let order = &other.wire.cross.propagation;
+            self.wire.cross.propagation.follow(order, zero);
         }
         self.bottleneck.follow(other.bottleneck, zero, shared);
         self.airborne |= other.airborne;
-        self.way.own.air.follow(other.way.own.air, zero);
-        self.way.cross.air.follow(other.way.cross.air, zero);
+        self.wire.own.air.follow(other.wire.own.air, zero);
+        self.wire.cross.air.follow(other.wire.cross.air, zero);
     }
 
     /// Whether decisions depend on `Packet::flow`.
@@ -103,8 +103,8 @@ impl Path {
     pub fn offer(&mut self, now: u64, party: Party, packet: Packet, ticket: usize) {
         self.now = self.now.max(now);
         let flow = match party {
-            Party::Own => &mut self.way.own,
-            Party::Cross => &mut self.way.cross,
+            Party::Own => &mut self.wire.own,
+            Party::Cross => &mut self.wire.cross,
         };
         let (packet, entry) = self.entrance.admit(self.now, packet);
         let item = Item {
@@ -128,20 +128,20 @@ impl Path {
     }
 
     /// The next decision that can be made by `now`. One of the link's own packets that would be delivered is blocked at the
-    /// end of the way unless it `reaches` somebody: asked with its ticket and the time.
+    /// end of the wire unless it `reaches` somebody: asked with its ticket and the time.
     pub fn next(&mut self, now: u64, reaches: impl FnOnce(usize, u64) -> bool) -> Option<Decision> {
         loop {
-            let way = &mut self.way;
+            let wire = &mut self.wire;
             if self.airborne
-                && let Some(waited) = way.own.air.due(now).or_else(|| way.cross.air.due(now))
+                && let Some(waited) = wire.own.air.due(now).or_else(|| wire.cross.air.due(now))
             {
-                return Some(way.decide(&waited.item, waited.outcome(), reaches));
+                return Some(wire.decide(&waited.item, waited.outcome(), reaches));
             }
             if self.outgoing.is_empty() {
                 self.bottleneck.run(now, &mut self.outgoing);
             }
             let Met { item, at, refused } = self.outgoing.front()?;
-            let (flow, _) = way.flow(item);
+            let (flow, _) = wire.flow(item);
             let lost = flow.meet(item, *at, refused.is_none());
             let outcome = match *refused {
                 Some(refused) => Err(refused),
@@ -149,7 +149,7 @@ impl Path {
                     let opportunity = flow.propagation.opportunity(*at);
                     if self.thins {
                         let waits = self.outgoing.pop_front()?.item;
-                        way.flow(&waits).0.air.wait(waits, opportunity, lost);
+                        wire.flow(&waits).0.air.wait(waits, opportunity, lost);
                         continue;
                     }
                     if lost {
@@ -159,7 +159,7 @@ impl Path {
                     }
                 }
             };
-            let decision = way.decide(item, outcome, reaches);
+            let decision = wire.decide(item, outcome, reaches);
             self.outgoing.pop_front();
             return Some(decision);
         }
@@ -186,14 +186,14 @@ impl Path {
         if !self.airborne {
             return decision;
         }
-        let airs = [&self.way.own, &self.way.cross].map(|flow| flow.air.deadline());
+        let airs = [&self.wire.own, &self.wire.cross].map(|flow| flow.air.deadline());
         airs.into_iter().chain([decision]).flatten().min()
     }
 
     /// What became of the packets so far, cross traffic apart.
     pub fn tally(&self) -> Tally {
-        let mut tally = self.way.own.tally.clone();
-        if let Some(mut reordering) = self.way.reordering.clone() {
+        let mut tally = self.wire.own.tally.clone();
+        if let Some(mut reordering) = self.wire.reordering.clone() {
             reordering.settle(u64::MAX);
             tally.reordered_near = reordering.near;
             tally.reordered_far = reordering.far;
@@ -203,11 +203,11 @@ impl Path {
 
     /// What became of the cross traffic's.
     pub fn cross_tally(&self) -> Tally {
-        self.way.cross.tally.clone()
+        self.wire.cross.tally.clone()
     }
 }
 
-impl Way {
+impl Wire {
     /// On a packet that is sent at a time, ns, or is not.
     fn decide(
         &mut self,
