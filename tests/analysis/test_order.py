@@ -127,7 +127,7 @@ def test_a_long_block_takes_its_time(two: Case) -> None:
 def test_another_order_than_recorded_fails(two: Case) -> None:
     swap = {1: 2, 2: 1}
     wrong = audits(two, lambda a: replace(a, position=swap.get(a.position or 0, 3) if a.block == 1 else a.position))
-    assert failed(wrong["order-unrecorded"]) == ["blocks in another order than recorded: 1"]
+    assert failed(wrong["order-unrecorded"]) == ["blocks in a different order than recorded: 1"]
 
 
 def test_under_the_virtual_clock_no_order_matters(two: Case) -> None:

@@ -94,7 +94,7 @@ def test_changes_are_made_and_an_interrupted_campaign_is_resumed(h123: Tool) -> 
     trial = next(path.name for path in sorted((h123.folder / "small" / "trials").iterdir()) if "h2~" in path.name)
     ranked = h123("what-if", "small", "--losses-of", trial.partition("~")[0])
     assert ranked.returncode == 0, ranked.stderr
-    assert "Without this loss alone" in ranked.stdout
+    assert "Without this one loss" in ranked.stdout
     other = h123("what-if", "small", "--change", "bbr", "--blocks", "1")
     assert other.returncode == 2
     assert "other options" in other.stderr

@@ -10,6 +10,8 @@ from h123.verification.server_checks import versions
 
 PAGE = project_root() / "docs/contracts/subject.md"
 NUMBER = re.compile(r"\d+")
+KEPT = {"404", "0-RTT", "X25519 alone", "a connection idle for 58s"}
+"""The names in which a number stays."""
 LIMITS = {"limit of n at once", "limit of idleness"}
 """Of those that declare some, which the embedded server does not."""
 NEW = {versions.CHECK}
@@ -30,7 +32,7 @@ def _named() -> set[str]:
 def _made() -> set[str]:
     """By the names that checks of the embedded server have, with n for numbers."""
     names = {result.check for result in public_records()["go"].record.of_role("server")}
-    names = {name if name in ("404", "0-RTT", "X25519 alone") else NUMBER.sub("n", name) for name in names}
+    names = {name if name in KEPT else NUMBER.sub("n", name) for name in names}
     return {"congestion" if name.startswith("congestion ") else name for name in names} | LIMITS | NEW
 
 

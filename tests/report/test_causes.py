@@ -114,8 +114,8 @@ LOSSES = {"a_seconds": 0.02, "b_seconds": 0.039, "a_held": 0.0, "b_held": 0.0121
 def test_of_what_losses_cost_the_head_of_line_blocking_is_told() -> None:
     assert _plain(blocking_words({**ROW, "losses": LOSSES})) == (
         "Head-of-line blocking (data of other requests had arrived but waited for a lost packet) accounts for "
-        "12.1 ms (31 %) of the 39 ms that losses cost a request of HTTP/2 and for none of the 20 ms that losses cost a "
-        "request of HTTP/3."
+        "12.1 ms (31 %) of the 39 ms that losses cost a request with HTTP/2 and for none of the 20 ms that losses cost "
+        "a request with HTTP/3."
     )
 
 

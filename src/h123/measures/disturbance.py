@@ -28,7 +28,7 @@ thread that waits for packets, the one that reads, and the one that answers."""
 FAULT_SHARE = 0.1
 """If the machine stalled for longer than this share of an attempt's time, it may have caused the failure."""
 RUINABLE = frozenset({"link-overrun", "link-check-failed", "server-not-ready", "client-timeout"})
-"""Reasons for invalid attempts that a stalling machine alone can cause."""
+"""Reasons for invalid attempts for which a stall of the machine is a sufficient cause."""
 
 _TIMES = ("start_ns", "connected_ns", "first_byte_ns", "end_ns")
 

@@ -34,20 +34,21 @@ class FlowControlStall:
 
 @dataclass(frozen=True)
 class StackLog:
-    """A log with times in ns. They are on the log's own clock until `later` shifts them to the trial's clock."""
+    """The log of one endpoint, with times in ns, which are on the log's own clock until `later` shifts them to the
+    trial's clock."""
 
     sendings: NDArray[np.int64]
-    """The time at which the end sent each packet."""
+    """The time at which the endpoint sent each packet."""
     at: NDArray[np.int64]
-    """The time at which the end logged the values that follow."""
+    """The time at which the endpoint logged the values that follow."""
     window: NDArray[np.float64]
-    """The end's congestion window in bytes. nan: not logged."""
+    """The endpoint's congestion window in bytes. nan: not logged."""
     in_flight: NDArray[np.float64]
-    """The bytes in flight, as the end counts them."""
+    """The bytes in flight, as the endpoint counts them."""
     round_trip: NDArray[np.float64]
     """The smoothed round trip, ns."""
     losses: NDArray[np.int64]
-    """The time at which the end declared each packet lost, except for probes of the path's MTU."""
+    """The time at which the endpoint declared each packet lost, except for probes of the path's MTU."""
     stalls: tuple[FlowControlStall, ...]
 
     def later(self, ns: int) -> Self:

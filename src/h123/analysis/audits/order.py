@@ -64,7 +64,7 @@ def of_order(attempts: Sequence[Attempt], plan: Plan) -> list[CampaignAudit]:
         CampaignAudit(
             ORDER_UNRECORDED,
             MEANINGS[ORDER_UNRECORDED],
-            "Trials of a block ran in another order than the journal gives: what is said about the order cannot be "
+            "Trials of a block ran in a different order than the journal gives: what is said about the order cannot be "
             f"relied on, and drift of the machine may favour a level ({unrecorded.detail if unrecorded else ''}).",
             [unrecorded] if unrecorded else [],
         ),
@@ -95,7 +95,7 @@ def order_unrecorded(attempts: Sequence[Attempt]) -> Finding | None:
     if not attempts:
         return None
     wrong = [block for block, trials in _by_block(attempts).items() if not _ascending(trials)]
-    detail = f"blocks in another order than recorded: {', '.join(map(str, wrong)) or 'none'}"
+    detail = f"blocks in a different order than recorded: {', '.join(map(str, wrong)) or 'none'}"
     return Finding(not wrong, len(wrong), 0, detail)
 
 

@@ -107,7 +107,7 @@ class TestResult(EstimateRow):
     qualified: Sequence[str]
     """Failed audits of load, chance and order, which leave the verdict in force."""
     failed: Mapping[str, Sequence[int]]
-    """For each side, the blocks that it lost by failing."""
+    """For each side, the blocks in which only that side failed, and so has the worst value."""
     pairs: Sequence[PairRow]
     """The blocks with a value on both sides."""
 

@@ -14,7 +14,8 @@ _MOST = 10
 
 
 def show_losses(folder: Path, trial: str, jobs: int | None) -> None:
-    """Run a trial again without each of its losses, and print the most expensive ones. Raises UserError."""
+    """Rerun a trial once for each of its losses, without that one loss, and print the most expensive ones. Raises
+    UserError."""
     from h123.campaign import find_trial, measure_losses
     from h123.execution import LocalPool, this_machine
 
@@ -30,7 +31,7 @@ def loss_lines(trial: str, found: "LossCosts") -> list[str]:
     costs, whole = found.costs, format_seconds(found.seconds)
     lines = [
         f"{trial}: the link lost {counted(len(costs), 'packet')}; the mean request takes {whole}.",
-        "Without this loss alone ...                       the mean request takes",
+        "Without this one loss ...                         the mean request takes",
     ]
     for cost in costs[:_MOST]:
         saved = found.seconds - cost.seconds

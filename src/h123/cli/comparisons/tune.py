@@ -122,7 +122,7 @@ def command(
         bool,
         typer.Option(
             "--answers-differ",
-            help="Keep candidates that answer the same request with another size or status than the default.",
+            help="Keep candidates whose answer to the same request differs from the default's in size or status.",
             rich_help_panel=ADVANCED,
         ),
     ] = False,

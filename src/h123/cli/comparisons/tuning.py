@@ -1,4 +1,4 @@
-"""Runs the rounds of `h123 tune`: each is an ordinary campaign in the tuning's folder, so it resumes like one."""
+"""Runs the rounds of `h123 tune`: each is an ordinary campaign in the command's folder, so it resumes like one."""
 
 import datetime as dt
 import json

@@ -62,7 +62,8 @@ def command(
         str | None,
         typer.Option(
             metavar="TRIAL",
-            help="Instead, run this trial again without each lost packet alone, and show which losses cost most.",
+            help="Instead, rerun this trial once for each lost packet, without that one loss, and show which losses "
+            "cost most.",
             show_default=False,
         ),
     ] = None,

@@ -25,7 +25,7 @@ the kernel, with CUBIC.
 * *64 kB in flight* means that at most 64 kB were in flight in any round trip.
 * *Sent in bursts* means that a QUIC stack sends all data of a round trip within a tenth of the round trip.
 
-In these descriptions, the first time is the round trip:"""
+In these descriptions, the time in ms is the round trip:"""
 
 _TABLES = """\
 `h123 list subjects NAME` prints the profile of one server or client.

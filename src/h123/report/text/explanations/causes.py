@@ -141,7 +141,7 @@ def blocking_words(row: CausesRow) -> str:
     noun = observation(row).singular
     sides = [(row["a"], of["a_held"], of["a_seconds"]), (row["b"], of["b_held"], of["b_seconds"])]
     most_first = sorted(sides, key=lambda side: -side[1])
-    shares = [f"{_blocking_share(seconds, cost)} a {noun} of {level(name)}" for name, seconds, cost in most_first]
+    shares = [f"{_blocking_share(seconds, cost)} a {noun} with {level(name)}" for name, seconds, cost in most_first]
     return unbroken(
         "Head-of-line blocking (data of other requests had arrived but waited for a lost packet) accounts for "
         f"{listed(shares, 'and for')}."
@@ -184,7 +184,7 @@ def noticed(row: CausesRow, seconds: float) -> bool:
 
 @dataclass(frozen=True)
 class Observation:
-    """The words for what a row divides into parts, such as a request or a visit."""
+    """The words for a row's unit, such as a request or a visit, whose time the row divides into parts."""
 
     singular: str
     plural: str
