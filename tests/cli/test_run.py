@@ -41,6 +41,7 @@ def test_smoke_study_ends_with_a_report(h123: Tool) -> None:
         facts = json.loads((out / f"trials/{trial['trial']}~{trial['attempt']}/client.json").read_text())
         assert {row["version"] for row in facts["tls"]} == {"1.3"}
     elsewhere = {"gate", "diff", "order", "machine", "pool-event", "result-head", "result-page"}  # not in its folder
+    elsewhere |= {"tuning", "tuning-answer"}
     assert check_campaign(out) == {*DOCUMENTS} - elsewhere
     again = h123("analyse", "out")
     assert again.returncode == 0

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from h123.study.likeness import Likeness, SenderSetting, TransportRoles, likenesses, unmatched
     from h123.study.metrics.condition import Basis, Condition
     from h123.study.metrics.metric_type import Metric
-    from h123.study.metrics.table import METRICS, PRINTED, TAIL, metric
+    from h123.study.metrics.table import METRICS, PRINTED, QUEUE, TAIL, TRAFFIC, metric
     from h123.study.networks.network import Network
     from h123.study.networks.recordings.network_import import ImportOptions, import_network
     from h123.study.networks.replay import replayed, unrolled
@@ -67,8 +67,10 @@ __all__ = [
     "OF_REQUESTS",
     "OF_VISITS",
     "PRINTED",
+    "QUEUE",
     "RESOLVED",
     "TAIL",
+    "TRAFFIC",
     "Basis",
     "Chart",
     "Claim",

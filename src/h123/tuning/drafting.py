@@ -7,13 +7,13 @@ from typing import Any
 import yaml
 
 from h123.probe import Draft, DraftedRequests
-from h123.study import LevelFilter
+from h123.study import QUEUE, TRAFFIC, LevelFilter
 from h123.tuning.candidates import DEFAULT
 
 STUDY = "tune"
 ASKED, ALSO = "asked", "also"
 """The levels of the factor `load`."""
-QUEUE, TRAFFIC = "queue_delay", "sent_down"
+COSTS = (QUEUE.name, TRAFFIC.name)
 """The metrics that show what a setting costs others on the link."""
 _HEAD = "# Drafted by `h123 tune`, whose command repeats it.\n"
 
@@ -26,7 +26,7 @@ def study_text(
     factors, settings = content["factors"], content["settings"]
     if also:
         factors["load"] = {ASKED: {"mix": settings.pop("mix")}, ALSO: {"mix": also.settings["mix"]}}
-    costs = [name for name in (QUEUE, TRAFFIC) if name != metric]
+    costs = [name for name in COSTS if name != metric]
     loads = {"each": ["load"]} if also else {}
     content |= {"name": STUDY, "question": question, "blocks": blocks}
     content["compare"] |= {

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 
 from h123.base.relative import factor, in_percent, percentage, span
 from h123.base.units import counted, format_alike
-from h123.study import METRICS
+from h123.study import METRICS, QUEUE, TRAFFIC
 from h123.tuning.document import TuningAnswer, TuningClaim
-from h123.tuning.drafting import QUEUE, TRAFFIC, changed
+from h123.tuning.drafting import COSTS, changed
 
 LINES = 15
 """The number of lines that the answer may take."""
@@ -56,7 +56,7 @@ def _costs(answer: TuningAnswer, margin: str, *, details: bool) -> list[str]:
         groups.setdefault((claim["what"], claim["metric"]), []).append(claim)
     asked = {claim["what"] for claim in answer["claims"]}
     for (what, metric), claims in groups.items():
-        if metric in (QUEUE, TRAFFIC) and (what not in asked or not _notable(claims)) and not details:
+        if metric in COSTS and (what not in asked or not _notable(claims)) and not details:
             continue
         if {claim["verdict"] for claim in claims} == {"same"}:
             lines.append(f"{_title(what, metric)}: no difference above {margin}.")
@@ -70,7 +70,7 @@ def _notable(claims: Sequence[TuningClaim]) -> bool:
 
 
 def _title(what: str, metric: str) -> str:
-    return {QUEUE: "Other packets on the link wait in the queue", TRAFFIC: "Bytes sent"}.get(metric, what)
+    return {QUEUE.name: "Other packets on the link wait in the queue", TRAFFIC.name: "Bytes sent"}.get(metric, what)
 
 
 def _effects(answer: TuningAnswer) -> list[str]:
@@ -112,10 +112,10 @@ def claim_words(claim: TuningClaim, margin: str) -> str:
             return f"{where}no difference above {margin}."
         case "open":
             return f"{where}cannot tell: {_between(claim)}."
-    if claim["metric"] == QUEUE and claim["chosen"] is not None and claim["default"] is not None:
+    if claim["metric"] == QUEUE.name and claim["chosen"] is not None and claim["default"] is not None:
         longer, (new, old) = claim["chosen"] > claim["default"], (claim["chosen"], claim["default"])
         row = [abs(new - old), new, old]
-        difference, new_text, old_text = (format_alike(value, row, METRICS[QUEUE].unit) for value in row)
+        difference, new_text, old_text = (format_alike(value, row, QUEUE.unit) for value in row)
         return f"{where}{difference} {'longer' if longer else 'shorter'} ({new_text} instead of {old_text})."
     return f"{where}{_difference(claim)}."
 

@@ -163,6 +163,7 @@ def command(
     with signals_blocked():
         from h123.cli.comparisons.tuning import describe, tune
         from h123.cli.comparisons.tuning_start import TuneArguments
+        from h123.study import OF_REQUESTS, OF_VISITS
 
     if show:
         for line in describe(knobs):
@@ -182,7 +183,7 @@ def command(
             networks=networks,
             held_out=held_out_networks or networks,
             protocols=protocols,
-            metric=metric or ("page_complete" if har else "latency"),
+            metric=metric or (OF_VISITS if har else OF_REQUESTS)[0].metrics[0],
             margin=margin,
             blocks=blocks,
             load=load,

@@ -57,3 +57,7 @@ PrintedName = Annotated[str, _name_in(PRINTED)]
 
 TAIL: Final = METRICS["latency_p99"]
 """The metric of the slowest requests."""
+QUEUE: Final = METRICS["queue_delay"]
+"""The metric of how long others on the link wait."""
+TRAFFIC: Final = METRICS["sent_down"]
+"""The metric of the bytes that the server sends per request."""
