@@ -107,7 +107,7 @@ def real(server: Server, seed: int, jobs: int | None, out: Path) -> Found:
     arguments = TuneArguments(
         server=server.command,
         knobs=[server.knob],
-        library=None if server.command else "nginx",
+        knob_file=None if server.command else "nginx",
         urls=[url],
         networks="cellular",
         held_out="cellular",

@@ -12,7 +12,7 @@ import duckdb
 
 from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.sections import Verdicts, read_verdicts
-from h123.base.errors import UserError
+from h123.base.errors import UserError, interruptible
 from h123.base.extras import NOTEBOOK
 from h123.measures import connect_with_metrics
 from h123.store import CampaignFolder, damage_warning
@@ -113,6 +113,7 @@ class CampaignData:
         with _advised():
             NOTEBOOK.require("Arrow tables")
             try:
-                return self._tables.sql(query).to_arrow_table()
+                with interruptible():
+                    return self._tables.sql(query).to_arrow_table()
             except duckdb.Error as error:
                 raise UserError(f"this cannot be read from {self.path}: {error}") from None

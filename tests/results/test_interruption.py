@@ -6,13 +6,15 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import cast
 
 import duckdb
 import pytest
 
 from campaign.scripted import HEADER
 from h123.base.errors import interruptible
-from h123.store import Rows
+from h123.measures.export import export
+from h123.store import CampaignFolder, Rows
 
 STRIKES = """
 import os, signal, sys, threading, time
@@ -72,6 +74,17 @@ def test_an_interruption_while_duckdb_reads_our_table_is_one_too() -> None:
         raise duckdb.InvalidInputException(said)
     with pytest.raises(duckdb.InvalidInputException), interruptible():
         raise duckdb.InvalidInputException("no such column")
+
+
+def test_an_interrupted_export_is_not_called_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def struck(*_arguments: object) -> Path:
+        raise duckdb.Error("Traceback (most recent call last): ... KeyboardInterrupt: ")
+
+    module = sys.modules["h123.measures.export"]  # the package has a function of this name
+    monkeypatch.setattr(module, "connect_with_metrics", lambda *_, **__: None)
+    monkeypatch.setattr(module, "_copy", struck)
+    with pytest.raises(KeyboardInterrupt):
+        export(cast(CampaignFolder, None), "csv", tmp_path / "out")
 
 
 @pytest.mark.parametrize("reads", ["ingest", "Rows.read", "write_columns"])

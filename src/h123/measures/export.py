@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 
-from h123.base.errors import UserError
+from h123.base.errors import UserError, interruptible
 from h123.base.files.durable import replacement
 from h123.base.files.output import check_output
 from h123.base.terminal.redaction import hidden_in
@@ -55,7 +55,8 @@ def export(folder: CampaignFolder, form: str, out: Path, *, force: bool = False)
     }
     try:
         out.mkdir(parents=True, exist_ok=True)
-        return [_copy(connection, query, out / f"{table}.{form}", form) for table, query in queries.items()]
+        with interruptible():
+            return [_copy(connection, query, out / f"{table}.{form}", form) for table, query in queries.items()]
     except (OSError, duckdb.Error) as error:
         raise _failed(out, error) from None
 

@@ -85,14 +85,13 @@ def write_columns(columns: Columns, target: Path, compression: str) -> None:
     types = {name: "::VARCHAR" if column.dtype == object else "" for name, column in columns.items()}
     listed = ", ".join(f'"{name}"{kind} AS "{name}"' for name, kind in types.items())
     connection = _CONNECTIONS.get()
-    with replacement(target) as temporary, temporary.open("wb") as file:
+    with interruptible(), replacement(target) as temporary, temporary.open("wb") as file:
         try:
-            with interruptible():
-                connection.register("_columns", {name: column.copy() for name, column in columns.items()})
-                connection.execute(
-                    f"COPY (SELECT {listed} FROM _columns) TO '/proc/self/fd/{file.fileno()}' "
-                    f"({_FORM}, COMPRESSION {compression})"
-                ).fetchall()
+            connection.register("_columns", {name: column.copy() for name, column in columns.items()})
+            connection.execute(
+                f"COPY (SELECT {listed} FROM _columns) TO '/proc/self/fd/{file.fileno()}' "
+                f"({_FORM}, COMPRESSION {compression})"
+            ).fetchall()
         except duckdb.IOException as error:
             raise _system_error(error) from None
         finally:

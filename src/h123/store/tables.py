@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 
+from h123.base.errors import interruptible
 from h123.base.paths import real
 from h123.documents.events import TrialEvent
 from h123.store.columns import RETRIED_COLUMNS, sql_type
@@ -76,7 +77,8 @@ def connect(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDB
     connection.execute("CREATE VIEW analysed AS SELECT * FROM attempts SEMI JOIN counting USING (trial, attempt)")
     files: dict[str, str] = dict(connection.execute(_FILES).fetchall())
     try:
-        connection.execute(f"CREATE VIEW samples AS {_samples(files)}")
+        with interruptible():
+            connection.execute(f"CREATE VIEW samples AS {_samples(files)}")
     except (OSError, *DAMAGED) as error:
         raise complaint(map(Path, files), error) from None
     return connection

@@ -176,7 +176,7 @@ def command(
             server=server,
             knobs=knob or [],
             config=config,
-            library=knobs,
+            knob_file=knobs,
             urls=url or [],
             also=also or [],
             har=har,

@@ -51,7 +51,7 @@ CONFIGS = "configs"
 _OPTIONS = {
     "--server": "server",
     "--config": "config",
-    "--knobs": "library",
+    "--knobs": "knob_file",
     "--knob": "knobs",
     "--env": "environment",
     "--url": "urls",
@@ -83,7 +83,7 @@ class TuneArguments:
     server: str | None = None
     knobs: Sequence[str] = ()
     config: Path | None = None
-    library: str | None = None
+    knob_file: str | None = None
     urls: Sequence[str] = ()
     also: Sequence[str] = ()
     har: Path | None = None
@@ -110,7 +110,7 @@ class TuneArguments:
     @property
     def resumes(self) -> bool:
         """Whether the arguments only name a folder."""
-        return self.out is not None and not (self.server or self.knobs or self.library or self.urls)
+        return self.out is not None and not (self.server or self.knobs or self.knob_file or self.urls)
 
     def compared(self, urls: Sequence[str]) -> CompareArguments:
         """Return the arguments with which `h123 compare` would survey the server."""
@@ -150,7 +150,7 @@ class Requested:
 
 def requested(a: TuneArguments) -> Requested:
     """Check the arguments, and make the candidates. Raises UserError."""
-    library = KnobLibrary.read(a.library) if a.library else None
+    library = KnobLibrary.read(a.knob_file) if a.knob_file else None
     text = a.server or (library.content.command if library else None)
     if text is None:
         remedy = "give the command that starts it: --server './my-server --window {{ window }}'"
@@ -231,7 +231,7 @@ def begin(a: TuneArguments, wanted: Requested, out: Path) -> Tuning:
     arguments = a.compared([*wanted.urls, *wanted.also])
     page = recorded(arguments)
     inquiry, load = inquiry_of(arguments, page), load_of(arguments, [], page is not None)
-    # Blocks tell more than requests of one trial, which share its connection.
+    # More blocks say more than more requests in a trial, which share its connection.
     fewest = -(-max(_REQUESTS, METRICS[a.metric].needs.requests) // load.users)
     load = dataclasses.replace(load, requests=load.requests or (None if page or load.rate else fewest))
     (networks, files), (last, more) = networks_named(a.networks.split(",")), networks_named(a.held_out.split(","))
