@@ -3,7 +3,8 @@
 In the repository, pages link to files outside `docs`. Those links would be dead on the site, so the page names the
 files instead. Next to a link to the data of a published result, the page gets links to the pages that
 `tools/result_pages.py` made from it. The comment `<!-- figure: NAME -->` becomes the figure of that result, and
-`<!-- table: FILE -->` the CSV file as a table. Texts that are stored compressed are unpacked. Wide tables scroll, so
+`<!-- table: FILE -->` the CSV file as a table. Texts that are stored compressed are unpacked, and
+so is the archive of results. Wide tables scroll, so
 they can be reached with the keyboard.
 
 MkDocs calls the functions of this hook: `on_files` once, the others for each page.
@@ -12,13 +13,10 @@ MkDocs calls the functions of this hook: `on_files` once, the others for each pa
 import csv
 import lzma
 import re
-import sys
+import tarfile
 from pathlib import Path, PurePosixPath
 from posixpath import normpath, relpath
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parent))
-from summaries import unpacked
 
 _LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<path>[^)\s#:]+)(?:#(?P<part>[^)\s]*))?\)")
 _FIGURE = re.compile(r"^<!-- figure: (?P<name>[\w-]+) -->$", re.MULTILINE)
@@ -31,9 +29,9 @@ _GENERATED = re.compile(
     r"(?:^\*All .*: run `make docs`, then open `.*\.\*\n\n)?<!-- generated: (?P<name>[a-z-]+) -->", re.MULTILINE
 )
 """Before it, a sentence may tell readers of the repository how to get the text."""
-_DATA, _DATA_SUFFIX = "results/data", ".json.xz"
+_ARCHIVE = "results/data.tar.xz"
+_DATA, _DATA_SUFFIX = "results/data", ".json"
 _PACKED = ".csv.xz"
-_SUMMARIES = "summaries.tar.xz"
 _PAGES = {"report": ".html", "summary": ".txt", "claims": ".claims.txt"}
 
 
@@ -47,8 +45,11 @@ def on_files(files: Any, config: Any) -> Any:
     for path in sorted(_DOCS.rglob(f"*{_PACKED}")):
         name = path.relative_to(_DOCS).as_posix().removesuffix(".xz")
         files.append(File.generated(config, name, content=lzma.decompress(path.read_bytes())))
-    for name, content in unpacked().items():
-        files.append(File.generated(config, f"results/{name}", content=content))
+    with tarfile.open(_DOCS / _ARCHIVE) as archive:
+        for member in archive:
+            content = archive.extractfile(member).read()  # type: ignore[union-attr]
+            folder = _DATA if member.name.endswith(_DATA_SUFFIX) else "results"
+            files.append(File.generated(config, f"{folder}/{member.name}", content=content))
     return files
 
 
@@ -117,10 +118,13 @@ def _rendered(link: re.Match[str], path: str) -> str | None:
     link."""
     if path.endswith(_PACKED):
         return f"[{link['text']}]({link['path'].removesuffix('.xz')})"
-    if path.endswith(_SUMMARIES) and link["part"]:
-        return f"[{link['text']}]({link['path'].removesuffix(_SUMMARIES)}{link['part']})"
-    if not (path.startswith(f"{_DATA}/") and path.endswith(_DATA_SUFFIX)):
+    member = link["part"]
+    if path != _ARCHIVE or not member:
         return None
-    name, to = path.removeprefix(f"{_DATA}/").removesuffix(_DATA_SUFFIX), link["path"].removesuffix(_DATA_SUFFIX)
+    folder = link["path"].removesuffix("data.tar.xz")
+    if not member.endswith(_DATA_SUFFIX):
+        return f"[{link['text']}]({folder}{member})"
+    name = member.removesuffix(_DATA_SUFFIX)
+    to = f"{folder}data/{name}"
     made = [f"[{what}]({to}{suffix})" for what, suffix in _PAGES.items() if (_RENDERED / f"{name}{suffix}").is_file()]
     return f"{name}: {', '.join([*made, f'[data]({to}{_DATA_SUFFIX})'])}"

@@ -1,12 +1,11 @@
 """Writes the entries of docs/results/node-article.md: the claims of the Node.js article with their verdicts.
 
 `make docs` inserts them into the site's page (tools/reference.py). Most verdicts of campaigns come from the published
-results (docs/results/data). Verdicts of older campaigns come from what `h123 claims --campaign` printed
-(tools/summaries.py). All other verdicts follow from arithmetic, or from documents that the claim names.
+results. Verdicts of older campaigns come from what `h123 claims --campaign` printed. Both are in
+docs/results/data.tar.xz. All other verdicts follow from arithmetic, or from documents that the claim names.
 """
 
 import re
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -15,12 +14,10 @@ from h123.analysis import decide
 from h123.analysis.claims.rows import ClaimRow
 from h123.analysis.results.decided import decide_by_results
 from h123.base.terminal.markdown import table
+from h123.documents.result_archive import members
 from h123.documents.result_file import results
 from h123.report.text.claims import measured_lines
 from h123.study import list_claims, load_ledger
-
-sys.path.insert(0, str(Path(__file__).parent))
-from summaries import unpacked
 
 RESULTS = Path(__file__).resolve().parents[1] / "docs/results"
 PAGE = RESULTS / "node-article.md"
@@ -86,7 +83,7 @@ def published() -> dict[str, Measured]:
     """Return the verdicts of all published campaigns, by the claim's name."""
     printed = {
         name: measured
-        for path, text in sorted(unpacked().items())
+        for path, text in sorted(members().items())
         if PurePosixPath(path).match("*/claims*.txt")
         for name, measured in verdicts_of(path.partition("/")[0], text.decode())
     }
@@ -109,7 +106,7 @@ def _of_results() -> Iterator[tuple[str, Measured]]:
 def _page_of(result: str) -> str:
     """Return the name of the page that links to the result's data."""
     pages = (page for page in sorted(RESULTS.glob("*.md")) if page.name not in ("README.md", PAGE.name))
-    return next(page.stem for page in pages if f"data/{result}.json.xz" in page.read_text(encoding="utf-8"))
+    return next(page.stem for page in pages if f"#{result}.json)" in page.read_text(encoding="utf-8"))
 
 
 def verdicts_of(campaign: str, printed: str) -> Iterable[tuple[str, Measured]]:

@@ -97,7 +97,7 @@ def _stamp(result: PublishedResult, folder: Path) -> Path:
 
 
 def _made_of(result: PublishedResult) -> str:
-    return hashlib.sha256(result.path.read_bytes() + _code()).hexdigest()
+    return hashlib.sha256(result.content + _code()).hexdigest()
 
 
 @cache

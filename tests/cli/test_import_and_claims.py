@@ -169,7 +169,7 @@ def test_a_fresh_clone_decides_by_what_is_published(tmp_path: Path) -> None:
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    by = re.search(r"^Decided by published campaigns \(docs/results/data\): (.*)$", done.stdout, re.MULTILINE)
+    by = re.search(r"^Decided by published campaigns \(docs/results/data\.tar\.xz\): (.*)$", done.stdout, re.MULTILINE)
     assert by
     decided = {name: int(count) for name, count in (one.split() for one in by[1].split(", "))}
     assert decided["handshakes"] == 6

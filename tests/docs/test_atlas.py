@@ -7,13 +7,16 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from xml.dom.minidom import parseString
 
+import pytest
+
 from h123.base.paths import project_root
+from h123.documents.result_archive import ARCHIVE, members, packed
 from h123.documents.result_file import results
 from h123.report import result_page
 
 ATLAS = project_root() / "docs/results"
 MOST_WORDS, MOST_WORDS_A_PAGE = 25_000, 2_000
-SUMMARY = re.compile(r"\(summaries\.tar\.xz#([\w./-]+)\)")
+MEMBER = re.compile(r"\(data\.tar\.xz#([\w./-]+)\)")
 MARK = re.compile(r"^<!-- figure: ([\w-]+) -->$", re.MULTILINE)
 
 
@@ -48,19 +51,30 @@ def test_each_page_begins_with_its_answer_and_is_in_the_index() -> None:
             assert f"({path.relative_to(ATLAS)})" in index, path
 
 
-def test_the_summaries_are_those_that_pages_link_to() -> None:
-    archive = tool("summaries")
-    summaries = archive.unpacked()
-    assert set(summaries) == {name for _, text in pages() for name in SUMMARY.findall(text)}
-    assert archive.packed(summaries) == archive.ARCHIVE.read_bytes()
+def test_the_archive_has_what_pages_link_to_and_is_as_h123_packs_it() -> None:
+    assert set(members()) == {name for _, text in pages() for name in MEMBER.findall(text)}
+    assert packed(members()) == ARCHIVE.read_bytes()
 
 
-def test_the_site_links_to_unpacked_summaries_and_shows_tables() -> None:
+def test_a_folder_becomes_the_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program, archive = tool("results_archive"), tmp_path / "a.tar.xz"
+    monkeypatch.setattr(program, "ARCHIVE", archive)
+    with pytest.raises(SystemExit, match="has no files"):
+        program.main(tmp_path)
+    for name in ("quick/summary.txt", "quick.json"):
+        (tmp_path / "new" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "new" / name).write_text(name)
+    program.main(tmp_path / "new")
+    assert members(archive) == {name: name.encode() for name in ("quick.json", "quick/summary.txt")}
+
+
+def test_the_site_links_to_members_of_the_archive_and_shows_tables() -> None:
     page = SimpleNamespace(file=SimpleNamespace(src_uri="results/matrix.md"))
     links = tool("docs_links")
-    text = "[one](summaries.tar.xz#quick/summary.txt), [all](summaries.tar.xz)\n\n<!-- table: matrix.csv.xz -->\n"
+    text = "[one](data.tar.xz#quick/summary.txt), [all](data.tar.xz), [two](data.tar.xz#two.json)\n\n"
+    text += "<!-- table: matrix.csv.xz -->\n"
     first, _, table = links.on_page_markdown(text, page).partition("\n\n")
-    assert first == "[one](quick/summary.txt), [all](summaries.tar.xz)"
+    assert first == "[one](quick/summary.txt), [all](data.tar.xz), two: [data](data/two.json)"
     heading, _, *rows = table.splitlines()
     assert len({line.count("|") for line in (heading, *rows)}) == 1
     cells = "".join(cell for row in rows for cell in row.split("|")[2:])

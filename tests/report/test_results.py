@@ -14,7 +14,9 @@ from h123.analysis.results.decided import decide_by_results
 from h123.analysis.results.head import head_of
 from h123.analysis.results.publication import publish_result, published_verdicts
 from h123.base.errors import UserError
-from h123.documents.result_file import RESULTS, PublishedResult, canonical, results, write_result
+from h123.base.paths import data_remedy
+from h123.documents.result_archive import members, packed
+from h123.documents.result_file import PublishedResult, canonical, results, write_result
 from h123.report import published_facts, result_page, write_report
 from h123.report.page.facts import facts_of
 from h123.store import CampaignFolder
@@ -34,7 +36,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> CampaignFolder:
 
 @pytest.fixture(scope="module")
 def result(campaign: CampaignFolder) -> PublishedResult:
-    return publish_result(campaign, "synthetic", published_facts, campaign.path.parent)
+    return publish_result(campaign, "synthetic", published_facts, campaign.path.parent / "data.tar.xz")
 
 
 @pytest.mark.parametrize("published", PUBLISHED, ids=lambda result: str(result.name))
@@ -47,12 +49,12 @@ def test_each_published_result_has_its_shape(published: PublishedResult) -> None
     assert head["seals"]["attempts"] >= verdicts["trials"]["valid"] > 0
     assert facts.quantiles or not verdicts["values"]
     assert find_study(verdicts["study"]).is_file()
-    assert published.path.stat().st_size <= 64_000
+    assert len(lzma.compress(published.content)) <= 64_000
 
 
 def test_something_is_published_and_nothing_else_lies_there() -> None:
     assert PUBLISHED
-    assert {result.path for result in PUBLISHED} == {*RESULTS.iterdir()}
+    assert {f"{result.name}.json" for result in PUBLISHED} == {name for name in members() if "/" not in name}
 
 
 def test_a_real_page_is_drawn_from_data_alone() -> None:
@@ -78,8 +80,9 @@ def words(page: str) -> str:
 def test_the_same_campaign_gives_the_same_bytes(
     campaign: CampaignFolder, result: PublishedResult, tmp_path: Path
 ) -> None:
-    again = publish_result(campaign, "synthetic", published_facts, tmp_path)
-    assert again.path.read_bytes() == result.path.read_bytes()
+    again = publish_result(campaign, "synthetic", published_facts, tmp_path / "data.tar.xz")
+    assert again.content == result.content
+    assert again.archive.read_bytes() == result.archive.read_bytes()
 
 
 def test_what_is_published_keeps_the_verdicts(campaign: CampaignFolder, result: PublishedResult) -> None:
@@ -99,51 +102,75 @@ def test_rows_are_stored_by_column_and_read_as_rows(result: PublishedResult, tmp
     head = {name: part for name, part in result.head.items() if name != "digest"}
     rows = [{"a": number, "b": [{"c": number}, {"c": None}]} for number in range(100)]
     for part in (rows, rows[:1], [*rows, {}], [rows, 1], []):
-        again = write_result(tmp_path / "rows.json.xz", head, {**verdicts, "part": part}, page)
+        again = write_result("rows", head, {**verdicts, "part": part}, page, tmp_path / "data.tar.xz")
         assert again.parts()[0]["part"] == part
     for wrong in ([], {"a": [1, 2], "b": [3]}, {"a": 1}):
         content = {**verdicts, "part": {"by column": wrong}}
         with pytest.raises(UserError, match="its columns do not form rows"):
-            write_result(tmp_path / "wrong.json.xz", head, content, page).parts()
-
-
-def truncated(content: bytes) -> bytes:
-    return content[: len(content) // 2]
-
-
-def turned(content: bytes) -> bytes:
-    return content[:-40] + bytes([content[-40] ^ 255]) + content[-39:]
+            write_result("wrong", head, content, page, tmp_path / "data.tar.xz").parts()
 
 
 def edited(content: bytes, at: int = 1) -> bytes:
-    lines = lzma.decompress(content).split(b"\n")
+    lines = content.split(b"\n")
     lines[at] = lines[at].replace(b"0", b"1", 1)
-    return lzma.compress(b"\n".join(lines))
-
-
-def shortened(content: bytes) -> bytes:
-    return lzma.compress(lzma.decompress(content).rpartition(b'{"')[0])
+    return b"\n".join(lines)
 
 
 SPOILT: list[Callable[[bytes], bytes]] = [
-    truncated,
-    turned,
     edited,
-    shortened,
+    lambda content: content.rpartition(b'{"')[0],
+    lambda content: content + b"{}\n",
     lambda content: edited(content, 0),
     lambda content: edited(content, 2),
     lambda _: b"",
-    lambda _: b"not compressed",
-    lambda _: lzma.compress(b"1\n2\n3\n"),
+    lambda _: b"not JSON",
+    lambda _: b"1\n2\n3\n",
 ]
 
 
 @pytest.mark.parametrize("spoil", SPOILT)
-def test_damage_is_said(result: PublishedResult, tmp_path: Path, spoil: Callable[[bytes], bytes]) -> None:
-    path = tmp_path / "damaged.json.xz"
-    path.write_bytes(spoil(result.path.read_bytes()))
-    with pytest.raises(UserError, match=r"damaged\.json\.xz (is damaged: |has format )"):
-        result_page(PublishedResult(path))
+def test_damage_of_a_result_is_said(result: PublishedResult, tmp_path: Path, spoil: Callable[[bytes], bytes]) -> None:
+    archive = tmp_path / "data.tar.xz"
+    archive.write_bytes(packed({"other/summary.txt": b"text", "spoilt.json": spoil(result.content)}))
+    [spoilt] = results(archive)
+    with pytest.raises(UserError, match=r"spoilt\.json in .*data\.tar\.xz is damaged: ") as error:
+        result_page(spoilt)
+    assert error.value.remedy == data_remedy()
+
+
+SPOILT_ARCHIVES: dict[str, Callable[[bytes], bytes]] = {
+    "it ends too early": lambda content: content[: len(content) // 2],
+    "it cannot be unpacked": lambda content: content[:-40] + bytes([content[-40] ^ 255]) + content[-39:],
+    "it ends too early ": lambda _: b"",
+    "it cannot be unpacked ": lambda _: b"not compressed",
+    "its members cannot be read": lambda _: lzma.compress(b"not an archive"),
+    "its members cannot be read ": lambda content: lzma.compress(lzma.decompress(content)[:1000]),
+}
+
+
+@pytest.mark.parametrize("said", SPOILT_ARCHIVES)
+def test_damage_of_the_archive_is_said_and_publishing_leaves_it_as_it_is(
+    result: PublishedResult, tmp_path: Path, said: str
+) -> None:
+    archive = tmp_path / "data.tar.xz"
+    archive.write_bytes(SPOILT_ARCHIVES[said](result.archive.read_bytes()))
+    before = archive.read_bytes()
+    with pytest.raises(UserError, match=rf"^\S+/data\.tar\.xz is damaged: {said.strip()}") as error:
+        results(archive)
+    assert error.value.remedy == data_remedy()
+    with pytest.raises(UserError, match="is damaged"):
+        write_result("other", result.head, *result.parts(), archive)
+    assert archive.read_bytes() == before
+
+
+def test_a_published_result_joins_the_others_or_replaces_its_namesake(result: PublishedResult, tmp_path: Path) -> None:
+    archive = tmp_path / "data.tar.xz"
+    assert results(archive) == []
+    archive.write_bytes(packed({"a/summary.txt": b"text", "b.json": b"old"}))
+    b, a = (made_of(result, archive, name, lambda _: None) for name in ("b", "a"))
+    assert results(archive) == [a, b]
+    assert members(archive).keys() == {"a.json", "b.json", "a/summary.txt"}
+    assert [path.name for path in tmp_path.iterdir()] == ["data.tar.xz"]
 
 
 def test_a_result_of_another_shape_or_format_is_said(result: PublishedResult, tmp_path: Path) -> None:
@@ -157,7 +184,7 @@ def test_a_result_of_another_shape_or_format_is_said(result: PublishedResult, tm
     }
     for said, content in wrong.items():
         with pytest.raises(UserError, match=said):
-            result_page(write_result(tmp_path / "wrong.json.xz", *content))
+            result_page(write_result("wrong", *content, tmp_path / "data.tar.xz"))
 
 
 def test_a_campaign_that_is_not_finished_is_refused(tmp_path: Path) -> None:
@@ -167,7 +194,7 @@ def test_a_campaign_that_is_not_finished_is_refused(tmp_path: Path) -> None:
     folder = make_campaign(tmp_path / "d", Scenario(blocks=2, missing=frozenset({missing[-1].partition("~")[0]})))
     analyse(folder)
     with pytest.raises(UserError, match="is not finished: 1 of"):
-        publish_result(folder, "c", published_facts, tmp_path)
+        publish_result(folder, "c", published_facts, tmp_path / "data.tar.xz")
 
 
 def test_a_campaign_that_was_changed_is_refused(tmp_path: Path) -> None:
@@ -176,32 +203,36 @@ def test_a_campaign_that_was_changed_is_refused(tmp_path: Path) -> None:
     with next(folder.trials.glob("*/report.json")).open("a") as file:
         file.write("\n")
     with pytest.raises(UserError, match=r"1 attempt .* is not as sealed: .*report\.json has changed"):
-        publish_result(CampaignFolder.open(folder.path), "c", published_facts, tmp_path)
+        publish_result(CampaignFolder.open(folder.path), "c", published_facts, tmp_path / "data.tar.xz")
 
 
 def test_verdicts_of_another_program_are_refused(tmp_path: Path) -> None:
     folder = make_campaign(tmp_path / "c", Scenario(blocks=2))
     with pytest.raises(UserError, match="has not been analysed"):
-        publish_result(folder, "c", published_facts, tmp_path)
+        publish_result(folder, "c", published_facts, tmp_path / "data.tar.xz")
     verdicts = analyse(folder)
     changed = {**verdicts, "alpha": 0.01}
     folder.verdicts.write_text(json.dumps(changed))
     with pytest.raises(UserError, match="differ from what this version of h123 computes"):
-        publish_result(folder, "c", published_facts, tmp_path)
+        publish_result(folder, "c", published_facts, tmp_path / "data.tar.xz")
     assert not [*tmp_path.glob("*.xz")]
     folder.verdicts.write_text(json.dumps({**verdicts, "alpha": verdicts["alpha"] * (1 + 1e-13)}))
-    assert publish_result(folder, "c", published_facts, tmp_path).path.is_file(), "libraries differ in the last digit"
+    assert publish_result(folder, "c", published_facts, tmp_path / "data.tar.xz").content, (
+        "libraries differ in the last digit"
+    )
 
 
 def fast_open() -> PublishedResult:
     return next(result for result in PUBLISHED if result.name == "fast-open")
 
 
-def made_of(result: PublishedResult, path: Path, change: Callable[[dict[str, Any]], None]) -> PublishedResult:
+def made_of(
+    result: PublishedResult, archive: Path, name: str, change: Callable[[dict[str, Any]], None]
+) -> PublishedResult:
     """The result with another head."""
     head = {name: part for name, part in json.loads(canonical(result.head)).items() if name not in ("rest", "digest")}
     change(head)
-    return write_result(path, head, *result.parts())
+    return write_result(name, head, *result.parts(), archive)
 
 
 def test_claims_are_decided_by_what_measured_them() -> None:
@@ -233,7 +264,7 @@ CHANGES: dict[str, Callable[[dict[str, Any]], None]] = {
 @pytest.mark.parametrize("said", CHANGES)
 def test_a_result_of_other_treatments_decides_nothing(said: str, tmp_path: Path) -> None:
     (ledger,) = ledgers_of("fast-open")
-    changed = made_of(fast_open(), tmp_path / "changed.json.xz", CHANGES[said])
+    changed = made_of(fast_open(), tmp_path / "data.tar.xz", "changed", CHANGES[said])
     decided = decide_by_results(ledger, [changed])
     first = decided.ledger["claims"][0]
     assert first["id"] not in decided.by
@@ -244,7 +275,10 @@ def test_a_result_of_other_treatments_decides_nothing(said: str, tmp_path: Path)
 def test_a_clock_that_was_chosen_does_not_matter(tmp_path: Path) -> None:
     (ledger,) = ledgers_of("fast-open")
     other = made_of(
-        fast_open(), tmp_path / "wall.json.xz", lambda h: h["campaign"]["study"]["settings"].update(clock="wall")
+        fast_open(),
+        tmp_path / "data.tar.xz",
+        "wall",
+        lambda h: h["campaign"]["study"]["settings"].update(clock="wall"),
     )
     assert decide_by_results(ledger, [other]).by.keys() == {"N15", "N15a"}
 
@@ -261,7 +295,7 @@ def test_the_largest_decides_whatever_it_found(tmp_path: Path) -> None:
 
     study = load_study(find_study("fast-open"))
     assert study.scale == 1
-    large, small = (made_of(fast_open(), tmp_path / f"{f.__name__}.json.xz", f) for f in (more, smaller))
+    large, small = (made_of(fast_open(), tmp_path / "data.tar.xz", f.__name__, f) for f in (more, smaller))
     for order in ([fast_open(), large, small], [small, large, fast_open()]):
         decided = decide_by_results(ledger, order)
         assert decided.by["N15"].name == "more"

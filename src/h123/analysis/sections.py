@@ -143,7 +143,7 @@ def read_verdicts(folder: CampaignFolder) -> Verdicts:
     return verdicts_of(read_content(file, "verdicts/1"), file, again)
 
 
-def verdicts_of(content: dict[str, Any], file: Path, again: str | None = None) -> Verdicts:
+def verdicts_of(content: dict[str, Any], file: Path | str, again: str | None = None) -> Verdicts:
     """Return the content of `file` as verdicts. Raises UserError if the content has a different shape, with the remedy
     `again`."""
     try:

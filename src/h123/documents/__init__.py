@@ -19,6 +19,7 @@ __all__ = [
     "read_document",
     "read_gateway",
     "reading",
+    "result_archive",
     "result_file",
     "shapes",
     "shard",

@@ -1,16 +1,15 @@
-"""Reads and writes docs/results/data/NAME.json.xz: three compressed lines of JSON, which are the head, the verdicts,
-and the data of the page.
+"""Reads and writes published results: `NAME.json` in docs/results/data.tar.xz. A result is three lines of JSON, which
+are the head, the verdicts, and the data of the page.
 
-The head comes first, so that commands that need only the head can stop reading there. It contains a digest of its own
+The head comes first, so that commands that need only the head parse nothing else. It contains a digest of its own
 content, and a digest of the other two lines. In these two, lists of rows with equal keys are stored by column, which
 compresses better.
 """
 
 import hashlib
 import json
-import lzma
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,41 +17,38 @@ from typing import Any
 from h123 import __version__
 from h123.base.complaints import excerpt
 from h123.base.errors import UserError
-from h123.base.files.durable import replacement
 from h123.base.files.jsontext import parse_json
-from h123.base.paths import data_remedy, project_root
+from h123.documents.result_archive import ARCHIVE, damaged, members, put
 from h123.study import respelled_campaign
 
 FORMAT = "result/2"
-RESULTS = project_root() / "docs/results/data"
-SUFFIX = ".json.xz"
+_SUFFIX = ".json"
 DIGITS = 5
 """Significant digits of a fraction. `rounded` uses fewer if there are very many fractions."""
 _COLUMNS = "by column"
 """The only key of an object that stores rows by column."""
-_MOST_BYTES = 2**26
-_FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 2**23, "lc": 4, "lp": 0, "pb": 0}]
 
 
 @dataclass(frozen=True)
 class PublishedResult:
     """A published campaign."""
 
-    path: Path
+    name: str
+    content: bytes = field(repr=False)
+    archive: Path
 
     @property
-    def name(self) -> str:
-        """The result's name."""
-        return self.path.name.removesuffix(SUFFIX)
+    def place(self) -> str:
+        """The member and its archive, for messages."""
+        return f"{self.name}{_SUFFIX} in {self.archive}"
 
     @cached_property
     def head(self) -> Mapping[str, Any]:
-        """The head of the result. Raises UserError if the file is damaged or has a different format."""
-        (line,) = self._lines(1)
-        head = self._parsed(line)
+        """The head of the result. Raises UserError if the result is damaged or has a different format."""
+        head = self._parsed(self.content.partition(b"\n")[0])
         if head.get("h123") != FORMAT:
             raise UserError(
-                f"{self.path} has format {excerpt(head.get('h123'))}; this h123 ({__version__}) reads {FORMAT}",
+                f"{self.place} has format {excerpt(head.get('h123'))}; this h123 ({__version__}) reads {FORMAT}",
                 remedy="use the version of h123 that wrote it",
             )
         content = {name: part for name, part in head.items() if name != "digest"}
@@ -66,32 +62,18 @@ class PublishedResult:
         return respelled_campaign(self.head["campaign"])
 
     def parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the verdicts and the data of the page. Raises UserError if the file is damaged or has a different
+        """Return the verdicts and the data of the page. Raises UserError if the result is damaged or has a different
         format."""
-        _, *rest = self._lines(3)
-        if _sha256(b"".join(rest)) != self.head["rest"]:
+        head, (_, *rest) = self.head, self.content.splitlines(keepends=True)
+        if len(rest) != 2 or not rest[1].endswith(b"\n"):
+            raise self._damaged("it does not consist of the three lines of a result")
+        if _sha256(b"".join(rest)) != head["rest"]:
             raise self._damaged("it has changed since h123 wrote it")
         try:
             verdicts, page = (_in_rows(self._parsed(line)) for line in rest)
         except (AttributeError, TypeError, ValueError):
             raise self._damaged("its columns do not form rows") from None
-        return {**verdicts, "claims": self.head["claims"]}, page
-
-    def _lines(self, count: int) -> list[bytes]:
-        """Read the first `count` lines. If `count` is 3, check that the file ends after them."""
-        try:
-            with lzma.open(self.path) as file:
-                lines = [file.readline(_MOST_BYTES) for _ in range(count)]
-                more = count == 3 and file.read(1)
-        except EOFError:
-            raise self._damaged("it ends too early") from None
-        except lzma.LZMAError as error:
-            raise self._damaged(f"it cannot be unpacked ({error})") from None
-        except OSError as error:
-            raise UserError(f"{self.path} cannot be read: {error.strerror or error}") from None
-        if more or not all(line.endswith(b"\n") for line in lines):
-            raise self._damaged("it does not consist of the three lines of a result")
-        return lines
+        return {**verdicts, "claims": head["claims"]}, page
 
     def _parsed(self, line: bytes) -> dict[str, Any]:
         try:
@@ -103,25 +85,31 @@ class PublishedResult:
         return content
 
     def _damaged(self, why: str) -> UserError:
-        return UserError(f"{self.path} is damaged: {why}", remedy=data_remedy())
+        return damaged(self.place, why)
 
 
-def results() -> list[PublishedResult]:
+def results(archive: Path = ARCHIVE) -> list[PublishedResult]:
     """Return all published results, sorted by name."""
-    return [PublishedResult(path) for path in sorted(RESULTS.glob(f"*{SUFFIX}"))]
+    return [
+        PublishedResult(name.removesuffix(_SUFFIX), content, archive)
+        for name, content in sorted(members(archive).items())
+        if name.endswith(_SUFFIX)
+    ]
 
 
 def write_result(
-    path: Path, head: Mapping[str, Any], verdicts: Mapping[str, Any], page: Mapping[str, Any]
+    name: str,
+    head: Mapping[str, Any],
+    verdicts: Mapping[str, Any],
+    page: Mapping[str, Any],
+    archive: Path = ARCHIVE,
 ) -> PublishedResult:
-    """Replace the file and return the result. Equal content gives equal bytes."""
+    """Put the result into the archive and return it. Equal content gives equal bytes."""
     rest = canonical(_in_columns(rounded(verdicts))) + canonical(_in_columns(rounded(page)))
     content = {**rounded(head), "rest": _sha256(rest)}
     first = canonical({**content, "digest": _sha256(canonical(content))})
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacement(path) as temporary:
-        temporary.write_bytes(lzma.compress(first + rest, lzma.FORMAT_XZ, filters=_FILTERS))
-    return PublishedResult(path)
+    put({f"{name}{_SUFFIX}": first + rest}, archive)
+    return PublishedResult(name, first + rest, archive)
 
 
 def canonical(content: object) -> bytes:

@@ -61,13 +61,13 @@ class ResultHead(TypedDict):
 
 
 def head_of(result: PublishedResult) -> ResultHead:
-    """Return the head of a result. Raises UserError if its shape is wrong or the file is damaged."""
+    """Return the head of a result. Raises UserError if its shape is wrong or the result is damaged."""
     if not isinstance(result.head.get("campaign"), dict):
-        raise UserError(f"{result.path} is not as h123 writes it: it has no `campaign`")
+        raise UserError(f"{result.place} is not as h123 writes it: it has no `campaign`")
     try:
         return _model().validate_python({**result.head, "campaign": result.campaign}, strict=True)
     except ValidationError as invalid:
-        raise UserError(f"{result.path} is not as h123 writes it: {fault_of(invalid)}") from None
+        raise UserError(f"{result.place} is not as h123 writes it: {fault_of(invalid)}") from None
 
 
 @cache

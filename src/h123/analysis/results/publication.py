@@ -23,7 +23,8 @@ from h123.base.paths import typed
 from h123.base.terminal.redaction import holds_secrets
 from h123.base.units import counted
 from h123.documents.events import TrialEvent, superseded
-from h123.documents.result_file import FORMAT, RESULTS, SUFFIX, PublishedResult, rounded, write_result
+from h123.documents.result_archive import ARCHIVE
+from h123.documents.result_file import FORMAT, PublishedResult, rounded, write_result
 from h123.store import CampaignFolder, damage_words
 from h123.study import ENOUGH_FOR_INTERVAL, Study
 
@@ -36,9 +37,9 @@ _VALUE_DIGITS = 4
 Page = Callable[[CampaignFolder, Verdicts], Mapping[str, object]]
 
 
-def publish_result(folder: CampaignFolder, name: str, page: Page, into: Path = RESULTS) -> PublishedResult:
-    """Write the campaign's result. `page` collects what the result's page needs in addition to the verdicts
-    (h123.report).
+def publish_result(folder: CampaignFolder, name: str, page: Page, into: Path = ARCHIVE) -> PublishedResult:
+    """Put the campaign's result into the archive. `page` collects what the result's page needs in addition to the
+    verdicts (h123.report).
 
     Raises UserError if the campaign is not finished, differs from its seals, or has other verdicts than this version of
     h123 computes.
@@ -62,7 +63,7 @@ def publish_result(folder: CampaignFolder, name: str, page: Page, into: Path = R
             "spreads": _spreads(verdicts, case),
         }
         parts = _published_parts(verdicts, case.plan.study)
-        result = write_result(into / f"{name}{SUFFIX}", head, parts, page(folder, verdicts))
+        result = write_result(name, head, parts, page(folder, verdicts), into)
         head_of(result)
         return result
 
@@ -75,7 +76,7 @@ def published_verdicts(result: PublishedResult) -> tuple[Verdicts, dict[str, Any
         row["meaning"] = MEANINGS.get(str(row.get("audit")), "")
     for row in _rows(parts, "values"):
         row["trial"] = f"block {row.get('block')}, position {row.get('position')}"
-    return verdicts_of(parts, result.path), page
+    return verdicts_of(parts, result.place), page
 
 
 def _rows(parts: Mapping[str, Any], name: str) -> list[dict[str, Any]]:

@@ -26,7 +26,7 @@ def command(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Publish this finished campaign's result instead, as docs/results/data/NAME.json.xz.",
+            help="Publish this finished campaign's result instead, into docs/results/data.tar.xz.",
             show_default=False,
         ),
     ] = None,
@@ -95,4 +95,4 @@ def _publish_campaign(path: Path, name: str | None) -> None:
             f"{called!r} cannot be the name of a result", remedy="give it one with --name: letters, digits and hyphens"
         )
     result = publish_result(folder, called, published_facts)
-    out_console.print(f"{result.path}: published", soft_wrap=True)
+    out_console.print(f"{result.place}: published", soft_wrap=True)

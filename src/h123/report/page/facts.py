@@ -93,7 +93,7 @@ def facts_of(result: PublishedResult, page: Mapping[str, Any]) -> PageFacts:
     try:
         return _model().validate_python({**page, "study": head_of(result)["campaign"].study})
     except ValidationError as invalid:
-        raise UserError(f"{result.path} is not as h123 writes it: {fault_of(invalid)}") from None
+        raise UserError(f"{result.place} is not as h123 writes it: {fault_of(invalid)}") from None
 
 
 @cache
