@@ -30,9 +30,9 @@ public final class Server {
         HttpsServer server = HttpsServer.create(
                 new InetSocketAddress(arguments[0], Integer.parseInt(arguments[1])), 1024);
         server.setHttpsConfigurator(tls(Path.of(arguments[2]), Path.of(arguments[3])));
-        server.setExecutor(Executors.newCachedThreadPool()); // a thread for each request under way
+        server.setExecutor(Executors.newCachedThreadPool()); // a thread for each request in progress
         server.createContext("/", Server::answer);
-        // Java ends with status 143 after SIGTERM; h123 wants 0 (or death by the signal itself).
+        // Java exits with status 143 after SIGTERM; h123 expects 0 (or termination by the signal).
         Runtime.getRuntime().addShutdownHook(new Thread(() -> Runtime.getRuntime().halt(0)));
         server.start();
     }
@@ -82,7 +82,7 @@ public final class Server {
             exchange.sendResponseHeaders(200, -1);
             return;
         }
-        exchange.sendResponseHeaders(200, size == 0 ? -1 : size); // for this class 0 means chunked, -1 no body
+        exchange.sendResponseHeaders(200, size == 0 ? -1 : size); // for this class, 0 means chunked, and -1 means no body
         var out = exchange.getResponseBody();
         for (long left = size; left > 0; left -= block.length) {
             out.write(block, 0, (int) Math.min(left, block.length));
