@@ -82,7 +82,7 @@ public final class Server {
             exchange.sendResponseHeaders(200, -1);
             return;
         }
-        exchange.sendResponseHeaders(200, size == 0 ? -1 : size); // for this class, 0 means chunked, and -1 means no body
+        exchange.sendResponseHeaders(200, size == 0 ? -1 : size); // here 0 means chunked, and -1 means no body
         var out = exchange.getResponseBody();
         for (long left = size; left > 0; left -= block.length) {
             out.write(block, 0, (int) Math.min(left, block.length));
