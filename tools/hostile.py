@@ -53,17 +53,17 @@ three things:
 - the largest amount of memory that the attacked program used, in MiB
 
 Bold marks failures: a request that takes much longer than its timeout, a success without the requested bytes, or more
-than {MOST_BYTES >> 20} MiB in a client. A client that only counts bytes (no `compares` in
-[contracts/subject.md](contracts/subject.md)) can detect neither **zeros** nor a **wrong-byte**.
+than {MOST_BYTES >> 20} MiB of memory in a client. A client that only counts bytes (no `compares` in
+[contracts/subject.md](contracts/subject.md)) can detect neither **zeros** nor **wrong-byte**.
 
 Each client has {USERS} users, which make {REQUESTS} requests each with a timeout of {TIMEOUT_S} s. If the requests time
 out and the client used much memory, the attack is repeated with a timeout of {LONG_S} s. A server is attacked for
 {TIMEOUT_S} s and then gets ordinary requests. The lab ends everything that still runs after {TRIAL_S} s.
 
-`PYTHONPATH=src:tests .venv/bin/python tools/hostile.py --save` writes this page. It ran on
+`PYTHONPATH=src:tests .venv/bin/python tools/hostile.py --save` writes this page. This run used
 {_MACHINE["cpus_usable"]} processors, with Linux {_MACHINE["kernel"].split("-")[0]} and {_MACHINE["distribution"]},
-{AT_ONCE} trials at a time. Programs that were not installed are missing. `tests/adversary/` describes each attack and
-when a result is a failure.
+{AT_ONCE} trials at a time. Programs that were not installed are missing. `tests/adversary/` describes each attack,
+and which results are failures.
 
 [Isolation](isolation.md) describes how h123 handles files from others, and what a server under test cannot do to the
 machine.

@@ -17,8 +17,8 @@ _HEAD = """\
 This page compares constants in the source code of transport stacks, such as the initial window, with the values that
 packets show. The code's values, with their lines, are in [subjects/constants.toml](../subjects/constants.toml). The
 measured values are in [verified/](verified). `h123 publish` writes this page, so do not edit it. `h123 verify NAME`
-measures the constants of a server on your machine. `python tools/sources.py SOURCE VERSION FOLDER` prints the lines of
-a source that you have unpacked."""
+measures the constants of a server on your machine. `python tools/sources.py SOURCE VERSION FOLDER` prints the cited
+lines of a source that you have unpacked."""
 _TABLE = """\
 *All constants, with the lines of the source: run `make docs`, then open `target/docs/constants.html`.*
 
@@ -35,8 +35,8 @@ h123 compares three constants. A value from packets agrees with the source code 
 * **a lost tail is sent again after**: The time must equal the result of the source's formula for a round trip of 2 ms,
   plus up to 1.5 ms for timers. The formula of RFC 9002 (6.2.1) adds the round trip, four times its variation (at least
   1 ms), and the maximum acknowledgement delay that the receiver announces, here 25 ms. The sum is 28 to 31 ms. Over
-  TCP, h123 uses the time of the second retransmission, which the retransmission timer triggers. The first may come
-  earlier, as a tail loss probe."""
+  TCP, h123 uses the time of the second retransmission, which the retransmission timer triggers. The first
+  retransmission may come earlier, as a tail loss probe."""
 
 
 _FIELDS = "Each entry names the server, the protocol, the congestion controller and the constant."

@@ -37,32 +37,33 @@ _ALIKE = 0.1
 """If losses leave shares of the window that differ by more than this, the table shows their range."""
 _CONSTANTS = """\
 These constants come from packets, under the virtual clock, over a link that only delays: 50 ms each way, or 1 ms each
-way for the lost tail. `h123 list subjects NAME` shows more of them, and why a value is missing.
+way for the lost tail. `h123 list subjects NAME` shows more constants, and why a value is missing.
 [constants.md](constants.md) compares the first flight, the loss and the lost tail with the stacks' source code.
 
-* *First flight*: the data sent before the first acknowledgement of it can have arrived: packets (in brackets: full
-  packets), bytes and, if the server did not send them at once, the share of a round trip that it took.
+* *First flight*: the data sent before its first acknowledgement can have arrived, in packets (in brackets: full packets)
+  and bytes, and, if the server did not send it at once, the share of a round trip that it took.
 * *Growth*: the ratio of a round trip's bytes to the previous round trip's, in slow start.
 * *Slow start ends*: the bytes of the first round trip that the next one barely exceeds. A *fixed limit* may be a
   receive window or a send buffer; *slower growth* may come from HyStart.
 * *A loss leaves*: the share of the window that remains after one lost packet in steady state. It is the median of three
   transfers that lose different packets, with their range if they differ by more than 0.1. It is measured after the
-  window has grown again for two round trips: with 50 packets, 0.7 has become 0.73 to 0.77, and 0.5 has become 0.54.
+  window has grown again for two round trips. With a window of 50 packets, 0.7 has then become 0.73 to 0.77, and 0.5 has
+  become 0.54.
 * *A lost tail*: the ms until lost packets at the end of an answer are sent again, and the ms until they are sent once
   more.
 * *Payloads*: bytes after the TCP or UDP header.
 * *Handshake*: round trips, bytes up, bytes down.
-* *Receive windows*: how much a client may first send on a stream and on the connection, as the server announces. TCP's
-  own windows, which also limit h1, are not announced in one number.
-* *Uploads in flight*: the most that the sender had in flight towards the server in a round trip of 100 ms, in the first
-  10 MB and later; ≈ marks a value that was still changing. Per second, an upload carries at most ten times as much."""
+* *Receive windows*: how much the server says a client may first send on a stream and on the connection. TCP's own
+  windows, which also limit h1, are not announced in one number.
+* *Uploads in flight*: the most that the client had in flight towards the server in a round trip of 100 ms, in the first
+  10 MB and later. ≈ marks a value that was still changing. Per second, an upload carries at most ten times as much."""
 _RECEPTION = """\
 These values come from the server's log.
 
 * *Requests open at once*: how many of the simultaneous requests were open before any was answered. The others waited at
   the client.
 * *Receive windows*: how far ahead of the received data the client lets the server send, at first and during a download
-  of 20 MB with round trips of 200 ms. On a path that can have more data in flight, they limit the rate."""
+  of 20 MB with round trips of 200 ms. On a path that can have more data in flight, these windows limit the rate."""
 _CLIENT_CONSTANTS = """\
 These are the same constants for clients. First flight, growth and loss come from the client's uploads to the server go.
 
@@ -72,30 +73,33 @@ These are the same constants for clients. First flight, growth and loss come fro
 _MOVES = """\
 After one second of a 5 MB download over 40 ms and 10 Mbit/s, the client's packets come from a different port (as when a
 NAT has forgotten the old one) or from a different address (RFC 9000, section 9). *Survived* means that the download
-finished on the same connection. The first time is how long the server took, after the first packet from the new place,
-to send a packet there. The second time is from the move until the next full packet reached the client.
+finished on the same connection. The first time is how long the server took, after the first packet from the new port or
+address, to send a packet there. The second time is from the move until the next full packet reached the client.
 
-The client is `go`, and the result depends on it: its connection IDs are empty, and nginx continues only with a client
-that has given it another one. [results/migration.md](results/migration.md) has other clients. Times are under the
+The result depends on the client, here `go`: its connection IDs are empty, and nginx continues only with a client that
+has given it a second ID. [results/migration.md](results/migration.md) has results of other clients. Times are under the
 virtual clock, so the machine does not affect them. Subjects do not declare what they do after a move, so no
 verification fails because of it. `h123 verify NAME --moves` measures it."""
 
-_KERNEL = f"Constants of Linux in the virtual kernel, measured with the server {PROBE} over {KERNEL_PROTOCOL}."
+_KERNEL = (
+    f"These are constants of Linux in the virtual kernel, measured with the server {PROBE} over {KERNEL_PROTOCOL}."
+)
 _PATHS = """\
-Each subject transfers 4 MB over 40 ms and 10 Mbit/s, over paths that treat its packets in a special way; where it is a
-client, it uploads. Subjects with the same values share a row.
+Each subject sends 4 MB (clients upload them) over 40 ms and 10 Mbit/s, on paths that change or drop packets. Subjects
+with the same values share a row.
 
 * *Sends*: the ECT codepoint, and the share of packets that have it on a path that leaves ECN alone.
 * *Reports ECN*: whether the peer goes on using ECN while the subject receives.
-* *ECN bleached*, *ECT swapped*, *all marked*, *ECT dropped*: how long the subject goes on using ECN over such a path.
+* *ECN bleached*, *ECT swapped*, *all marked*, *ECT dropped*: how long the subject goes on using ECN on a path that
+  clears the codepoints, swaps them, marks every packet, or drops packets with ECT.
 * *A mark*: the share of the bytes in flight that remains a round trip after CoDel's first mark.
 * *Payloads*: the first, the most common and the largest, in bytes, over an MTU of 1500.
-* *MTU of 1280*: without ICMP, from the start or after one second; then with ICMP. The time is until the next full
-  packet that passes. Where all packets are smaller, there is nothing to see (–).
+* *MTU of 1280*: from the start; *falls*: after one second. Only *with ICMP* does the path send ICMP. The time is until
+  the next full packet passes; – means that all packets are small enough.
 
-*Fails* marks senders that use ECN although the receiver's counts contradict it (RFC 9000, section 13.4.2), or cannot
-use a path with the MTU that QUIC assumes (section 14). Subjects declare nothing about paths, so no verification fails
-because of it. `h123 verify NAME --paths` measures it. For TCP, the kernel's ECN is on (`tcp_ecn`)."""
+*Fails* marks senders that use ECN although the receiver's counts contradict it (RFC 9000, section 13.4.2), or that
+cannot use a path with the MTU that QUIC assumes (section 14). Subjects declare nothing about paths, so no verification
+fails because of them. `h123 verify NAME --paths` measures these values. For TCP, the kernel's ECN is on (`tcp_ecn`)."""
 
 
 _Rows = list[dict[str, str]]

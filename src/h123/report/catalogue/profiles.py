@@ -17,10 +17,10 @@ _HEAD = """\
 `h123 publish` writes this page from the records in [verified/](verified); do not edit it. `h123 profile NAME` measures
 a server or client on your machine, under the virtual clock, where processing takes no time.
 
-The tables have a column for each situation below. A cell gives the mean time of a request as a multiple of the minimum:
-a round trip plus the time to send the body at the link's rate. It also names each [cause](why.md) that takes a tenth of
-the mean time or more, according to the link's packets. The other end is `go`. Over HTTP/1.1 and HTTP/2 the sender is
-the kernel, with CUBIC.
+The tables have a column for each situation below. A cell gives the mean time of a request as a multiple of the minimum,
+which is a round trip plus the time to send the body at the link's rate. The cell also names each [cause](why.md) that
+takes a tenth of the mean time or more, according to the link's packets. The server or client at the other end is `go`.
+Over HTTP/1.1 and HTTP/2, the kernel sends, with CUBIC.
 
 * *64 kB in flight* means that at most 64 kB were in flight in any round trip.
 * *Sent in bursts* means that a QUIC stack sends all data of a round trip within a tenth of the round trip.
