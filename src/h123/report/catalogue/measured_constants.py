@@ -40,8 +40,8 @@ These constants come from packets, under the virtual clock, over a link that onl
 way for the lost tail. `h123 list subjects NAME` shows more constants, and why a value is missing.
 [constants.md](constants.md) compares the first flight, the loss and the lost tail with the stacks' source code.
 
-* *First flight*: the data sent before its first acknowledgement can have arrived, in packets (in brackets: full packets)
-  and bytes, and, if the server did not send it at once, the share of a round trip that it took.
+* *First flight*: the data sent before its first acknowledgement can have arrived, in packets (in brackets: full
+  packets) and bytes, and, if the server did not send it at once, the share of a round trip that it took.
 * *Growth*: the ratio of a round trip's bytes to the previous round trip's, in slow start.
 * *Slow start ends*: the bytes of the first round trip that the next one barely exceeds. A *fixed limit* may be a
   receive window or a send buffer; *slower growth* may come from HyStart.
