@@ -7,12 +7,12 @@ from h123.study import load_network
 
 _INTRODUCTION = """# Networks
 
-This page lists the networks that come with h123. `h123 list networks` also lists your own. To use networks, pass their
-names, as in `h123 compare --networks home,satellite`, or write them into a study.
+This page lists the networks that come with h123. `h123 list networks` also lists your own. Pass their names to h123,
+as in `h123 compare --networks home,satellite`, or write them into a study.
 [Network](contracts/network.md) shows how to define your own network.
 
-The files in the folder `networks` contain all numbers. In the table, a time in ms without an explanation
-is the round trip, `A/B Mbit/s` are the rates to and from the client, and a *dark* network loses every packet.
+The files in the folder `networks` contain all numbers. An unexplained time in ms is the round trip.
+`A/B Mbit/s` are the rates to and from the client. A *dark* network loses every packet.
 
 | network | what it is |
 |---|---|"""

@@ -120,7 +120,7 @@ _KEPT = re.compile(r"(<!-- kept: ([a-z-]+) -->).*?<!-- end -->", re.DOTALL)
 _SENTENCES = {
     "verdict": "Verdicts",
     "term": "Terms",
-    "sign": "Signs of tables",
+    "sign": "Signs in tables",
     "cause": "Causes",
     "reason": "Why a trial is invalid",
     "warning": "Warnings of the lab",

@@ -35,10 +35,10 @@ _SHORT: dict[Verdict, str] = {"failed": "failed", "unsupported": "not tested"}
 _HEAD = """\
 # The catalogue
 
-This page lists the *subjects*: the servers and clients that h123 can measure. `h123 publish` writes it from their
-manifests and the records in [verified/](verified), so do not edit it. `h123 install NAME` installs a subject, `h123
-verify NAME` checks its facts on your machine, and `h123 list subjects NAME` shows everything that your machine knows
-about it. The tables of constants, moves and paths are only on the website.
+`h123 publish` writes this page from the manifests of the *subjects* (servers and clients) and the records in
+[verified/](verified); do not edit it. `h123 install NAME` installs a subject, `h123 verify NAME` checks its facts on your
+machine, and `h123 list subjects NAME` shows everything that your machine knows about it. The tables of constants, moves
+and paths are only on the website.
 
 A subject is *verified* if it passed the tests in [contracts/verifications.md](contracts/verifications.md) for
 everything that it declares. Over each protocol, these tests cover bodies of 0 B to 10 MB with their hashes or counts,
