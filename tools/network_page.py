@@ -7,8 +7,8 @@ from h123.study import load_network
 
 _INTRODUCTION = """# Networks
 
-This page lists the networks that come with h123. `h123 list networks` also lists your own. Pass their names to h123,
-as in `h123 compare --networks home,satellite`, or write them into a study.
+This page lists the networks that come with h123. `h123 list networks` also lists your own. Pass names to h123, as in
+`h123 compare --networks home,satellite`, or write them into a study.
 [Network](contracts/network.md) shows how to define your own network.
 
 The files in the folder `networks` contain all numbers. An unexplained time in ms is the round trip.

@@ -36,9 +36,9 @@ _HEAD = """\
 # The catalogue
 
 `h123 publish` writes this page from the manifests of the *subjects* (servers and clients) and the records in
-[verified/](verified); do not edit it. `h123 install NAME` installs a subject, `h123 verify NAME` checks its facts on your
-machine, and `h123 list subjects NAME` shows everything that your machine knows about it. The tables of constants, moves
-and paths are only on the website.
+[verified/](verified); do not edit it. `h123 install NAME` installs a subject, `h123 verify NAME` checks its facts on
+your machine, and `h123 list subjects NAME` shows everything that your machine knows about it. The tables of constants,
+moves and paths are only on the website.
 
 A subject is *verified* if it passed the tests in [contracts/verifications.md](contracts/verifications.md) for
 everything that it declares. Over each protocol, these tests cover bodies of 0 B to 10 MB with their hashes or counts,
@@ -52,8 +52,7 @@ in the subject's row.
 _ABOUT = """\
 ## About each subject
 
-`h123 list subjects NAME` prints notes on a subject, what its installation needs, and the licences of its parts. The
-subject's manifest, `subject.toml`, contains the same.
+`h123 list subjects NAME` prints notes on a subject, what its installation needs, and the licences of its parts.
 
 *All notes: run `make docs`, then open `target/docs/catalogue.html`.*
 

@@ -77,29 +77,26 @@ finished on the same connection. The first time is how long the server took, aft
 address, to send a packet there. The second time is from the move until the next full packet reached the client.
 
 The result depends on the client, here `go`: its connection IDs are empty, and nginx continues only with a client that
-has given it a second ID. [results/migration.md](results/migration.md) has results of other clients. Times are under the
-virtual clock, so the machine does not affect them. Subjects do not declare what they do after a move, so no
-verification fails because of it. `h123 verify NAME --moves` measures it."""
+has given it a second ID. [results/migration.md](results/migration.md) covers other clients. Times are under the virtual
+clock, so the machine does not affect them. `h123 verify NAME --moves` measures them; no verification fails because of
+them."""
 
-_KERNEL = (
-    f"These are constants of Linux in the virtual kernel, measured with the server {PROBE} over {KERNEL_PROTOCOL}."
-)
+_KERNEL = f"Constants of Linux in the virtual kernel, measured with the server {PROBE} over {KERNEL_PROTOCOL}."
 _PATHS = """\
 Each subject sends 4 MB (clients upload them) over 40 ms and 10 Mbit/s, on paths that change or drop packets. Subjects
 with the same values share a row.
 
 * *Sends*: the ECT codepoint, and the share of packets that have it on a path that leaves ECN alone.
 * *Reports ECN*: whether the peer goes on using ECN while the subject receives.
-* *ECN bleached*, *ECT swapped*, *all marked*, *ECT dropped*: how long the subject goes on using ECN on a path that
-  clears the codepoints, swaps them, marks every packet, or drops packets with ECT.
+* *ECN bleached*, *ECT swapped*, *all marked*, *ECT dropped*: how long the subject goes on using ECN on such a path.
 * *A mark*: the share of the bytes in flight that remains a round trip after CoDel's first mark.
 * *Payloads*: the first, the most common and the largest, in bytes, over an MTU of 1500.
 * *MTU of 1280*: from the start; *falls*: after one second. Only *with ICMP* does the path send ICMP. The time is until
   the next full packet passes; – means that all packets are small enough.
 
 *Fails* marks senders that use ECN although the receiver's counts contradict it (RFC 9000, section 13.4.2), or that
-cannot use a path with the MTU that QUIC assumes (section 14). Subjects declare nothing about paths, so no verification
-fails because of them. `h123 verify NAME --paths` measures these values. For TCP, the kernel's ECN is on (`tcp_ecn`)."""
+cannot use a path with the MTU that QUIC assumes (section 14). `h123 verify NAME --paths` measures these values;
+no verification fails because of them. For TCP, the kernel's ECN is on (`tcp_ecn`)."""
 
 
 _Rows = list[dict[str, str]]
