@@ -91,8 +91,8 @@ with the same values share a row.
 * *ECN bleached*, *ECT swapped*, *all marked*, *ECT dropped*: how long the subject goes on using ECN on such a path.
 * *A mark*: the share of the bytes in flight that remains a round trip after CoDel's first mark.
 * *Payloads*: the first, the most common and the largest, in bytes, over an MTU of 1500.
-* *MTU of 1280*: from the start; *falls*: after one second. Only *with ICMP* does the path send ICMP. The time is until
-  the next full packet passes; – means that all packets are small enough.
+* *MTU of 1280* applies from the start, *falls* after one second. Only *with ICMP* does the path send ICMP. The time is
+  until the next full packet passes; – means that all packets are small enough.
 
 *Fails* marks senders that use ECN although the receiver's counts contradict it (RFC 9000, section 13.4.2), or that
 cannot use a path with the MTU that QUIC assumes (section 14). `h123 verify NAME --paths` measures these values;
