@@ -20,7 +20,7 @@ class MachineDifference(TypedDict):
     a: str
     b: str
     ratio: float
-    """How many times as large the ratio is as on the other machines; for an A/A pair, the ratio itself."""
+    """The machine's ratio divided by that of the other machines; for an A/A pair, the ratio itself."""
     p: float
     """p, corrected for the number of tests."""
     left_out: bool

@@ -6,7 +6,7 @@ Every sentence, table and gate writes ratios by these rules. No-break spaces joi
 from h123.base.units import figures
 
 FACTOR = 2.0
-"""Ratios from the inverse of this up to this are written in per cent."""
+"""Ratios between 1 / FACTOR and FACTOR are written in per cent."""
 _MINUS, _TIMES = "\u2212", "\u00d7"
 
 

@@ -28,7 +28,7 @@ _NAMES = {
     "^[a-z0-9][a-z0-9._-]*$": "small letters, digits and `.`, `_`, `-`, the first a letter or a digit",
     "^[a-z0-9][a-z0-9-]*$": "small letters, digits and `-`, the first a letter or a digit",
 }
-"""What the patterns of names allow."""
+"""Descriptions of what the patterns of names allow."""
 
 
 def fault_at(keys: Sequence[str | int], message: str) -> PydanticCustomError:

@@ -19,7 +19,7 @@ class Assignee:
     machine: Machine
     jobs: Jobs
     order: int | None = None
-    """The number of its present order; None without one."""
+    """The number of the machine's current order; None if it has none."""
     second_run: bool = False
     """Whether the order repeats a trial of a different machine, for comparison."""
     waiting: list[PlannedTrial] = field(default_factory=list)

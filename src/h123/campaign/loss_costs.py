@@ -1,7 +1,8 @@
-"""Measures what each lost packet of a virtual trial costs: the trial runs again once for each, without this one loss.
+"""Measures what each lost packet of a virtual trial costs: reruns the trial once for each, without that one loss.
 
-The link loses packets by their number in their direction, so a list of these numbers loses the same packets. After a
-loss is left out, the sender sends different packets, but the following losses still hit the same numbers.
+The link selects the packets that it loses by their number in their direction, so a list of these numbers repeats the
+losses. If one loss is left out, the sender sends different packets afterwards, but the other losses still hit the same
+numbers.
 """
 
 import shutil
@@ -35,7 +36,7 @@ class LostPacket:
     number: int
     """The packet's number in its direction, from 0."""
     at_ns: int
-    """When the packet reached the link, after the first packet."""
+    """When the packet reached the link, in ns after the first packet."""
     seconds: float
 
 

@@ -101,8 +101,7 @@ def settable(subject: Subject) -> dict[Name, list[str]]:
 
 
 def settings(parameters: Demand) -> dict[str, str]:
-    """Return the values of all settings' placeholders for a subject. An empty value stands for the subject's
-    default."""
+    """Return the values of all settings' placeholders for a subject. An empty value means the subject's default."""
     over_quic = parameters.protocol == QUIC
     return {name: str(parameters.setting(name) or "") if over_quic else "" for name in SETTINGS}
 

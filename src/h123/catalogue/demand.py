@@ -11,8 +11,8 @@ Announcement = Literal["alt-svc", "https-record"]
 ALT_SVC: Announcement = "alt-svc"
 HTTPS_RECORD: Announcement = "https-record"
 DEFAULT_CONGESTION, TCP_DEFAULT = "default", "cubic"
-"""The level of `congestion` that leaves each stack its own controller, and the controller that this means for TCP:
-Linux's."""
+"""The level of `congestion` with which each stack uses its own controller, and the one that TCP then uses: Linux's
+default."""
 
 
 class WorkloadNeeds(Protocol):

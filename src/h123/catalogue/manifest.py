@@ -24,7 +24,7 @@ from h123.catalogue.openings import OPENINGS, QUIC, Resumption
 PROTOCOLS = ("h1", "h2", "h3")
 CONTROLLERS = ("cubic", "reno", "bbr")
 FIXED = "fixed"
-"""Stands for a controller if a narrower limit applies to the sender, so that losses change nothing."""
+"""Replaces a controller's name if a narrower limit applies to the sender, so that losses change nothing."""
 PLACEHOLDER = re.compile(r"\{(\w+)\}", re.ASCII)
 Item = TypeVar("Item")
 Ability = Literal["ttfb", "cold", "process"]
@@ -33,8 +33,7 @@ Tls = Literal["1.2", "1.3"]
 NEWEST_TLS: Tls = "1.3"
 """The only TLS version that QUIC uses."""
 LEAST_IDLE_NS = 60 * 10**9
-"""The shortest idle time after which the contract lets a server close a connection, ns, unless the server declares
-less."""
+"""The shortest idle time, in ns, after which the contract lets a server close a connection, unless it declares less."""
 
 
 def _check_word(word: str, allowed: Sequence[str]) -> str:

@@ -85,7 +85,7 @@ class OwnServer(Strict):
     """For a server that runs elsewhere, its IP address as seen from this machine, instead of a command. It uses the
     study's port."""
     allow_remote_load: bool = Field(default=False, exclude_if=lambda may: not may)
-    """Confirms that load may be sent to that server, which is not on this machine."""
+    """Confirms that load may be sent to a server that runs on another machine."""
     folder: str = Field(default=".", min_length=1)
     """Its working directory, relative to the study's folder."""
     environment: dict[str, str] = Field(default={})

@@ -108,7 +108,7 @@ def clients_of_any_server() -> list[str]:
 
 @functools.cache
 def _warn(message: str) -> None:
-    """Print a warning. Print it only once, however often the catalogue is read."""
+    """Print a warning only once, however often the catalogue is read."""
     say(message)
 
 

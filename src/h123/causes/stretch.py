@@ -21,8 +21,8 @@ class Stretch:
     seconds: NDArray[np.float64]
     """Seconds of each cause, in the order of CAUSES."""
     head_of_line: float
-    """Seconds of repairing losses in which data of other requests on the connection had arrived and was
-    held back."""
+    """Seconds during which repairs of losses held back other requests' data that had already arrived on the
+    connection."""
     duration: float
     """The duration in seconds, as the client measured it."""
 

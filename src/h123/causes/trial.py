@@ -47,8 +47,8 @@ class ExplainedTrial:
     seconds: NDArray[np.float64]
     """Seconds by request and cause, of the shape (requests, causes). Each row adds up to the request's latency."""
     head_of_line: NDArray[np.float64]
-    """For each request, seconds of repairing losses in which data of other requests on its connection
-    had arrived and was held back."""
+    """For each request, seconds during which repairs of losses held back other requests' data that had already arrived
+    on its connection."""
     sizes: Mapping[str, float] = field(default_factory=dict)
     """For each cause, the bytes of a window or the simultaneous requests on a connection, as the median over
     connections."""
@@ -248,7 +248,7 @@ def _visit_starts(rows: Sequence[Sample]) -> dict[tuple[int, int], int]:
 def _request(
     row: Sample, blocked: NDArray[np.int64], visit_starts: Mapping[tuple[int, int], int], retry_ns: int
 ) -> Request:
-    """Return the request that a sample records. `blocked`: when UDP packets came to a link that passes none.
+    """Return the request that a sample records. `blocked`: when UDP packets reached a link that lets none through.
     `visit_starts`: when visits began. `retry_ns`: the time after which a request is repeated."""
     start, again = row["start_ns"], row.get("tries", 1) - 1
     begin, end = np.searchsorted(blocked, [start, row["end_ns"]])

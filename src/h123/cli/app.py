@@ -76,7 +76,7 @@ GROUPS: dict[str, tuple[str, dict[str, Callable[..., None]]]] = {
         {"import": import_recording.command},
     ),
     "site": (
-        "Show or import sites: pages that studies can load (`kind: page`).",
+        "Show or import sites, the pages that studies with `kind: page` load.",
         {"show": show_site.command, "import": import_page.command},
     ),
 }
@@ -101,7 +101,7 @@ def root(
         bool, typer.Option("--version", "-V", help="Show the version and exit.", is_eager=True, callback=_print_version)
     ] = False,
 ) -> None:
-    """Handle the options of `h123` itself, which belong to no command."""
+    """Handle the options of `h123` without a command."""
 
 
 def main() -> None:

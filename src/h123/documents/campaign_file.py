@@ -65,7 +65,7 @@ class PathFindings(TypedDict):
     packet_bytes: int | None
     """The size of its most common IPv4 packets."""
     faults: Mapping[PathKind, str]
-    """What it did wrong, in words, by kind of path."""
+    """What the sender did wrong on each kind of path, in words."""
 
 
 @with_config(STRICT)

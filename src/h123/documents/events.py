@@ -39,7 +39,7 @@ class DisturbanceFacts(TypedDict, total=False):
     shares: dict[str, Share]
     """For each of the study's metrics, the share of its value that the machine may have caused, 0 to 1."""
     crowded: bool
-    """Whether waiting for processors that other programs used is enough for `disturbed`."""
+    """Whether waiting for processors that other programs used was reason enough for `disturbed`."""
     noise: Annotated[float, Field(ge=0, le=1e6)]
     """The share of the processors' time that was not available to the trial."""
 
@@ -141,7 +141,7 @@ class CampaignStep(TypedDict):
     """The version of h123."""
     trials: NotRequired[int]
     places: NotRequired[dict[PlaceName, MachineFacts]]
-    """The machines available from then on."""
+    """The machines available after this step."""
     valid: NotRequired[int]
     failed: NotRequired[int]
 

@@ -118,11 +118,11 @@ class DirectionReport(Shape):
     too_large: Count = 0
     """Packets larger than the path's MTU."""
     thinned: Count = 0
-    """Acknowledgements of TCP that the link dropped because a later one said more."""
+    """Acknowledgements of TCP that the link dropped because a later one acknowledged more."""
     reordered_near: Count = 0
     """Packets that left one or two places behind a later packet of their flow (RFC 4737, 4.2.1)."""
     reordered_far: Count = 0
-    """Packets that left three or more places behind one, as far as TCP and QUIC take for a loss."""
+    """Packets that left three or more places behind a later one of their flow, which TCP and QUIC take for a loss."""
     in_flight: Count | None = None
     """Packets still in the link at the end."""
     drop_set: str | None = None

@@ -147,7 +147,8 @@ class TrialFile(Document):
     origin: Literal["imported"] | None = None
     seed: int | None = None
     random: str | None = Field(default=None, exclude_if=lambda random: random is None)
-    """Virtual clock only: seeds the random numbers of the trial's programs together with `seed`. Null: `id` does."""
+    """Virtual clock only: a text that seeds the random numbers of the trial's programs, together with `seed`. Null:
+    `id`."""
     clock: Literal["wall", "virtual"] = "wall"
     start_unix_ns: int | None = None
     """The time of day when the virtual kernel boots. Null: the time outside."""

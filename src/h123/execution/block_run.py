@@ -195,8 +195,8 @@ class _BlockRun:
         """Return whether a first attempt at this trial checks its links.
 
         Under the virtual clock a check shifts everything that follows. So the plan alone decides which trial has the
-        check, not the trials that ran before it or at the same time. Trials that share random numbers, because only a
-        change may distinguish them, all have it.
+        check, not the trials that ran before it or at the same time. Trials that share random numbers, so that they
+        differ only in a change, all have the check.
         """
         if trial.parameters.clock == "wall":
             return self._queue.unchecked(trial)

@@ -1,5 +1,5 @@
-"""The certificate that every server of a campaign presents: ECDSA P-256, signed by a CA made for the campaign. If a
-study requests a size, an intermediate CA signs the certificate, and the two certificates together have that size.
+"""Makes the certificate that every server of a campaign presents: ECDSA P-256, signed by a CA made for the campaign. If
+a study requests a size, an intermediate CA signs the certificate, and the two certificates together have that size.
 
 Everything, including the private keys, derives from the campaign's seed, so that campaigns with the same seed send the
 same bytes. The seed is public, so the keys are not secret, and such a certificate protects nothing. It is for the lab's
@@ -156,8 +156,8 @@ def _of_size(
     names: "list[x509.GeneralName]",
     issuer: "x509.Certificate",
 ) -> "list[x509.Certificate]":
-    """Return the leaf, padded, and its issuer, with exactly `size` bytes together. Signatures vary in length, so this
-    tries until one fits."""
+    """Return the padded leaf and its issuer, which have exactly `size` bytes together. Signatures vary in length, so
+    the function tries until one fits."""
     filler = size - _size(issuer) - _size(sign_leaf(key, names, 0, 0))
     for attempt in itertools.count():
         leaf = sign_leaf(key, names, filler, attempt)

@@ -1,4 +1,4 @@
-"""The processors that a trial's programs run on."""
+"""Chooses the processors that a trial's programs run on."""
 
 from collections.abc import Iterable, Sequence
 

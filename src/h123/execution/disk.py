@@ -1,4 +1,4 @@
-"""The disk space that a trial needs."""
+"""Estimates the disk space that a trial needs."""
 
 import os
 import tempfile

@@ -1,4 +1,4 @@
-"""Engines execute trials: an engine takes a folder with trial.json and leaves report.json there."""
+"""Defines engines, which execute trials: an engine takes a folder with trial.json, and leaves report.json there."""
 
 import contextlib
 import ctypes

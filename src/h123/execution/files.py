@@ -38,8 +38,8 @@ from h123.study.workload import Target
 
 CLIENT_ADDRESS, SERVER_ADDRESS = "10.1.0.1", "10.1.0.2"
 CLIENT_IPV6, SERVER_IPV6 = "2001:db8:1::1", "2001:db8:1::2"
-"""The addresses that both ends of the access link have in addition, in trials over IPv6. They are global, because
-programs prefer IPv4 to unique local addresses (RFC 6724)."""
+"""The additional addresses of the ends of the access link, in trials over IPv6. They are global, because programs
+prefer IPv4 to unique local addresses (RFC 6724)."""
 STORING_ADDRESS, BACKEND_ADDRESS = "10.1.0.5", "10.1.0.6"
 """The addresses of both ends of the link between the server and its backend."""
 BACKEND_PORT = 4443
@@ -49,8 +49,8 @@ LOOPBACK = "127.0.0.1"
 """The address of the backend on the server's host, and of the resolver on the client's host."""
 DNS_PORT = 53
 READY_TIMEOUT_NS = 30_000_000_000
-"""Long enough for a virtual machine that compiles code as it starts on busy processors, which takes more than ten
-seconds."""
+"""The time limit for a role to become ready, ns. On busy processors, a server in a language's virtual machine that
+compiles code as it starts takes more than ten seconds."""
 SEEDING_TIMEOUT_NS = 300_000_000_000
 """The timeout for a server that first stores an object in its backend, perhaps over a slow link, ns."""
 STOP_TIMEOUT_NS = 3_000_000_000
@@ -182,7 +182,7 @@ def _server_address(p: Parameters) -> str:
 
 
 def _known_address(p: Parameters) -> str:
-    """Return what the client knows of the server's address. Of both, the client prefers the first one."""
+    """Return what the client knows of the server's address. If it knows two addresses, it prefers the first one."""
     if p.address != "both":
         return _server_address(p)
     return HOST_NAME if CHOOSERS[p.client] == "name" else f"{SERVER_IPV6},{SERVER_ADDRESS}"
@@ -216,7 +216,7 @@ def _links(trial: PlannedTrial, networks: Mapping[str, Network], behind: str | N
 
 
 def _met(network: Network, trial: PlannedTrial) -> Network:
-    """Return the network at the moment of its cross traffic and of its records that the trial's block meets."""
+    """Return the network with its cross traffic and its recordings starting at the moment of the trial's block."""
     return replayed(network.at_moment(trial.moment), trial.moment, trial.parameters.trial_timeout)
 
 

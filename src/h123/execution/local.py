@@ -1,4 +1,4 @@
-"""The pool of this machine."""
+"""Provides the pool that consists of this machine alone."""
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence

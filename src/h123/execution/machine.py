@@ -1,4 +1,4 @@
-"""A machine that executes trials: the facts about it, and its capacity."""
+"""Describes a machine that executes trials: its properties and its capacity."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""A block order: all that a machine needs to run blocks of a campaign, without any paths (docs/contracts/pool.md).
+"""Defines a block order: all that a machine needs to run blocks of a campaign, without paths (docs/contracts/pool.md).
 
 The exception is an order with a server of your own: the server is a program on one machine, or an address that this
 machine can reach. Only this machine can run such an order.

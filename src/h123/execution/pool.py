@@ -1,4 +1,4 @@
-"""Pools of machines: how a campaign runs blocks on machines, and the events that pools return
+"""Defines pools of machines, which run a campaign's blocks, and the events that pools return
 (docs/contracts/pool.md)."""
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Single trials: the caller writes their files and judges the results."""
+"""Runs single trials. The caller writes their files and judges the results."""
 
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -49,8 +49,8 @@ class SingleTrials:
         jobs: int = 1,
         is_wanted: Callable[[PreparedTrial], bool] = lambda _: True,
     ) -> Iterator[tuple[PreparedTrial, AttemptFacts]]:
-        """Yield each trial as it ends, with at most `jobs` running at once. Trials for which `is_wanted` no longer
-        holds do not run.
+        """Yield each trial as it ends, with at most `jobs` running at once. Trials for which `is_wanted` is no longer
+        true do not run.
 
         Raises UserError if the machine fails, or if no machine can execute a trial.
         """

@@ -1,5 +1,4 @@
-"""The messages between a campaign and its machines, which are JSON documents, and the folders that are sent as
-archives."""
+"""Defines the messages between a campaign and its machines, which are JSON documents, and packs folders to send."""
 
 import hashlib
 import tarfile
@@ -11,7 +10,7 @@ from pydantic import ConfigDict
 from h123.documents.shapes import STRICT, Document, Shape
 
 CLOSED = ConfigDict(**{**STRICT, "extra": "forbid"})
-"""Both ends run the same version of h123, so an unknown field is an error."""
+"""Refuses unknown fields, because both ends run the same version of h123."""
 
 
 class MessagePart(Shape):

@@ -1,4 +1,4 @@
-"""Time series about a trial's link, from its packets and from what senders recorded.
+"""Computes time series about a trial's link, from its packets and from what senders recorded.
 
 All functions are pure functions of arrays. Unknown values are absent, never guessed.
 """

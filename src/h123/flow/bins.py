@@ -1,4 +1,4 @@
-"""Equal consecutive spans of time for a series, because a figure has a limited number of pixels."""
+"""Divides a series into equal consecutive spans of time, because a figure has a limited number of pixels."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

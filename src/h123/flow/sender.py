@@ -1,5 +1,5 @@
-"""Computes what the sender on a connection could know: the round trips, and the bytes in flight, which were sent, are
-not known to have arrived, and have not been sent again. The rules are the same for TCP and QUIC."""
+"""Computes what the sender on a connection could know: its round trips and its bytes in flight. Bytes in flight were
+sent, are not known to have arrived, and have not been sent again. The rules are the same for TCP and QUIC."""
 
 from collections.abc import Sequence
 

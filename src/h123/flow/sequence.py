@@ -1,4 +1,4 @@
-"""Sequence plots: how much each connection's sender had sent at each time, and which packets were lost or sent
+"""Computes sequence plots: how much each connection's sender had sent at each time, and which packets were lost or sent
 again."""
 
 from collections.abc import Sequence

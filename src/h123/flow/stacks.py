@@ -1,5 +1,5 @@
-"""Series from the ends' own stacks: congestion window and smoothed round trip, from the kernel's record of TCP and the
-logs of QUIC stacks."""
+"""Computes series from the endpoints' own stacks: congestion window and smoothed round trip, from the kernel's record
+of TCP and the logs of QUIC stacks."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from h123.packets.stack_log import StackLog
 from h123.packets.tcp_account import Account
 
 _LISTENS = 10
-"""linux/tcp_states.h"""
+"""The number of the state LISTEN in linux/tcp_states.h."""
 
 
 def sender_window(account: Account, host: str) -> Series:

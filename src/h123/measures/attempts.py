@@ -1,5 +1,5 @@
-"""The attempts that count, one for each trial (`analysed` in tables.py), with the content of their files and their
-metrics."""
+"""Loads the attempts that count, one for each trial (`analysed` in tables.py), with the content of their files and
+their metrics."""
 
 import json
 from collections.abc import Sequence

@@ -16,9 +16,9 @@ from h123.packets.capture import LOST, packets_file, read_packets
 from h123.store.rows import Rows
 
 _NOISE_NS = 100_000
-"""Smaller differences count as none, because each reading of the virtual clock advances it slightly, ns."""
+"""Differences below this, in ns, count as none, because each reading of the virtual clock advances it slightly."""
 _LEAST_BYTES = 200
-"""The minimum bytes of an IP packet that is more than an acknowledgement."""
+"""The smallest size, in bytes, of an IP packet that is more than an acknowledgement."""
 
 
 class Blocking(NamedTuple):

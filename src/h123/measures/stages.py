@@ -1,4 +1,4 @@
-"""The stages of requests, from the times that the client recorded."""
+"""Divides requests into stages, by the times that the client recorded."""
 
 from typing import NamedTuple
 

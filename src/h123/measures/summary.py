@@ -1,4 +1,4 @@
-"""One row of figures per attempt, computed from its samples. Metrics and audits need nothing else from the samples."""
+"""Computes one row of figures per attempt from its samples. Metrics and audits need nothing else from the samples."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -1,5 +1,6 @@
-"""Facts about all requests of an attempt together: how many were in progress at once, the longest time in which none
-ended, and how many rows repeat another one. Only warm requests count, including those that the client abandons."""
+"""Computes facts about all requests of an attempt together: how many were in progress at once, the longest time in
+which none ended, and how many rows repeat another one. Only warm requests count, including those that the client
+abandons."""
 
 from dataclasses import dataclass
 
@@ -15,14 +16,14 @@ microseconds early does not have more users because of that."""
 _SHORTER = 0.02
 """A request is assumed to be shorter by this share, because clients may record a start slightly early."""
 _SHARP_NS = 100_000
-"""With clocks that tick more slowly than this, different requests begin and end together, ns."""
+"""If a clock's tick is at least this long, in ns, different requests begin and end together."""
 _SOME = (50, 1000)
 """The numbers of rows to try first, because a few of them are almost always enough."""
 _WINDOW, _DIFFERENT = 12, 8
 """The number of consecutive rows, and of different values among them, that chance does not repeat. With fewer different
 values, nothing is known."""
 _ENOUGH = 20
-"""The number of different values that chance does not produce in equal counts."""
+"""The fewest different values for which a common divisor of all their counts cannot be due to chance."""
 
 Times = NDArray[np.int64]
 

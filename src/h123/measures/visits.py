@@ -1,4 +1,4 @@
-"""The warm visits to pages among a trial's samples. A visit with a failed request counts as failed."""
+"""Finds the warm visits to pages among a trial's samples. A visit with a failed request counts as failed."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The lab's records of a trial, apart from the samples: packets, frames, TCP's state, logs of QUIC stacks."""
+"""Reads the lab's records of a trial, apart from the samples: packets, frames, TCP's state, logs of QUIC stacks."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The packets of a link, as the lab recorded them: a trial's packets-LINK.parquet (docs/contracts/trial.md)."""
+"""Defines the packets of a link, as the lab recorded them: a trial's packets-LINK.parquet (docs/contracts/trial.md)."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The frames of HTTP/2 and QUIC on a link, as the lab read them: a trial's frames-LINK.parquet
+"""Defines the frames of HTTP/2 and QUIC on a link, as the lab read them: a trial's frames-LINK.parquet
 (docs/contracts/trial.md)."""
 
 from enum import IntEnum

@@ -1,5 +1,5 @@
-"""The lab's records of a link in a trial's folder. The lab writes NAME-LINK.bin, an array of records, which becomes
-NAME-LINK.parquet (docs/contracts/trial.md)."""
+"""Reads the lab's records of a link in a trial's folder. The lab writes NAME-LINK.bin, an array of records, which
+becomes NAME-LINK.parquet (docs/contracts/trial.md)."""
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class LinkRecords:
     columns: Sequence[str]
     """The columns that the table keeps."""
     later: Container[str] = ()
-    """Columns that tables of early versions lack: 0 in these."""
+    """Columns that tables of early versions lack. They then read as 0."""
 
     def file(self, folder: Path, link: str = "access") -> Path:
         """Return the path of a link's table in a trial's folder."""

@@ -1,4 +1,4 @@
-"""The qlog of one end of a QUIC connection: its window, its losses, and what flow control blocked.
+"""Reads the qlog of one end of a QUIC connection: its window, its losses, and what flow control blocked.
 
 A trial can be explained without a qlog, but a qlog distinguishes causes that look the same in encrypted packets.
 """
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from h123.packets.qlog import QLOG_FOLDER, Event, events, kind
 
 _NS = 1_000_000
-"""The ns of a millisecond, the unit of qlog."""
+"""The number of ns in a millisecond, qlog's unit."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,5 @@
-"""The kernel's record of TCP's state during a trial, as the lab sampled it: tcp.parquet (docs/contracts/trial.md)."""
+"""Reads the kernel's record of TCP's state during a trial, as the lab sampled it: tcp.parquet
+(docs/contracts/trial.md)."""
 
 from collections.abc import Mapping
 from pathlib import Path

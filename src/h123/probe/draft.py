@@ -1,4 +1,4 @@
-"""The study that a survey suggests: what `h123 compare` runs, as text that the user may keep and change."""
+"""Drafts the study that a survey suggests: what `h123 compare` runs, as text that the user may keep and change."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence

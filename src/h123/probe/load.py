@@ -1,4 +1,4 @@
-"""The workload of a drafted study: the requests of a survey, each sent equally often, or visits to a page."""
+"""Defines the workload of a drafted study: the requests of a survey, each sent equally often, or visits to a page."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ _TRIAL_S = 1.5
 _REQUESTS, _VISITS = (5, 100), (3, 20)
 """The fewest and the most requests, or visits, per user."""
 _TAIL = TAIL.needs.requests
-"""The number of requests in a trial from which its 99th percentile is known."""
+"""The smallest number of requests in a trial with which its 99th percentile is known."""
 _TAIL_S = 12.0
 """A trial may take this long to have enough requests for its 99th percentile, s, unless the question needs none."""
 _RATE_S = 2.0

@@ -1,4 +1,4 @@
-"""The URLs of the user's own server."""
+"""Parses the URLs of the user's own server."""
 
 import socket
 from collections.abc import Sequence

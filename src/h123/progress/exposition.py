@@ -1,4 +1,4 @@
-"""A campaign's progress over the network, as OpenMetrics over HTTP, for Prometheus and similar tools."""
+"""Publishes a campaign's progress over the network, as OpenMetrics over HTTP, for Prometheus and similar tools."""
 
 import re
 import threading

@@ -1,4 +1,4 @@
-"""A small HTTP server that runs during a campaign. Connections are few and short, so no client can delay the
+"""Provides a small HTTP server that runs during a campaign. Connections are few and short, so no client can delay the
 campaign."""
 
 import io

@@ -1,4 +1,4 @@
-"""The common look of all figures: colours and sizes."""
+"""Defines the common look of all figures: colours and sizes."""
 
 from typing import Any
 

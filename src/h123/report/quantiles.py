@@ -1,4 +1,4 @@
-"""The quantiles of latency from which curves are drawn."""
+"""Computes the quantiles of latency from which curves are drawn."""
 
 import json
 

@@ -1,4 +1,5 @@
-"""The complete answer in a terminal: values, differences in words, tables, and what may make the answer unreliable."""
+"""Prints the complete answer in a terminal: values, differences in words, tables, and what may make the answer
+unreliable."""
 
 import re
 import textwrap

@@ -23,7 +23,7 @@ _WORD = f"ENUM({', '.join(map(repr, _WORDS))})"
 _CODES = (f"enum_code(TRY_CAST({name} AS {_WORD})) AS {name}" for name in TEXT_COLUMNS)
 _CODED = f"* REPLACE ({', '.join(_CODES)})"
 _WORTH_CODING = 30_000
-"""The size in bytes from which coding is worthwhile. In smaller files, making text objects takes less time than
+"""The smallest size in bytes for which coding is worthwhile. In smaller files, making text objects takes less time than
 preparing DuckDB."""
 _RESTORE = "restore the file from a copy"
 

@@ -1,5 +1,5 @@
-"""Drafts the study of `h123 what-if`: the treatments of an answer, with one thing changed at a time, with several and
-with all of them changed together.
+"""Drafts the study of `h123 what-if`: the treatments of an answer, with single changes, several changes, and all
+changes together.
 
 Each change is a level of an additional factor, whose parameters take precedence over those of the other factors. All
 levels of a block have the same seeds, so under the virtual clock a change is the only difference between two trials.
@@ -22,7 +22,8 @@ FACTOR = "change"
 AS_IS = "as-is"
 ALL = "all"
 MOST_COMBINED = 3
-"""The largest number of changes that are made in every combination, because their number doubles with each."""
+"""The largest number of changes that are made in every combination. The number of combinations doubles with each
+change."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Intervention:
     parameter: str
     value: Any
     changes: Callable[[Parameters, Network], bool]
-    """Whether the change makes a difference to a trial over this network."""
+    """Returns whether the change makes a difference to a trial over this network."""
 
 
 def _lossy(network: Network) -> bool:
@@ -51,7 +52,8 @@ def _ways(network: Network) -> list[Direction]:
 
 
 def _sends_other(name: Any, value: Any) -> Callable[[Parameters, Network], bool]:
-    """Return whether a sender does not already use this value of a setting. Linux's TCP uses its default."""
+    """Return a function that tests whether a trial uses a different value of a setting. Linux's TCP uses its
+    default."""
 
     def changes(p: Parameters, _: Network) -> bool:
         default = None if p.protocol == "h3" else SETTINGS[name].kernel

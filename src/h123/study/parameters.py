@@ -173,6 +173,6 @@ class PlannedTrial:
     lost_at: float = 0.0
     """The point in the transfer, from 0 to 1, at which a trial with one lost packet loses it."""
     random: str | None = None
-    """Seeds the random numbers of the trial's programs under the virtual clock. None: the trial's ID does."""
+    """The seed of the random numbers of the trial's programs under the virtual clock. None: the trial's ID."""
     moment: float = 0.0
     """The point in the course of cross traffic and of recorded links, from 0 to 1, at which the block starts."""

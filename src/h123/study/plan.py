@@ -197,7 +197,7 @@ def _treatments(study: Study) -> list[_Treatment]:
 
 
 def _has_twin(study: Study, cell: dict[str, str]) -> bool:
-    """Return whether a cell runs twice. A study of changes has its A/A pairs in the situation as it is."""
+    """Return whether a cell runs twice. A study of changes has A/A pairs only for the level that changes nothing."""
     changes = study.compare.changes
     unchanged = changes is None or cell[changes] == next(iter(study.factors[changes]))
     return unchanged and cell[study.compare.factor] == study.compare.twin

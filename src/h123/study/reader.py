@@ -305,7 +305,7 @@ class StudyReader:
         self.check_charts(study)
 
     def check_changes(self, study: Study) -> None:
-        """Check that the factor whose levels change something exists and has a level to change."""
+        """Check that the factor of changes exists, and has at least one level besides the one that changes nothing."""
         factor, other_factors = study.compare.changes, [name for name in study.factors if name != study.compare.factor]
         if factor is None:
             return

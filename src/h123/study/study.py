@@ -92,7 +92,7 @@ class Chart(Strict):
     levels: Annotated[list[str], Field(min_length=1, max_length=MOST_BARS)]
     """The levels that have a bar in each group, in this order."""
     along: str
-    """The factor that the groups stand for."""
+    """The factor whose levels the groups represent."""
     at: Annotated[dict[str, str], Field(min_length=1)]
     """Maps the name of each group to its level of that factor."""
 
@@ -109,7 +109,7 @@ class Comparison(Strict):
     margin: Annotated[Share, Field(gt=0, lt=1)] = 0.05
     """Ratios from 1/(1 + margin) to 1 + margin count as equivalent."""
     alpha: Annotated[Share, Field(gt=0, lt=1)] = 0.05
-    """The share of campaigns without any difference in which one may still be found."""
+    """The share of campaigns without any difference in which the analysis may still find one."""
     failures: Annotated[Share, Field(ge=0, lt=1)] = 0.01
     """If the shares of failed requests of two levels differ by more than this, their times are not compared."""
     answers: Literal["alike", "any"] = Field(default="alike", exclude_if=lambda answers: answers == "alike")
@@ -121,8 +121,8 @@ class Comparison(Strict):
     """Levels ordered so that each differs from the previous one in one thing. `pairs` must contain each level over the
     one before it, and the last over the first."""
     changes: str | None = Field(default=None, exclude_if=lambda changes: changes is None)
-    """A factor other than `factor`. Its first level is the situation as it is, and each other level changes something.
-    The answer shows how much of each pair's difference every change removes."""
+    """A factor other than `factor`. Its first level changes nothing, and each other level changes something. The answer
+    shows how much of each pair's difference every change removes."""
     charts: list[Chart] = Field(default=[], exclude_if=lambda charts: not charts)
     """Charts that the report shows in addition to its own."""
     as_published: StrictBool = False

@@ -1,8 +1,8 @@
 """Makes candidates: every combination of the knobs' values, with the command, environment and configuration of each.
 
-A placeholder `{{ NAME }}` may stand in the configuration's template, in the command, or in a variable of the
-environment. Templates are Jinja's (https://jinja.palletsprojects.com/templates/), in its sandbox: someone else may have
-written them.
+The configuration's template, the command and the variables of the environment may contain a placeholder `{{ NAME }}`.
+Templates are Jinja's (https://jinja.palletsprojects.com/templates/), in its sandbox: someone else may have written
+them.
 """
 
 import itertools

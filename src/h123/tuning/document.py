@@ -13,7 +13,7 @@ TuningVerdict = Literal["better", "worse", "same", "open", "withheld"]
 
 
 class Tuning(Document):
-    """What `h123 tune` was asked, and what its survey found."""
+    """The request to `h123 tune`, and the findings of its survey."""
 
     h123: Literal["tuning/1"] = "tuning/1"
     command: str
@@ -45,7 +45,7 @@ class TuningClaim(TypedDict):
     cell: Mapping[str, str]
     """Levels by factor."""
     what: str
-    """What was requested."""
+    """The workload that was measured."""
     metric: str
     verdict: TuningVerdict
     """`better` or `worse`: the interval is beyond the margin. `same`: within it. `open`: neither."""

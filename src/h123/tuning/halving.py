@@ -3,7 +3,7 @@
 Each round measures the remaining candidates and the default in the same blocks. It keeps the better half, and the next
 round has twice as many blocks, so every round costs about the same. Values from earlier rounds count too, because all
 remaining candidates have them. Rounds only choose: they claim nothing, so no correction for their number is needed. The
-last candidate is then compared with the default over blocks that no round has used.
+last candidate is then compared with the default over blocks that no earlier round has used.
 
 Source: Jamieson and Talwalkar, Non-stochastic Best Arm Identification and Hyperparameter Optimization, AISTATS 2016.
 """
@@ -17,7 +17,7 @@ from h123.tuning.candidates import DEFAULT
 from h123.tuning.knobs import Knob
 
 _PAIRS, _MOST_FIRST = 32, 4
-"""The first round has about this many pairs over each network, and at most so many blocks."""
+"""The first round has about _PAIRS pairs over each network, and at most _MOST_FIRST blocks."""
 _ALIKE = 1 / 3
 """Candidates whose times differ by less than this share of the margin count as alike: the one with fewer changes is
 better."""

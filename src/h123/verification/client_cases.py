@@ -33,8 +33,7 @@ FRESH_BYTES = 4000
 UNHURRIED = 1_500_000
 """Bytes of an answer too large to arrive before its user leaves, or before the first retry."""
 CROWD, LARGE = 300, 20_000_000
-"""The number of simultaneous users and the bytes of an answer, more than most programs have streams or window bytes
-for."""
+"""More simultaneous users than most programs have streams for, and more bytes of an answer than most windows allow."""
 STREAMS, WINDOWS = "streams at once", "receive windows"
 """The checks of the limits that a client sets for a server over QUIC."""
 WITNESS = "go"

@@ -46,7 +46,7 @@ REPEATED: frozenset[Purpose] = frozenset(["versions", "large", "huge", "limit", 
 """Cases that depend on times. They run twice before they count as failed, because a busy machine can distort a server's
 behaviour, but rarely twice in the same way."""
 MOST_ILL_FORMED = 0.01
-"""The largest share of malformed records in a log, relative to its events about packets, which readers must skip."""
+"""The largest number of malformed records in a log, which readers must skip, as a share of its events about packets."""
 STOPPED = "clean stop"
 
 

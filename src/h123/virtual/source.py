@@ -13,8 +13,8 @@ TESTED_RELEASE = (7, 2)
 """The release for which the kernel's configuration was written."""
 OLDEST = (6, 1)
 OLDEST_FAST = (6, 16)
-"""From this release on, the user-mode kernel runs programs under seccomp, which is faster than ptrace, and lets time
-pass for programs that spin."""
+"""The first release whose user-mode kernel runs programs under seccomp, which is faster than ptrace, and lets time pass
+for programs that spin."""
 PACKAGE = "linux-source-"
 _KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 

@@ -19,7 +19,7 @@ def bounds(
     (seconds).
 
     `alone` is a limit for every single request. `share` is not, because a user who waits for the others may then have
-    the link alone. But the mean time in a closed loop cannot fall below (users + 1) / 2 times `alone`.
+    the link alone. But the mean time in a closed loop is at least (users + 1) / 2 times `alone`.
     """
     if metric == "ttfb":
         return {"alone": round_trip, "share": None} if round_trip else None

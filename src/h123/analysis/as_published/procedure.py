@@ -63,9 +63,9 @@ def shapiro_wilk(values: Floats, seed: int) -> Shapiro | None:
 
 
 def mann_whitney(a: Floats, b: Floats) -> MannWhitney:
-    """Return the two-sided test of Mann and Whitney (1947) with Cureton's effect size (1956). The p is exact for
-    samples of up to 8 values without ties. Otherwise it is a normal approximation with corrections for ties and
-    continuity."""
+    """Return the result of the two-sided test of Mann and Whitney (1947) with Cureton's effect size (1956). The p is
+    exact for samples of up to 8 values without ties. Otherwise it is a normal approximation with corrections for ties
+    and continuity."""
     stats = _stats()
     test = stats.mannwhitneyu(a, b, alternative="two-sided", method="auto")
     u = float(test.statistic)
@@ -86,8 +86,8 @@ def effect_class(r_rb: float) -> str:
 
 
 def decide(test: MannWhitney, difference: float, lower_is_better: bool) -> str:
-    """Return the paper's verdict on two levels. They differ if p < 0.05, |r_rb| >= 0.3, and the medians differ by at
-    least 10 %."""
+    """Return the paper's verdict on two levels. It finds a difference if p < 0.05, |r_rb| >= 0.3, and the medians
+    differ by at least 10 %."""
     if not test.p < ALPHA:
         return NOT_SIGNIFICANT
     if abs(test.r_rb) < PRACTICAL_EFFECT or abs(difference) < PRACTICAL_DIFFERENCE:

@@ -22,12 +22,12 @@ class PooledSide(TypedDict):
     """The figures that the paper computes for one treatment, and the cost of pooling requests."""
 
     n: int
-    """Requests, pooled over the runs."""
+    """The number of requests, pooled over the runs."""
     runs: int
     median: float
     mean: float
     cv: float | None
-    """Standard deviation of the runs' means over their mean; null for a single run."""
+    """Standard deviation of the runs' means, divided by their mean; null for a single run."""
     consistency: str | None
     """`highly consistent` up to 10 %, `consistent` to 15 %, `sufficiently consistent` to 20 %, else `inconsistent`."""
     shapiro: Shapiro | None
@@ -42,7 +42,7 @@ class SoundRow(TypedDict):
     """h123's own comparison, next to the published one."""
 
     metric: str
-    """The metric. A row for throughput is the inverse of the comparison by latency."""
+    """The metric. A row for throughput contains the inverse of the comparison by latency."""
     blocks: int
     p_adjusted: float | None
     verdict: str
@@ -201,7 +201,8 @@ class PrintedRow(TypedDict):
     """The campaign's value / the printed one. Null for ranges, changes and effects, or unless `ours` has one
     element."""
     link: PrintedLink | None
-    """The bounds of the paper's link, over the levels that the cell leaves open; null if there is no limit."""
+    """The bounds of the paper's link. If the cell does not set every factor, they cover all levels of the other
+    factors. Null if there is no limit."""
 
 
 def _has_logarithm(row: PrintedRow) -> PrintedRow:

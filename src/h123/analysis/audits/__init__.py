@@ -24,9 +24,9 @@ MEANINGS = {
     **order.MEANINGS,
     **files.MEANINGS,
 }
-"""What each audit states if it passes."""
+"""The statement that holds if an audit passes, by the audit's name."""
 REMEDIES = {check.name: check.remedy for check in _ALL if check.remedy}
-"""The remedies of audits whose remedy fits into a clause."""
+"""The remedies that fit into a clause, by the audit's name."""
 
 __all__ = [
     "AUDITS",
@@ -99,7 +99,7 @@ def audit_campaign(
 ) -> tuple[list[AuditRow], list[AuditCount]]:
     """Run the audits of the campaign as a whole. In the rows of their findings, `trial` is null.
 
-    `more`: audits of the campaign that were made before its comparisons were judged.
+    `more`: findings of audits that ran before the comparisons were judged.
     """
     rows, summary = list[AuditRow](), list[AuditCount]()
     for whole in [*design.of_campaign(attempts, comparisons, plan=plan, rule=rule), *more]:

@@ -10,13 +10,13 @@ INSTANT_SHARE = 0.01
 REPEATED_SHARE = 0.01
 """The tolerated share of rows with equal times, because some requests do begin and end together."""
 SHORTEST_STILL_NS = 2_000_000_000
-"""The shortest pause that can count as a stall, ns. It is longer than retransmitting a packet that was lost twice."""
+"""The shortest pause that can count as a stall, ns. Retransmitting a packet that was lost twice takes less time."""
 STILL = 10
 """A pause counts as a stall if it is longer than this many times the usual one."""
 STILL_SHARE = 0.01
 """The share of the run that a stall must cover to show in a 99th percentile."""
 CHANCE = 1e-6
-"""The probability of such a long gap between requests that start at random."""
+"""The probability that requests which start at random have a longer gap than the accepted one."""
 RUN_TOLERANCE = 1.02
 
 

@@ -27,12 +27,13 @@ from h123.measures import Attempt
 from h123.study import METRICS, Network, Plan, timeless
 
 MOSTLY = 0.5
-"""If the machine may account for more than this share of a comparison's values, they may not show the levels."""
+"""A comparison is not judged if, in at least half of its blocks, the machine may have caused more than this share of
+the values."""
 MACHINE, FAILURES, AUDITS, TIMELESS, ANSWERS = "machine", "failures", "audits", "timeless", "answers"
 ATTEMPTS, UNMEASURED, UNLIKE = "attempts", "unmeasured", "disturbed"
 READINGS_S, READINGS_S_PER_BYTE = 1e-4, 5e-9
-"""The most that reading the virtual clock can advance it, s: per request of one user, and per byte of its bodies.
-Measured over a plain veth with the clients go and load: 10 to 30 µs, and up to 2 ns a byte over HTTP/3."""
+"""The largest advance of the virtual clock that reading it can cause, in s: per request of one user, and per byte of
+its bodies. Measured over a plain veth with the clients go and load: 10 to 30 µs, and up to 2 ns a byte over HTTP/3."""
 _NAMED = 2
 
 
@@ -100,8 +101,8 @@ class Exclusions:
         return Exclusion(ANSWERS, f"{answers_words(difference)}: they do different work") if difference else None
 
     def _failed_often(self, c: PairedComparison) -> Exclusion | None:
-        """Exclude a comparison with a side that often fails or answers wrongly, because its valid attempts show only
-        its good moments."""
+        """Exclude a comparison if one side often fails or answers wrongly, because the valid attempts show only its
+        good moments."""
         sides = [{**c.cell, self._factor: level}.items() for level in (c.a, c.b)]
         stuck = [row for row in self._stuck if not c.twin and any(side <= row["cell"].items() for side in sides)]
         return Exclusion(ATTEMPTS, failed_words(stuck[0], self._factor)) if stuck else None

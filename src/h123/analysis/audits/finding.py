@@ -72,8 +72,8 @@ class Audit:
     means, and what to do."""
     check: Callable[[Attempt], Finding | None]
     spoils: frozenset[str] = frozenset()
-    """Metrics whose values are unreliable if the audit fails, so that no verdict may rest on them. None if the audit is
-    about load or chance; it then qualifies a verdict but does not prevent it."""
+    """Metrics whose values are unreliable if the audit fails, so that no verdict may rest on them. Empty if the audit
+    is about load or chance; a failure then qualifies a verdict but does not prevent it."""
     remedy: str = ""
     """Advice for a failure, if it fits in a clause. Each comparison that is not judged for this reason shows it."""
 
@@ -105,7 +105,7 @@ class CampaignAudit:
     """The meaning of a failure in plain words: what happened, what it means, and what to do."""
     findings: Sequence[Finding]
     qualifies: Callable[[PairedComparison], bool] = lambda _: False
-    """Decides which comparisons mention the audit if it failed."""
+    """Returns whether a comparison mentions the audit if the audit failed."""
 
 
 def at_most(value: float, limit: float, detail: str) -> Finding:

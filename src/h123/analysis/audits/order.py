@@ -24,18 +24,19 @@ START_SLACK_NS = 500_000_000
 machine delays."""
 
 ORDER_LEVEL = 0.01
-"""Share of random orders that fail, if enough orders are possible."""
+"""The share of random orders that fail the audit, if enough orders are possible."""
 FEW_ORDERS_LEVEL = 1 / 8
-"""With few orders, the most one-sided one fails if its probability is at most this: two treatments in four blocks."""
+"""If few orders are possible, the most one-sided one fails if its probability is at most this, as with two treatments
+in four blocks."""
 
 SAME_TIME_S = 600.0
-"""Trials within this many seconds of each other ran at the same time. A machine warms up within minutes, and hourly
-jobs start."""
+"""Trials that begin within this many seconds of each other count as simultaneous. Within minutes a machine warms up,
+and hourly jobs start."""
 OWN_TIME = 2.0
 """A block should last at most this many times its trials' own time, unless something else ran in between."""
 APART_SHARE = 0.1
-"""The tolerated share of a comparison's blocks. It is too small to change a median of pairs, and repeats of disturbed
-trials run late."""
+"""The tolerated share of a comparison's blocks. Repeats of disturbed trials run late, and so few pairs cannot change a
+median."""
 MEANINGS = {
     ORDER_UNRECORDED: "The trials of each block ran in the order that the journal gives. Trials under the virtual "
     "clock are left out, because nothing that runs before or next to them can change them.",

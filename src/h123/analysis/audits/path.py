@@ -7,11 +7,12 @@ import numpy as np
 from h123.study.networks.network import Bottleneck, Direction
 
 _NORMAL_REACH = 4
-"""The number of standard deviations by which normal jitter may make a packet early; one packet in 30000 exceeds it."""
+"""The number of standard deviations by which normal jitter may make a packet early. One packet in 30000 is even
+earlier."""
 
 
 class Ways(Protocol):
-    """A link in trial.json, or a network. For a veth, both directions are None."""
+    """A link in trial.json, or a network, with its two directions. For a veth, both are None."""
 
     @property
     def up(self) -> Direction | None: ...

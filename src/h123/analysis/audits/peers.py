@@ -22,7 +22,7 @@ differ by so much."""
 OWN_SHARE = 0.5
 """The share of the margin by which the client's own delay may change a ratio."""
 _BOUNDLESS = 1e9
-"""Stands for an infinite value, which JSON cannot express."""
+"""The value that replaces an infinite one, which JSON cannot express."""
 
 
 def times_thousandfold(attempts: Sequence[Attempt], plan: Plan) -> Found:

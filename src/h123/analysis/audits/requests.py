@@ -13,7 +13,7 @@ _OPENED_FAST = "TcpExt.TCPFastOpenActive"
 
 
 def times_disordered(attempt: Attempt) -> Finding | None:
-    """Check that no row breaks start <= connected <= sent <= end or start <= first byte <= end."""
+    """Check that every row has its times in order: start <= connected <= sent <= end and start <= first byte <= end."""
     return none_of(attempt.summary.disordered, f"{attempt.summary.disordered} of {attempt.summary.rows} rows")
 
 

@@ -30,9 +30,10 @@ class AnswersRow(TypedDict):
     a: str
     b: str
     requests: int
-    """The number of the workload's requests with different answers. The sizes are those with the largest difference."""
+    """The number of the workload's requests with different answers. The sizes are from the request whose answers differ
+    most."""
     a_bytes: Sequence[int]
-    """The smallest and the largest answer, in bytes."""
+    """The sizes of the level's smallest and largest answer, in bytes."""
     b_bytes: Sequence[int]
 
 

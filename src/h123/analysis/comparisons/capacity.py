@@ -92,7 +92,7 @@ class CapacityRatio(Middle):
     a: str
     b: str
     what: str
-    """`knee` or `maximum`. Given only if both levels are saturated, or if neither knee is a mere bound."""
+    """`knee`, only if neither level's knee is merely a bound, or `maximum`, only if both levels are saturated."""
     blocks: int
 
 
@@ -165,7 +165,7 @@ def capacity(attempts: Sequence[Attempt], plan: Plan) -> Capacity | None:
 
 _Place = tuple[tuple[str, str], ...]
 _AtSteps = Mapping[str, Attempt]
-"""One treatment in one block, by step."""
+"""The attempts of one treatment in one block, by step."""
 
 
 def _treatments(attempts: Iterable[Attempt], factor: str) -> dict[_Place, dict[int, dict[str, Attempt]]]:

@@ -32,7 +32,7 @@ class Outlook(TypedDict):
     blocks: int | None
     """The largest projection for the comparisons of the first family."""
     seconds: float | None
-    """The time until then, at the pace of the journal."""
+    """The time until these blocks are done, at the pace that the journal shows."""
     power: float
     """The probability that this number of blocks decides, if mean and spread stay the same."""
     limit: int
@@ -42,7 +42,7 @@ class Outlook(TypedDict):
     waiting: int
     """Trials that were not tried yet."""
     damaged: NotRequired[int]
-    """Trials that were measured, and have changed or missing files now. Absent if there is none."""
+    """The number of measured trials whose files have since changed or gone missing. Absent if it is 0."""
 
 
 POWER = 0.8

@@ -138,8 +138,8 @@ class JudgedComparison(ComparedLevels, TestResult):
     twin: bool
     """Whether this is an A/A comparison. Its family is `twins`, without correction."""
     projection: NotRequired[Projection | None]
-    """The blocks that would decide an inconclusive comparison. Null for other comparisons, A/A pairs, and without
-    values."""
+    """The blocks that would decide an inconclusive comparison. Null for other comparisons, for A/A pairs, and if there
+    are no values."""
     later: NotRequired[Later]
     """Present only for first bytes, and only if packets show the reason."""
 

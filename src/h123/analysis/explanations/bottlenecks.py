@@ -31,7 +31,7 @@ _GROUPS: Mapping[str, str] = {
 }
 """The group to which a cause belongs. A cause without an entry is its own group."""
 BUSY = 0.9
-"""From this share of one processor on, a single-threaded program has no capacity left."""
+"""A single-threaded program that uses at least this share of one processor has no capacity left."""
 MOST = 0.5
 """At least this share of the time counts as most of it."""
 _WARM: Final = "warm"
@@ -45,8 +45,8 @@ class Bottlenecks:
     cell: Cell
     told_by: Literal["packets", "processors"]
     shares: Mapping[str, float]
-    """The shares, largest first. From packets: shares of a mean request's time. From processors: the share of time in
-    which one worked or waited for a processor, which can exceed 1 with several threads."""
+    """The shares, largest first. From packets: shares of a mean request's time. From processor times: the share of time
+    in which a side worked or waited for a processor, which can exceed 1 with several threads."""
 
     @property
     def limits(self) -> list[str]:

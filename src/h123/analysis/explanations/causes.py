@@ -107,7 +107,7 @@ class CausesRow(TimeSpent):
 Seconds = NDArray[np.float64]
 """Seconds of each cause, in the order of CAUSES."""
 NOTABLE = 0.005
-"""Share of the longer side's time below which a part gets no row, if its difference is smaller too."""
+"""A part gets no row if it and its difference are below this share of the slower side's time."""
 _SIDES: Final = ("a", "b")
 LOSS: Final = "loss"
 VISIT: Final = "visit"

@@ -2,7 +2,7 @@
 
 A change is a level of the factor that `changes` names. Each trial contributes the same time as in `causes`: the mean
 request, or the median visit or recovery. A change removes D0 - D of the difference, where D0 is the difference between
-the two levels in the situation as it is, and D is the difference with the change, both in the same block.
+the two levels without any change, and D is the difference with the change, both in the same block.
 
 If a study makes some changes in every combination, their Shapley values divide what all of them remove together: the
 value of a change is its mean effect over all orders in which the changes can be made (Shapley 1953).
@@ -56,9 +56,10 @@ RELATED: Mapping[str, Sequence[str]] = {
     "sessions": ("connecting",),
     "congestion": ("cut", "marked", "queue-loss", "window"),
 }
-"""The names of the causes that a change of a parameter acts on. h123 makes a change if they matter."""
+"""The names of the causes that a change of a parameter acts on. h123 makes a change if these causes matter."""
 LIKELY = 0.05
-"""The smallest share of the time that these causes must take more on one side than on the other."""
+"""Causes matter if one side spends more time on them than the other, by at least this share of the slower side's
+time."""
 _NUMBER = {cause.name: number for number, cause in enumerate(CAUSES)}
 
 
@@ -110,7 +111,7 @@ class ChangesRow(TypedDict):
     trials: int
     """The number of trials that the row rests on."""
     a_seconds: float
-    """The mean time in the situation as it is."""
+    """The mean time without any change."""
     b_seconds: float
     difference: SecondsBetween
     changes: Sequence[ChangeRow]
@@ -120,8 +121,8 @@ class ChangesRow(TypedDict):
 
 
 def changes(case: Case, comparisons: Sequence[JudgedComparison]) -> list[ChangesRow]:
-    """Return the `changes` part of verdicts.json: a row for each comparison of whole requests or visits, in the
-    situation as it is."""
+    """Return the `changes` part of verdicts.json: a row for each comparison of whole requests or visits without any
+    change."""
     study = case.plan.study
     factor = study.compare.changes
     if factor is None:

@@ -16,7 +16,7 @@ from h123.analysis.machines.variance import Groups, within_squares
 from h123.base.distributions import student_cdf
 
 LEVEL = 0.01
-"""The probability, at most, of naming a machine although all machines of the campaign are alike."""
+"""The largest probability of naming a machine although all machines of the campaign are alike."""
 FEWEST_BLOCKS = 2
 """The fewest blocks by which a machine is judged, because a single block might be an outlier."""
 
@@ -56,8 +56,8 @@ def departures(samples: Sequence[Measurement[What]], machines: Iterable[str], bo
 
 
 def left_out(machines: Iterable[str], blocks: Mapping[str, int]) -> list[str]:
-    """Return which of the differing machines to leave out. They are taken in order, as long as the remaining machines
-    are more than half of all and ran more than half of the blocks."""
+    """Return which of the differing machines to leave out: the first ones, as long as the remaining machines are more
+    than half of all and ran more than half of the blocks."""
     out = list[str]()
     for machine in machines:
         stay = blocks.keys() - {*out, machine}

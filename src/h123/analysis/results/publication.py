@@ -29,7 +29,7 @@ from h123.store import CampaignFolder, damage_words
 from h123.study import ENOUGH_FOR_INTERVAL, Study
 
 _PROCESSOR = "cpu"
-"""The beginning of the names of metrics that the figure of processor time shows."""
+"""The prefix of the metrics that the figure of processor time shows."""
 _ROUNDING = 1e-9
 """The tolerated rounding error of a confidence."""
 _VALUE_DIGITS = 4

@@ -9,8 +9,8 @@ from h123.study import Plan
 
 @dataclass(frozen=True)
 class Remedy:
-    """A campaign's progress through its plan, and the step that would lead to a verdict. The default values stand
-    for a campaign without a plan."""
+    """A campaign's progress through its plan, and the step that would lead to a verdict. The default values describe a
+    campaign without a plan."""
 
     blocks: int = 0
     """The number of planned blocks."""
@@ -19,7 +19,7 @@ class Remedy:
     waiting: int = 0
     """Trials that have not been tried."""
     damaged: int = 0
-    """Trials that were measured, and have changed or missing files now, or are missing in the journal."""
+    """Measured trials whose files have since changed or gone missing, or that are missing from the journal."""
     imported: bool = False
     shard: bool = False
     """Whether other folders contain the rest of the campaign."""

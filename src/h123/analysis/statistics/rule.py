@@ -17,7 +17,7 @@ class Rule:
     """The total error probability over all looks."""
     looks: Looks
     remedy: Remedy = field(default_factory=Remedy)
-    """How the campaign gets more blocks, in words for notes."""
+    """Advice on how to get more blocks, for notes."""
     homes: Mapping[int, str] = field(default_factory=dict)
     """The machine of each block, if no answer may rest on a single machine."""
 

@@ -49,11 +49,11 @@ class PartsRow(ComparedLevels):
     """The parts of a difference that come from the protocol and from processing."""
 
     total: TestResult
-    """a / b under the wall clock."""
+    """The ratio a / b under the wall clock."""
     protocol: TestResult
-    """a / b under the virtual clock."""
+    """The ratio a / b under the virtual clock."""
     processing: TestResult
-    """total / protocol."""
+    """The total divided by the protocol part."""
 
 
 class Clocks(TypedDict):

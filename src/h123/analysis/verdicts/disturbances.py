@@ -33,7 +33,7 @@ class DisturbanceEffects(TypedDict):
     of: int
     """The number of trials that count."""
     typical: float | None
-    """The median share, over the disturbed trials."""
+    """The median over the disturbed trials of the share of a metric that the machine may have caused."""
     without: Sequence[WithoutDisturbed]
     """The answers from undisturbed trials alone."""
 

@@ -16,7 +16,7 @@ from h123.study import METRICS
 
 METRIC = METRICS["ttfb"].cold
 _MOST = 0.5
-"""The share of a side's connections for which a reason must hold."""
+"""The smallest share of a side's connections to which a reason must apply."""
 
 
 def with_reasons(

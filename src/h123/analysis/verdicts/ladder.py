@@ -32,7 +32,7 @@ class Factor(TypedDict):
     a: str
     b: str
     factor: float | None
-    """Geometric mean over the row's blocks. Null if a side lost a block."""
+    """Geometric mean over the row's blocks. Null if a side failed in a block."""
     low: float | None
     """Lower end of Student's 95 % interval of the logarithms, uncorrected."""
     high: float | None

@@ -28,7 +28,7 @@ class WidthReached(Precision):
     narrow: bool
     """Whether every interval of the answer is narrow enough."""
     widest: float | None
-    """Half of the widest interval, relative: sqrt(high / low) - 1. Null without a bound."""
+    """Half of the widest interval's relative width, sqrt(high / low) - 1. Null if an interval has no bound."""
     blocks: int | None
     """The number of blocks that is likely to be enough. Null if that is more than is practical."""
 
@@ -46,7 +46,7 @@ class WidthProgress:
     narrow: bool
     """Whether every interval has the requested width."""
     widest: float | None
-    """Half of the widest interval, relative. None if one has no bound, or if there is none."""
+    """Half of the widest interval's relative width. None if an interval has no bound, or if there is no interval."""
     blocks: int | None
     """The number of blocks that is probably enough. None if that is more than is practical, or without measurements."""
 

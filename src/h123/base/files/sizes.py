@@ -8,7 +8,7 @@ AUTHORITIES = 10_000_000
 UPLOAD = 900_000_000
 """The body for `--data`."""
 SAMPLES = 900_000_000
-"""Another tool's samples, as they are in the file."""
+"""A file with another tool's samples."""
 DOCUMENT = 200_000_000
 """JSON that h123 wrote, such as campaign.json or verdicts.json."""
 JOURNAL = 500_000_000

@@ -28,7 +28,7 @@ _COMMAND = re.compile(r"(?<![^\s(/\"'])`([^`\n]+)`(?![\w`])")
 
 
 _called: Callable[[str], str] = str
-"""Puts the name that started this program into commands to copy."""
+"""Replaces `h123`, in commands that users copy, with the name that started this program."""
 
 
 def name_program(name: str, commands: Iterable[str]) -> None:

@@ -13,14 +13,14 @@ from h123.packets.capture import BLOCKED, DELIVERED, DOWN, PACKET, POLICED, RETR
 from h123.study.networks.network import Direction, Limit
 
 FULL = 1150
-"""Payload bytes from which a packet counts as full. QUIC's full packets begin with 1200 bytes and grow as it probes the
-path; TCP's have 1448."""
+"""A packet with at least this many payload bytes counts as full. QUIC's full packets begin with 1200 bytes and grow as
+it probes the path; TCP's have 1448."""
 SPEAKS = 60
 """Bytes of QUIC payload above which a packet almost always carries more than an acknowledgement."""
 _LONG, _SYN = 0x80, 0x02
 """The bit in QUIC's first byte for a long header, which all handshake packets have, and TCP's SYN flag."""
 NEVER = int(np.iinfo(np.int64).max)
-"""Stands for a time that never comes."""
+"""The value for a time that never comes."""
 
 
 @dataclass(frozen=True)

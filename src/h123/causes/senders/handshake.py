@@ -29,7 +29,7 @@ _TIMES = 3
 _SMALLEST = 1200
 """The minimum bytes of a datagram that begins a QUIC connection."""
 _REST = 400
-"""Payload bytes from which a packet is more than an acknowledgement of the handshake."""
+"""A packet with at least this many payload bytes is more than an acknowledgement of the handshake."""
 _LONG = 0x80
 
 

@@ -5,7 +5,7 @@ wait behind other packets of the trial or behind cross traffic, the time counts 
 link would have carried more, so there is a reason why the sender did not send:
 
 - Lost packets have not been sent again yet: the cause is what dropped them.
-- A known limit holds (limits.py): TCP's receive window, flow control of HTTP/2 and QUIC.
+- A known limit applies (limits.py): TCP's receive window, or flow control of HTTP/2 or QUIC.
 - The sender has no body to send: every request on the connection still waits for its answer, or already has it.
 - Its congestion window had room (room.py), so it did not wait for the window. If it sent again without receiving a
   packet from the other end, it had nothing to send until then. If it sent a small TCP segment as soon as the previous
@@ -54,7 +54,8 @@ _SEGMENT = 0.96
 _RESTED_NS = 1_000_000
 """A sender with nothing in flight for this long has ended its burst, ns."""
 _CHANCE = 0.3
-"""If packets from the other end had just arrived for this share of a gap or more, sending after one proves nothing."""
+"""If packets from the other end had just arrived during at least this share of a gap, sending after one proves
+nothing."""
 _FULL = 0.95
 """The share of a window that counts as all of it."""
 

@@ -50,7 +50,7 @@ def command(
 ) -> None:
     """List published claims with their verdicts: counts for each file, or all claims of a file, study or campaign.
 
-    A claim is impossible if a printed figure contradicts arithmetic or physics; the calculation is shown. Any other
+    A claim is impossible if a printed figure contradicts arithmetic or physics; h123 shows the calculation. Any other
     claim is open until a campaign tests it. It is then confirmed, direction only (right direction, different size),
     refuted or undecided. The rule is in docs/contracts/claims.md. The project's published campaigns test most claims,
     and each verdict shows its campaign. A verdict from `--campaign DIR` takes precedence.
@@ -123,8 +123,8 @@ def _other(path: Path, folder: "CampaignFolder") -> "CampaignFolder":
 
 
 def _campaign_title(folder: "CampaignFolder") -> str:
-    """Return the name of the campaign's folder and its transport, in which the two campaigns probably differ: `matched
-    (transport matched)`."""
+    """Return the name of the campaign's folder, and its transport, which probably differs between the two campaigns:
+    `matched (transport matched)`."""
     transport = folder.study["settings"].get("transport", "deployed")
     return f"{folder.path.name} (transport {transport})"
 

@@ -33,8 +33,8 @@ def command(
 ) -> None:
     """Show what requests or page visits spent their time on, and which parts explain the differences.
 
-    h123 derives the causes from the packets recorded at each trial's link (docs/why.md). A plain veth pair has no such
-    record; use --limits there to see which processor was the limit.
+    h123 derives the causes from the packets recorded at each trial's link (docs/why.md). A plain veth pair records no
+    packets; with it, use --limits to see which processor was the limit.
 
     Examples:
 

@@ -52,12 +52,12 @@ def command(
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare two campaigns from different days or machines: the ratio AFTER_DIR / BEFORE_DIR of each treatment.
+    """Compare two campaigns from different days or machines by the ratio AFTER_DIR / BEFORE_DIR of each treatment.
 
     The two campaigns are not paired. The ratios therefore include effects of the day or the machine, and the intervals
     are wider than within one campaign. If you can, measure both builds in one campaign instead (`h123 compare` with two
-    --server). diff lists what differs between the campaigns, and refuses if they have no treatment in common. It writes
-    diff.json, and with --fail-if also the files that `h123 gate` writes.
+    --server options). diff lists what differs between the campaigns, and refuses if they have no treatment in common.
+    It writes diff.json, and with --fail-if also the files that `h123 gate` writes.
 
     Examples:
 

@@ -20,7 +20,7 @@ HarOption = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE.har",
-        help="Load a page that a browser recorded (*Save all as HAR*): its requests to the document's server, in "
+        help="Load a page that a browser recorded (*Save all as HAR*): send its requests to the document's server in "
         "the recorded order. Each user's next visit starts when the previous one has ended. With --har, --url only "
         "gives the address of your server.",
         show_default=False,

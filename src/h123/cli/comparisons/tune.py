@@ -44,8 +44,8 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="NAME={a,b,c}",
-            help="A setting and the values to try, the default first. {{ NAME }} stands for the value in --config, "
-            "--server or --env. NAME alone takes the values from --knobs. Can be repeated.",
+            help="A setting and the values to try, the default first. h123 replaces {{ NAME }} in --config, "
+            "--server and --env with the value. NAME alone takes the values from --knobs. Can be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -59,7 +59,7 @@ def command(
         str | None,
         typer.Option(
             metavar="NAME|PATH",
-            help="File with a server's knobs (`h123 tune --list`). It may also start the server.",
+            help="File with a server's knobs (`h123 tune --list`), and perhaps the command that starts the server.",
             show_default=False,
         ),
     ] = None,
@@ -104,7 +104,7 @@ def command(
         ),
     ] = None,
     margin: Annotated[
-        float, typer.Option(metavar="M", parser=share, help="Smaller differences do not matter, such as 3%.")
+        float, typer.Option(metavar="M", parser=share, help="Ignore differences that are smaller than M, such as 3%.")
     ] = "3%",  # type: ignore[assignment]
     blocks: Annotated[int, typer.Option(min=6, max=200, metavar="N", help="Blocks of the last round.")] = BLOCKS,
     load: LoadOption = None,
@@ -151,8 +151,8 @@ def command(
     """Try settings of your own server, and show which ones serve your workload best.
 
     h123 measures every combination of the knobs' values under the virtual clock, in rounds: each keeps the better half.
-    The last round compares the best combination with the default, over losses that no round has used, so its result is
-    not luck. After Ctrl-C or a crash, `h123 tune --out DIR` resumes.
+    The last round compares the best combination with the default, over losses that no earlier round has used, so its
+    result is not luck. After Ctrl-C or a crash, `h123 tune --out DIR` resumes.
 
     Examples:
 

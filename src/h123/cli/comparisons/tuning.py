@@ -55,7 +55,7 @@ from h123.tuning import (
 
 FINAL = "final"
 _STALLED = 20
-"""How often a round may stop because candidates fail."""
+"""The maximum number of times that a round may stop because candidates fail."""
 
 
 def tune(arguments: TuneArguments) -> int:
@@ -129,7 +129,7 @@ class _Rounds:
     dropped: dict[str, str] = field(default_factory=dict)
     scores: Scores = field(default_factory=Scores)
     spent: list[tuple[int, float]] = field(default_factory=list)
-    """The number of trials of each round that ran now, and the seconds that it took."""
+    """For each round, the number of trials that this process ran, and the seconds that they took."""
 
     def run(self) -> TuningAnswer:
         """Run what is not finished yet, and return the answer."""

@@ -1,4 +1,4 @@
-"""Starts a tuning: makes the candidates, surveys each of them, and drafts the study of which the rounds run parts."""
+"""Starts a tuning: makes the candidates, surveys each of them, and drafts the study whose parts the rounds run."""
 
 import dataclasses
 import hashlib
@@ -304,8 +304,8 @@ def _write(folder: Path, made: Sequence[Candidate]) -> None:
 def _servers(
     wanted: Requested, arguments: CompareArguments, inquiry: Inquiry
 ) -> tuple[dict[str, OwnServer], dict[str, str]]:
-    """Return the servers of the candidates, and the reasons why some have none. Raises UserError if the default has
-    none."""
+    """Return the servers of the candidates, and the reasons why some candidates have none. Raises UserError if the
+    default has none."""
     servers, dropped = dict[str, OwnServer](), dict[str, str]()
     for each in wanted.candidates:
         environment = [f"{name}={value}" for name, value in each.environment.items()]

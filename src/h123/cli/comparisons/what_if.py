@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from h123.store import CampaignFolder
 
 BLOCKS = 6
-"""The default number of blocks, the fewest for which intervals hold with 95 % confidence."""
+"""The default number of blocks, the fewest for which intervals have 95 % confidence."""
 LINES = 15
 """The number of lines that the answer may take."""
 EVERY = "all"
@@ -53,7 +53,7 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Make only this change, or `all` that can make a difference. Can be repeated. [default: all that "
+            help="Make only this change, or `all` changes that can matter. Can be repeated. [default: the changes that "
             "act on the causes that `h123 why` finds]",
             show_default=False,
         ),
@@ -68,9 +68,7 @@ def command(
         ),
     ] = None,
     show: Annotated[bool, typer.Option("--list", help="List all changes, and exit.")] = False,
-    blocks: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Number of blocks, which repeat the campaign's first ones.")
-    ] = BLOCKS,
+    blocks: Annotated[int, typer.Option(min=1, metavar="N", help="Repeat the campaign's first N blocks.")] = BLOCKS,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Folder of the new campaign. [default: DIR-what-if]", show_default=False),
@@ -87,8 +85,8 @@ def command(
     """Run a campaign's trials again with one thing changed, and show how much of a difference each change removes.
 
     Under the virtual clock, a trial repeats exactly, so the change is the only difference. h123 changes the link (no
-    losses, half the delay), the sender (initial window, pacing) or the client (connections, sessions), one at a time,
-    the two most important ones together, and all of them together (docs/what-if.md).
+    losses, half the delay), the sender (initial window, pacing) or the client (connections, sessions). It tries each
+    change alone, the two most important ones together, and all together (docs/what-if.md).
 
     The new campaign gets a folder of its own. After Ctrl-C or a crash, the same command resumes it.
 

@@ -57,8 +57,8 @@ def command(
 
 @dataclass(frozen=True)
 class MachineCheck:
-    """The result of checking one capability of the machine. Without a `needed` capability, nothing can be measured.
-    Without one of the others, measurements are less accurate, or some of them are impossible."""
+    """The result of checking one capability of the machine. Without a `needed` capability, h123 cannot measure
+    anything. Without another one, measurements are less accurate, or some of them are impossible."""
 
     name: str
     ok: bool

@@ -63,7 +63,7 @@ def command(
         ),
     ] = None,
 ) -> None:
-    """Print a job file that runs a study as shards: an array for Slurm, an Indexed Job for Kubernetes, a matrix for
+    """Print a job file that runs a study as shards: an array for Slurm, an Indexed Job for Kubernetes, or a matrix for
     GitHub.
 
     A shard has one block, or several if there are more blocks than shards. Each task of the array or matrix runs one

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from h123.catalogue import Subject
 
 KERNEL = "virtual-kernel"
-"""The name that stands for the virtual clock's kernel in lists of subjects."""
+"""The name of the virtual clock's kernel in lists of subjects."""
 
 
 class RoleOption(StrEnum):

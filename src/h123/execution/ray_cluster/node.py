@@ -1,4 +1,4 @@
-"""The part that runs on a node of a Ray cluster: an actor that executes block orders.
+"""Defines the actor that executes block orders on a node of a Ray cluster.
 
 It receives an order and its archives, and yields events with the archives of finished attempts. Nothing else crosses
 the cluster, so the node needs no shared file system.

@@ -1,4 +1,4 @@
-"""The campaign's side of a Ray cluster: one actor for each node, which may come and go."""
+"""Provides the campaign's side of a Ray cluster: one actor for each node. Nodes may come and go."""
 
 import io
 import os
@@ -62,7 +62,7 @@ class RayPool:
         """Connect to the cluster at `address`. If it is None, use the address in RAY_ADDRESS, or else this machine as
         the only node.
 
-        Attempts arrive in `folder`, on the campaign's disk. `blocks` is the number of nodes that are useful. With
+        Attempts arrive in `folder`, on the campaign's disk. `blocks` is the largest useful number of nodes. With
         `wall`, trials run in real time, so nodes that share processors are not used together. Raises UserError if Ray
         is missing or does not answer.
         """

@@ -46,9 +46,9 @@ class _Group:
     main: int
     """The number of lines that take precedence over the lines of all other groups."""
     least: int
-    """Lines that come before the rest of any group."""
+    """The number of lines that come before the remaining lines of any group."""
     short: Sequence[str] = ()
-    """The lines in a few words, for those that find no room."""
+    """Short versions of the lines, for lines that do not fit."""
     shown: int = field(default=1)
 
 

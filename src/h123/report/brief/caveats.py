@@ -1,4 +1,4 @@
-"""The caveats of an answer, one line each, with advice."""
+"""Lists the caveats of an answer, one line each, with advice."""
 
 import re
 from collections.abc import Iterator

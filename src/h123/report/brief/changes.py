@@ -30,7 +30,7 @@ _WORDS, _TIME = 34, 9
 _HEAD, _CHANGES = 3, 4
 """The numbers of lines above a comparison's changes, and of changes that come before notes."""
 _LEAST_WITH_ALL = 2
-"""The number of lines above which one is about all changes together."""
+"""If more lines than this fit, one is about all changes together."""
 _LEAST = _HEAD + 2
 """The smallest number of lines for one comparison."""
 

@@ -1,4 +1,4 @@
-"""The findings of a campaign, with one line for each comparison and each cause."""
+"""Lists the findings of a campaign, with one line for each comparison and each cause."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""The table of an answer: a row for each cell, a column for each level, warm requests before cold ones."""
+"""Makes the table of an answer: a row for each cell, a column for each level, warm requests before cold ones."""
 
 from rich.table import Table
 from rich.text import Text

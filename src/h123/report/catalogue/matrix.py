@@ -1,4 +1,4 @@
-"""The matrix of servers and clients: a table for the terminal, and a page that opens offline."""
+"""Shows the matrix of servers and clients: as a table in the terminal, and as a page that opens offline."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from h123.report.page.template import template
 from h123.verification.matrix import Cell, Pairing, failures
 
 Cells = Mapping[Pairing, Cell | None]
-"""The cells in display order. None stands for a pair that has not been tried."""
+"""The cells in display order. None means that the pair has not been tried."""
 
 _SIGNS = {"pass": ("✓", "green"), "fail": ("✗", "bold red"), "unsupported": ("·", "dim"), "not tried": ("?", "yellow")}
 _CORNER, _GAP = "server \\ client", 2

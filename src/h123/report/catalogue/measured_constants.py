@@ -1,4 +1,5 @@
-"""The sections of docs/catalogue.md with the measured constants of subjects. Their tables are on the site only."""
+"""Writes the sections of docs/catalogue.md with the measured constants of subjects. Their tables are on the site
+only."""
 
 from collections.abc import Callable, Iterator, Mapping
 

@@ -1,1 +1,1 @@
-"""Figures of a campaign, each drawn for a wide screen and for a phone."""
+"""Draws the figures of a campaign, each for a wide screen and for a phone."""

@@ -1,4 +1,4 @@
-"""Figures of the published analysis: its effect sizes and factor tests, drawn as in the REST-API study.
+"""Draws figures of the published analysis, as in the REST-API study: its effect sizes and factor tests.
 
 The figures are the study's Figure 7 (Mann-Whitney effect sizes) and Figure 8 (Kruskal-Wallis H), from this campaign's
 data.

@@ -1,4 +1,4 @@
-"""The published study's figures 5 and 6, from a campaign's data: replications and their averages.
+"""Draws the published study's figures 5 and 6 from a campaign's data: replications and their averages.
 
 The layout works for any study: the last two factors make the rows of a panel, all others make the panels.
 """

@@ -1,4 +1,4 @@
-"""Axes: ticks at round numbers, and row names that are broken into lines if they are long."""
+"""Makes axes: ticks at round numbers, and row names that are broken into lines if they are long."""
 
 import itertools
 import json

@@ -1,4 +1,4 @@
-"""A study's own charts: values as bars, grouped by the levels of a factor, with each trial on its bar."""
+"""Draws a study's own charts: values as bars, grouped by the levels of a factor, with each trial on its bar."""
 
 import statistics
 from collections.abc import Iterable, Iterator, Sequence

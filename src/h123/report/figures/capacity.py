@@ -1,5 +1,5 @@
-"""Figures of latency against load: latencies and answered requests at each step, and what a closed loop would have
-reported."""
+"""Draws figures of latency against load: latencies and answered requests at each step, and what a closed loop would
+have reported."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal

@@ -1,4 +1,4 @@
-"""Figures of causes, as bars."""
+"""Draws causes as bars."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Figures of how pages load: the shares of a visit's bytes and resources that have arrived at each moment."""
+"""Draws how pages load: the shares of a visit's bytes and resources that have arrived at each moment."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

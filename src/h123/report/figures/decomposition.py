@@ -1,4 +1,4 @@
-"""Figures that divide each difference into protocol and processing, from trials under both clocks."""
+"""Draws figures that divide each difference into protocol and processing, from trials under both clocks."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The cumulative distribution of single requests' times, for each compared level in each cell."""
+"""Draws the cumulative distribution of single requests' times, for each compared level in each cell."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Figures of comparisons: each ratio with its interval on a logarithmic axis, with the equivalence margin."""
+"""Draws comparisons: each ratio with its interval on a logarithmic axis, and the equivalence margin."""
 
 import math
 import statistics

@@ -1,4 +1,4 @@
-"""Figures of values: of each trial, of single requests, and of processor time per request."""
+"""Draws figures of values: of each trial, of single requests, and of processor time per request."""
 
 import math
 from collections.abc import Mapping, Sequence

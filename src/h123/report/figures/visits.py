@@ -1,4 +1,4 @@
-"""The visits to pages that figures show: the median visit of each treatment."""
+"""Selects the visits to pages that figures show: the median visit of each treatment."""
 
 import json
 from collections.abc import Mapping, Sequence

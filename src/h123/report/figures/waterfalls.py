@@ -1,4 +1,4 @@
-"""Waterfalls of pages: a panel for the median visit of each treatment, with the packets that the link lost."""
+"""Draws waterfalls of pages: a panel for the median visit of each treatment, with the packets that the link lost."""
 
 import math
 from collections import Counter
@@ -19,7 +19,7 @@ MOST = 250
 """The largest number of requests per visit."""
 _ABREAST = 3
 _TALL, _PITCH, _LEAST = 170, 7.0, 1.5
-"""The height in pixels of a panel's bars: _TALL, or if that is less _PITCH per bar, but at least _LEAST per bar."""
+"""The height in pixels of a panel's bars: the smaller of _TALL and _PITCH per bar, but at least _LEAST per bar."""
 _STRIP = 9
 """The height in pixels of the strip for losses on the axis."""
 _FULL = 0.85

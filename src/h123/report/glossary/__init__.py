@@ -1,5 +1,4 @@
-"""The terms in answers and reports, each explained in one sentence: for `h123 explain` and the documentation's
-glossary."""
+"""Explains each term in answers and reports in one sentence, for `h123 explain` and the documentation's glossary."""
 
 import difflib
 import re
@@ -18,9 +17,9 @@ from h123.study import METRICS
 __all__ = ["Term", "find_terms", "terms"]
 MOST_NEAR = 5
 _NEAR = 0.75
-"""The similarity, by difflib, from which a term is suggested."""
+"""The smallest similarity, by difflib, at which a term is suggested."""
 _MISSPELT = 0.9
-"""The similarity from which a text counts as a single misspelled term rather than a longer text."""
+"""The smallest similarity at which a text counts as a single misspelled term rather than a longer text."""
 _LEAST_INSIDE = 4
 """The shortest name, in characters, to look for within a longer text."""
 

@@ -1,1 +1,1 @@
-"""The page of a campaign: report.html, its template, style and script."""
+"""Writes the page of a campaign: report.html, from its template, style and script."""

@@ -1,5 +1,5 @@
-"""The data that a campaign's page needs but verdicts.json lacks, from the campaign's folder or from a published
-result."""
+"""Collects the data that a campaign's page needs but verdicts.json lacks, from the campaign's folder or from a
+published result."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The circumstances of a result, as rows for tables: link checks, invalid attempts, order, provenance."""
+"""Describes the circumstances of a result, as rows for tables: link checks, invalid attempts, order, provenance."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The sources of a campaign's page and figures."""
+"""Defines the sources of a campaign's page and figures."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The common parts of all pages: style and script, loading of templates, and the table of contents."""
+"""Provides the common parts of all pages: style and script, loading of templates, and the table of contents."""
 
 import re
 from importlib.resources import files

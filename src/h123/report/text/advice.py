@@ -1,4 +1,4 @@
-"""Advice on deciding open questions: how many more blocks to run, how long that takes, and the command."""
+"""Gives advice on deciding open questions: how many more blocks to run, how long that takes, and the command."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ _NAMED = 3
 
 
 def advice(verdicts: Verdicts) -> list[str]:
-    """Return sentences about the comparisons of the question's metrics, beginning with what to run. DIR stands for the
+    """Return sentences about the comparisons of the question's metrics, beginning with what to run. DIR means the
     campaign's folder."""
     comparisons, outlook = verdicts["comparisons"], verdicts["projection"]
     projected = [c for c in headline(comparisons) if c.get("projection") and not c["withheld"]]

@@ -1,5 +1,5 @@
-"""The answer to a study's question, as data: the compared levels' values, the ratios of pairs and the best level, by
-cell.
+"""Provides the answer to a study's question as data: the compared levels' values, the ratios of pairs and the best
+level, by cell.
 
 The terminal and the page show the same data. Values are medians over the trials, without A/A twins. Ratios are
 estimated from trials paired by block, as in sentences and verdicts.

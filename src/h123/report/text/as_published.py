@@ -1,4 +1,4 @@
-"""The published analysis in words: how often it agrees with h123's own analysis, and where it does not."""
+"""Describes the published analysis: how often it agrees with h123's own analysis, and where it does not."""
 
 from h123.analysis.as_published.rows import AsPublished, PublishedRow
 from h123.report.text.words import cell_name, decided, level, metric_word

@@ -1,4 +1,4 @@
-"""Latency against load in words: the knee, the maximum, and what a closed loop would have reported."""
+"""Describes latency against load: the knee, the maximum, and what a closed loop would have reported."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

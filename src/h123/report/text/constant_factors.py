@@ -1,5 +1,5 @@
-"""Factors that have the same level in all of a campaign's comparisons. The report states them once and leaves them out
-of names."""
+"""Finds factors that have the same level in all of a campaign's comparisons. The report states them once and leaves
+them out of names."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar

@@ -1,4 +1,4 @@
-"""The summary of many answers: one sentence for each verdict and pair, with the levels at which it holds."""
+"""Summarises many answers: one sentence for each verdict and pair, with the levels at which it holds."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""A ladder in words: the whole ratio as the product of its steps."""
+"""Describes a ladder: the whole ratio as the product of its steps."""
 
 from collections.abc import Sequence
 

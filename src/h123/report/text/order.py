@@ -1,4 +1,4 @@
-"""The order in which comparisons are shown."""
+"""Defines the order in which comparisons are shown."""
 
 import math
 from collections.abc import Iterable, Sequence

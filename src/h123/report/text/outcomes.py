@@ -1,5 +1,5 @@
-"""The results of comparisons in sentences. Comparisons in one cell share a sentence if the same reason prevents a
-verdict on all of them."""
+"""Describes the results of comparisons in sentences. Comparisons in one cell share a sentence if the same reason
+prevents a verdict on all of them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The page's table with a published work's printed values next to one or two campaigns' values."""
+"""Makes the page's table with a published work's printed values next to one or two campaigns' values."""
 
 import math
 import re

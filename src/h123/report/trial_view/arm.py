@@ -1,4 +1,4 @@
-"""An attempt with everything that it recorded, and the reasons for missing records."""
+"""Represents an attempt with everything that it recorded, and the reasons for missing records."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The figures of one trial or two."""
+"""Draws the figures of one trial or two."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""The cumulative distribution of latency in each attempt."""
+"""Draws the cumulative distribution of latency in each attempt."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Lines over time in a common style: a column of panels with a common time axis, and marks for losses above the
+"""Draws lines over time in a common style: a column of panels with a common time axis, and marks for losses above the
 panels."""
 
 from collections.abc import Mapping, Sequence

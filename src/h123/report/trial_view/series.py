@@ -1,4 +1,4 @@
-"""The figures over time, each of which shows one quantity for all attempts."""
+"""Draws the figures over time, each of which shows one quantity for all attempts."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace

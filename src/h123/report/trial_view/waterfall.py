@@ -1,4 +1,4 @@
-"""A waterfall of the first requests. Each bar is divided into the causes of a request's time."""
+"""Draws a waterfall of the first requests. Each bar is divided into the causes of a request's time."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest

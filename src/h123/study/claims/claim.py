@@ -10,7 +10,7 @@ from h123.study.metrics.table import MetricName
 from h123.study.quantities import Change, Levels, Share
 
 ALL_LEVELS = "all"
-"""The value that stands for all levels of a factor."""
+"""The value that means all levels of a factor."""
 BOUNDED = ("equivalent", "not higher", "not lower")
 """Directions that limit a difference. They must hold in each cell, within a margin."""
 
@@ -27,7 +27,7 @@ class Claim(Strict):
     where: Annotated[str, Field(min_length=1)] | None = None
     """The place in the source, such as a section or a table."""
     summary: Annotated[str, Field(min_length=1)] | None = None
-    """The claim in our words, if several works make it in theirs."""
+    """The claim in h123's words, if several works make it in different words."""
     metric: str
     """The metric. A claim with `cells` needs one that h123 measures."""
     a: str | None = None

@@ -108,7 +108,7 @@ class MtuFile(Strict):
     """The largest IP packet that passes, such as `mtu: {size: 1280, black_hole: true}`."""
 
     size: Annotated[StrictInt, Field(ge=LEAST_MTU, le=MOST_MTU)]
-    """In bytes, with IP's header."""
+    """The packet's size in bytes, including the IP header."""
     black_hole: StrictBool = False
     """Whether larger packets vanish without ICMP's answer, from which the sender would learn the size."""
 
@@ -132,7 +132,7 @@ class AggregationFile(Strict):
     """Opportunities to send, such as `aggregation: {interval: 4ms, spread: 2ms}`: packets wait for the next one."""
 
     interval: Annotated[Duration, Field(gt=0, le=LONGEST_INTERVAL)]
-    """There is one opportunity in each interval."""
+    """The length of an interval, which has one opportunity."""
     spread: Duration = 0
     """An opportunity comes up to this long after the beginning of its interval, at random. 0: at its beginning."""
     thin_acks: StrictBool = False
@@ -205,8 +205,8 @@ class DirectionFile(Strict):
     """A Mahimahi file instead of a rate. Each line is a time in milliseconds at which 1500 bytes can be delivered; the
     trace repeats."""
     record: Annotated[LinkRecord | None, BeforeValidator(_read_record)] = None
-    """A file with the course of rate, delay and loss, instead of those: CSV or a Mahimahi trace. Each block starts
-    elsewhere in it."""
+    """A file with the course of rate, delay and loss, instead of those: CSV or a Mahimahi trace. Each block starts at a
+    different point in it."""
     burst: Size | None = None
     """Make the rate a token bucket, which sends this many bytes at once after a silence (Linux's TBF)."""
     queue: QueueFile | None = None
@@ -241,7 +241,8 @@ class DirectionFile(Strict):
 
     @model_validator(mode="after")
     def _makes_sense(self) -> "DirectionFile":
-        """Refuse everything that the lab would refuse (lab/tests/directions.json): messages here can name the line."""
+        """Refuse everything that the lab would refuse (lab/tests/directions.json), because messages here can name the
+        line."""
         self._check_record()
         self._check_rate()
         self._check_bucket()

@@ -15,7 +15,7 @@ class Codel(LinkModel):
     """The parameters of a CoDel queue (RFC 8289)."""
 
     limit: int
-    """Packets."""
+    """The limit in packets."""
     target_ns: int
     interval_ns: int
     ecn: bool
@@ -27,16 +27,16 @@ class FqCodel(Codel):
 
     flows: int
     quantum: int
-    """Bytes."""
+    """The quantum in bytes."""
     drop_batch: int
-    """Packets."""
+    """The batch in packets."""
 
 
 class Pie(LinkModel):
     """The parameters of a PIE queue (RFC 8033)."""
 
     limit: int
-    """Packets."""
+    """The limit in packets."""
     target_ns: int
     tupdate_ns: int
     alpha: int
@@ -51,9 +51,9 @@ class FqPie(Pie):
 
     flows: int
     quantum: int
-    """Bytes."""
+    """The quantum in bytes."""
     ecn_prob: int
-    """Percent."""
+    """The probability in percent."""
 
 
 class Red(LinkModel):
@@ -64,7 +64,7 @@ class Red(LinkModel):
     max: int
     avpkt: int
     burst: int
-    """Packets."""
+    """The burst in packets."""
     probability: float
     bandwidth_bps: int
     ecn: bool
@@ -77,17 +77,17 @@ class DualPi2(LinkModel):
     """The parameters of a DualPI2 queue (RFC 9332)."""
 
     limit: int
-    """Packets."""
+    """The limit in packets."""
     target_ns: int
     tupdate_ns: int
     alpha: int
-    """In 256ths of a Hertz, like `beta`."""
+    """The gain in 256ths of a Hertz, like `beta`."""
     beta: int
     coupling_factor: int
     step_thresh_ns: int
     drop_overload: bool
     classic_protection: int
-    """Percent."""
+    """The weight in percent."""
 
     @property
     def ecn(self) -> bool:
@@ -100,7 +100,7 @@ class Cake(LinkModel):
 
     rtt_ns: int
     memlimit: int | None = None
-    """Bytes."""
+    """The limit in bytes."""
     isolation: Literal["flowblind", "flows", "triple-isolate"]
 
     @property

@@ -191,7 +191,7 @@ class Direction(LinkModel):
     mtu: Mtu | None = None
     aggregation: Aggregation | None = None
     changes: list[Change] | None = None
-    """Timed changes. Each applies from its `at_ns` on."""
+    """Timed changes. Each applies from its `at_ns` onwards."""
 
 
 class Move(LinkModel):

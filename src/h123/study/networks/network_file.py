@@ -23,7 +23,7 @@ LEAST_STREAM, MOST_STREAM = 1_000, 10_000_000_000
 
 
 class MoveFile(Strict):
-    """A move, such as `{at: 2s, new: address, overlap: 200ms}`: from then on, the client has a new address or port."""
+    """A move, such as `{at: 2s, new: address, overlap: 200ms}`, which gives the client a new address or port."""
 
     at: Duration
     """The time of the move, from the start of the client's run."""

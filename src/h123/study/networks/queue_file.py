@@ -73,7 +73,7 @@ class _ControlledDelay(Strict):
     interval: Time = 100_000_000
     """How long waits above the target may last before packets are dropped: about the longest round trip."""
     ce_threshold: Time | None = None
-    """Every ECN-capable packet that waited longer is marked."""
+    """Every ECN-capable packet that waited longer than this is marked."""
 
     def _law(self) -> dict[str, Any]:
         return {"target_ns": self.target, "interval_ns": self.interval, "ce_threshold_ns": self.ce_threshold}
@@ -122,12 +122,13 @@ class FqCodelFile(_ControlledDelay):
 
 
 class _Proportional(Strict):
-    """What PIE and FQ-PIE have in common."""
+    """The parameters that PIE and FQ-PIE share."""
 
     target: Time = 15_000_000
-    """The wait that the drops aim at."""
+    """The wait in the queue that the drops aim for."""
     tupdate: Annotated[Duration, Field(ge=1_000_000, le=MOST_TIME)] = 15_000_000
-    """How often the probability of a drop is calculated. Linux rounds this up to its clock's ticks and adds one."""
+    """The time between two calculations of the probability. Linux rounds it up to its clock's ticks and adds one
+    tick."""
     alpha: Factor = 2
     """How much the probability follows the wait, in sixteenths."""
     beta: Factor = 20
@@ -171,7 +172,7 @@ class FqPieFile(_Proportional):
     quantum: Quantum = FULL_PACKET_BYTES
     """Bytes that a flow may send in each round."""
     ecn_prob: Annotated[StrictInt, Field(ge=0, le=100)] = 10
-    """The probability up to which packets are marked, in percent."""
+    """The probability in percent up to which packets are marked instead of dropped."""
 
     def resolve(self) -> resolved.Queue:
         """Return the queue in the form of trial.json."""
@@ -262,7 +263,7 @@ class DualPi2File(Strict):
     limit: Packets = 10_000
     """Packets that may wait in both queues together."""
     target: Annotated[Duration, Field(le=4 * 10**9)] = 15_000_000
-    """The wait in the classic queue that the controller aims at."""
+    """The wait in the classic queue that the controller aims for."""
     tupdate: Annotated[Time, Field(ge=1_000_000)] = 16_000_000
     """The time between two calculations of the probability."""
     alpha: Gain = 0.16
@@ -270,9 +271,9 @@ class DualPi2File(Strict):
     beta: Gain = 3.2
     """How much the probability follows the growth of the wait, in Hertz."""
     coupling_factor: Annotated[StrictInt, Field(ge=1, le=255)] = 2
-    """How much more often L4S packets are marked than the square root of the classic probability."""
+    """The probability of marking L4S packets, divided by the square root of the classic probability."""
     step_thresh: Annotated[Duration, Field(le=4 * 10**9)] = 1_000_000
-    """Every L4S packet that waited longer is marked."""
+    """Every L4S packet that waited longer than this is marked."""
     drop_on_overload: StrictBool = True
     """Whether L4S packets are dropped in overload, too. Otherwise only a full queue drops them."""
     classic_protection: Annotated[StrictInt, Field(ge=0, le=100)] = 10
@@ -295,7 +296,7 @@ class DualPi2File(Strict):
 
 
 def _follows(red: disciplines.Red) -> bool:
-    """Whether `tc` finds a weight 1 / 2^n of a packet in the average, and one with which Linux can calculate."""
+    """Return whether `tc` finds a packet's weight 1 / 2^n in the average, and Linux can calculate with it."""
     packets = red.burst + 1 - red.min / red.avpkt
     fits = (n for n in range(1, 32) if 1 <= packets <= (1 - (1 - 0.5**n) ** red.burst) * 2.0**n)
     weight = next(fits, None)

@@ -16,7 +16,7 @@ MOST_RECORD_NS = 168 * 3600 * 10**9
 
 
 class LinkRecord(LinkModel):
-    """A record of one direction. Row i holds from `at_ns[i]` until the next row, and the last one until the record
+    """A record of one direction. Row i applies from `at_ns[i]` until the next row, and the last one until the record
     starts again."""
 
     period_ns: int
@@ -24,7 +24,7 @@ class LinkRecord(LinkModel):
     at_ns: list[int]
     """The beginnings of the rows. The first is 0."""
     bps: list[int] | None = None
-    """0: nothing passes."""
+    """The rate of each row in bit/s. 0: nothing passes."""
     delay_ns: list[int] | None = None
     loss: list[float] | None = None
     trace_ms: list[int] | None = None

@@ -72,8 +72,8 @@ class RecordTable:
         return enumerate(self.names)
 
     def number(self, line: int, name: str, cell: str, fault: str = "not a number") -> float | None:
-        """Return the number in a cell, or None if the cell says that there is no value. Raises UserError with the
-        `fault` of a cell with neither."""
+        """Return the number in a cell, or None if the cell says that there is no value. Raises UserError with `fault`
+        for any other cell."""
         if cell.lower() in _MISSING:
             return None
         try:

@@ -57,7 +57,8 @@ def _rows(record: LinkRecord, offset_ns: int, until_ns: int) -> Iterator[Change]
 
 
 def _opportunities(record: LinkRecord, offset_ns: int, until_ns: int) -> Iterator[Change]:
-    """Yield the rest of a trace, without what the trial does not reach, and then the whole trace, which repeats."""
+    """Yield the rest of a trace, as far as the trial reaches, and then, if necessary, the whole trace, which
+    repeats."""
     assert record.trace_ms is not None
     whole, begin, until = record.trace_ms, offset_ns // _NS_PER_MS, -(-until_ns // _NS_PER_MS)
     rest = [time - begin for time in whole[bisect.bisect_right(whole, begin) :]]

@@ -1,4 +1,4 @@
-"""Defines what changes the time and the order in which packets arrive, in the form of trial.json."""
+"""Defines effects that change the time and order in which packets arrive, in the form of trial.json."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Reads what changes the time and the order in which packets arrive, as a network's file has it."""
+"""Reads effects that change the time and order in which packets arrive, in the form of a network's file."""
 
 from typing import Annotated, Literal
 

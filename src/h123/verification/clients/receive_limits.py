@@ -128,7 +128,7 @@ def _widest(log: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int | None, int]
 
 
 class _Arrived:
-    """The bytes that the client has acknowledged, by stream. None stands for the whole connection."""
+    """The bytes that the client has acknowledged, by stream. None means the whole connection."""
 
     def __init__(self) -> None:
         self.bytes = defaultdict[int | None, int](int)

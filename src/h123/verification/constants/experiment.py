@@ -26,7 +26,7 @@ from h123.verification.constants.transfer import Transfer, download, upload
 from h123.verification.trial import Clock, Trials
 
 FAR_NS = 100_000_000
-"""A round trip in ns, long enough to separate flights, yet so common that no timer expires within it."""
+"""A round trip in ns, long enough to separate flights, yet short enough that no timer expires within it."""
 NEAR_NS = 2_000_000
 """A round trip in ns, so short that the sender's minimum decides when it retransmits."""
 BULK_BYTES = 20_000_000

@@ -32,7 +32,7 @@ class Flight(Strict):
 
 
 class SlowStart(Strict):
-    """The payload bytes sent in each round trip, from the first flight on."""
+    """The payload bytes sent in each round trip, beginning with the first flight."""
 
     rounds: list[int]
     growth: float

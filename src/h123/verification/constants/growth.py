@@ -114,7 +114,7 @@ def in_flight(of: Transfer) -> InFlight:
 
 
 def datagrams(of: Transfer) -> Datagrams:
-    """Measure the sizes of the sender's payloads from the first flight on."""
+    """Measure the sizes of the sender's payloads, beginning with the first flight."""
     first, *_ = of.body
     sizes = of.sent_packets["payload"][first.first :]
     begin, common = _most_common(sizes[: first.end - first.first]), _most_common(sizes)

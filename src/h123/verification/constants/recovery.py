@@ -22,7 +22,7 @@ LEAST_LOSSES = 2
 """The smallest number of losses that must show a value. A single one may fall into a sender's pause or hit a
 retransmission."""
 TAIL_LOSSES = 12
-"""The number of packets that are lost from the tail on, enough to show how the sender reacts if its first
+"""The number of packets that are lost, beginning with the tail, enough to show how the sender reacts if its first
 retransmissions are lost."""
 REGROWN_S = (1, 2, 5, 10)
 _BEFORE, _AFTER = (-3, -2, -1), 2

@@ -80,7 +80,7 @@ class Transfer:
 
     @cached_property
     def body(self) -> list[Round]:
-        """The round trips from the first flight of the body on."""
+        """The round trips, beginning with the first flight of the body."""
         for number, one in enumerate(self.rounds):
             if one.end - one.first >= LEAST:
                 return self.rounds[number:]

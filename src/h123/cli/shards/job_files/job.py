@@ -14,9 +14,10 @@ MOST = {"slurm": 1000, "kubernetes": 1000, "github": 256}
 HOSTED_S = 6 * 3600
 """The time after which GitHub ends a job on a hosted runner, s."""
 PATIENCE = 3
-"""The time limit of a job, as a multiple of its planned time. An hour is added to install what the job needs."""
+"""The time limit of a job, as a multiple of its planned time. The limit also includes an hour to install what the job
+needs."""
 TRIAL_MB = 1500
-"""Memory for a virtual trial and its share of h123's own, MB."""
+"""Memory in MB for a virtual trial and its share of h123's own memory."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Job:
         return counted(self.blocks, "block")
 
     def counted(self, noun: str) -> str:
-        """Return the number of shards with `noun`, the system's word for one: `1 element`, `8 pods`."""
+        """Return the number of shards, followed by `noun`, the system's word for a shard: `1 element`, `8 pods`."""
         return counted(self.shards, noun)
 
     @property

@@ -1,4 +1,4 @@
-"""The limits of each treatment, as a Markdown table with one column per compared level."""
+"""Lists the limits of each treatment in a Markdown table with one column per compared level."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 

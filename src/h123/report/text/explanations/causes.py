@@ -55,7 +55,7 @@ _SIZED: Mapping[str, Callable[[float], str]] = {
 }
 """Causes whose size is reported, with the format of the size."""
 _TRIPS = 1.5
-"""From this number on, the text counts round trips."""
+"""The smallest number of round trips that the text mentions."""
 _NOTHING_S = 5e-6
 _MINUS = "\u2212"
 

@@ -1,4 +1,4 @@
-"""The effects of changes in words: what each change does to the difference between two levels."""
+"""Describes the effects of changes: what each change does to the difference between two levels."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -34,7 +34,8 @@ def change_rows(verdicts: ChangesPart) -> list[ChangesRow]:
 
 
 def difference_words(row: ChangesRow) -> str:
-    """Describe the difference as it is: `On poor, the mean request takes 500 ms longer with HTTP/2 than HTTP/3.`"""
+    """Describe the difference without any change: `On poor, the mean request takes 500 ms longer with HTTP/2 than
+    HTTP/3.`"""
     seconds = row["difference"]["seconds"]
     slower, faster = (row["a"], row["b"]) if seconds > 0 else (row["b"], row["a"])
     what = f"the {observation(row).typical} {kind(row)}"
@@ -142,12 +143,12 @@ def _line(row: ChangesRow, change: ChangeRow) -> ChangeLine:
 
 
 def as_is_line(row: ChangesRow) -> ChangeLine:
-    """Return the line about the situation as it is."""
+    """Return the line about the trials without any change."""
     return ChangeLine("as it is", format_seconds(row["a_seconds"]), format_seconds(row["b_seconds"]), "", "")
 
 
 def change_words(name: str, of: Sequence[str]) -> str:
-    """Return a change in words. Levels that h123 does not know have their own name."""
+    """Return a change in words. Levels that h123 does not know keep their names."""
     if name == ALL:
         return "all changes together"
     words = [BY_NAME[single].words if single in BY_NAME else single for single in of]

@@ -1,4 +1,4 @@
-"""The reasons next to an answer: what causes its differences."""
+"""Gives the reasons next to an answer: what causes its differences."""
 
 from collections.abc import Iterator, Sequence
 

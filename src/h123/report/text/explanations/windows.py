@@ -1,4 +1,4 @@
-"""Sentences about initial windows, and how much of the differences in cold requests they explain."""
+"""Writes sentences about initial windows, and how much of the differences in cold requests they explain."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""Facts to know before you trust an answer: failures, interim analyses, disturbances, where trials ran."""
+"""Describes facts to know before you trust an answer: failures, interim analyses, disturbances, where trials ran."""

@@ -1,5 +1,5 @@
-"""Caveats next to the answer: metrics based on the same observation, confounded factors, handshakes in processor time,
-uncertain tails, senders that failed on similar paths."""
+"""Writes the caveats next to the answer: metrics based on the same observation, confounded factors, handshakes in
+processor time, uncertain tails, senders that failed on similar paths."""
 
 from collections.abc import Sequence
 

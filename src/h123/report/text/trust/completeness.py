@@ -1,4 +1,4 @@
-"""Sentences about a campaign's completeness, its seals, A/A pairs, imports, audits and discarded files."""
+"""Writes sentences about a campaign's completeness, its seals, A/A pairs, imports, audits and discarded files."""
 
 from collections import Counter
 from collections.abc import Collection

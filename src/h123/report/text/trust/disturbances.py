@@ -1,4 +1,4 @@
-"""Sentences about disturbed trials: how many there were, the effect on the answers, and what to do."""
+"""Writes sentences about disturbed trials: how many there were, the effect on the answers, and what to do."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Sentences about attempts that failed because of a treatment's server or client, and were repeated."""
+"""Writes sentences about attempts that failed because of a treatment's server or client, and were repeated."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Sentences about requests that failed."""
+"""Writes sentences about requests that failed."""
 
 from h123.analysis.comparisons.failures import FailuresPart, FailuresRow
 from h123.base.units import counted, figures

@@ -1,5 +1,5 @@
-"""Sentences about when a campaign ended: its looks (interim analyses), and whether its intervals have the required
-width."""
+"""Writes sentences about when a campaign ended: its looks (interim analyses), and whether its intervals have the
+required width."""
 
 from h123.analysis.provenance.looks import early_look
 from h123.analysis.sections import Verdicts

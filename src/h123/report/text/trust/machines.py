@@ -1,4 +1,4 @@
-"""Sentences about machines of a campaign that differ, and about how much ratios vary between machines."""
+"""Writes sentences about machines of a campaign that differ, and about how much ratios vary between machines."""
 
 from collections.abc import Mapping
 

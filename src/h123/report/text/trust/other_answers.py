@@ -1,5 +1,5 @@
-"""Sentences about servers that answer the same request differently. They are shown first, because such servers do
-different work."""
+"""Writes sentences about servers that answer the same request differently. They are shown first, because such servers
+do different work."""
 
 from collections.abc import Sequence
 

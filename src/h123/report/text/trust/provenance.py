@@ -1,4 +1,4 @@
-"""Where trials ran, in words: the campaign's machines, and servers outside the lab."""
+"""Describes where trials ran: the campaign's machines, and servers outside the lab."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The facts that a reader of a single shard must know first."""
+"""States the facts that a reader of a single shard must know first."""
 
 from h123.analysis.provenance.shard import ShardPart
 from h123.documents.shard import ranges

@@ -1,4 +1,4 @@
-"""Sentences about subjects whose verification had not passed when the campaign began."""
+"""Writes sentences about subjects whose verification had not passed when the campaign began."""
 
 from collections.abc import Sequence
 

@@ -24,7 +24,7 @@ KINDS = {
     "down-delay": ("time", 1),
     "loss": ("loss", 1),
 }
-"""What a column may contain: its quantity, and the factor to what the link does in one direction."""
+"""The kinds of columns: the quantity of each, and the factor that converts it to one direction of the link."""
 _SUFFIXES = {
     **{suffix: suffix for suffix in ("s", "ms", "us", "ns")},
     **{f"{prefix.lower()}{end}": f"{prefix}bit/s" for prefix in ("", "k", "M", "G") for end in ("bps", "bit_s", "bit")},

@@ -16,7 +16,7 @@ from h123.study.networks.recordings.readers import WAYS, Reading, read_recording
 from h123.study.networks.recordings.track import Track
 
 LEAST_QUEUE_BYTES, QUEUE_S = 100_000, 0.1
-"""The queue of an imported network: what arrives in this time at the average rate, but at least so many bytes."""
+"""An imported network's queue holds what arrives in QUEUE_S at the average rate, but at least LEAST_QUEUE_BYTES."""
 _WORDS = {"up": {"up", "ul", "uplink", "upload"}, "down": {"down", "dl", "downlink", "download"}}
 
 
@@ -47,7 +47,7 @@ class ImportOptions:
 
     columns: Sequence[str] = ()
     load: str = "heavy"
-    """The load whose rate is used, of CellReplay's two."""
+    """The one of CellReplay's two loads whose rate is used."""
     delay: str | None = None
     """The one-way delay, if none was recorded."""
     step: float = 0.1
@@ -85,7 +85,8 @@ def import_network(paths: Sequence[Path], name: str, options: ImportOptions) -> 
 
 
 def _directions(readings: Sequence[tuple[Path, Reading]]) -> dict[str, list[Track]]:
-    """Return the tracks of each direction. A file's name says to which a track belongs that does not say so itself."""
+    """Return the tracks of each direction. If a track does not say which direction it belongs to, the file's name
+    does."""
     tracks: dict[str, list[Track]] = {"up": [], "down": []}
     kinds: set[tuple[str, str]] = set()
     for path, reading in readings:
@@ -105,7 +106,7 @@ def _directions(readings: Sequence[tuple[Path, Reading]]) -> dict[str, list[Trac
 
 
 def _joined(tracks: list[Track], options: ImportOptions) -> Track:
-    """Return one track from those of a direction: CellReplay writes the heavy load into a file of its own."""
+    """Join the tracks of a direction, because CellReplay writes the heavy load into a separate file."""
     if not tracks:
         raise UserError("the recording has no values", remedy="check its columns, or name them with --column")
     traces = [track.trace for track in tracks if track.trace is not None]

@@ -22,10 +22,10 @@ MOST_BYTES = 100_000_000
 WAYS = ("up", "down")
 TRANSFERRED = "A rate is what was transferred; the link may have been able to carry more."
 _EPOCHS = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3))
-"""The least number of ns, us and ms since 1970 that a time is taken for, with the factor to s."""
+"""The smallest values that count as ns, us or ms since 1970, each with the factor to s."""
 _CELLREPLAY = re.compile(r"\d{1,15}( +\d{1,9})+ *")
 _OPPORTUNITIES = re.compile(r"^\d+ +\d+ +\d", re.MULTILINE)
-"""What a CellReplay trace has, and two columns of numbers do not."""
+"""A line of three numbers, which a CellReplay trace has and a table with two columns does not."""
 _MEASUREMENTS = {"Download": ("down", "BytesAcked"), "Upload": ("up", "BytesReceived")}
 
 
@@ -35,7 +35,7 @@ class Reading:
 
     format: str
     tracks: dict[str, Track]
-    """By direction, or under `both`."""
+    """The tracks by direction, or under `both`."""
     notes: list[str] = field(default_factory=list)
     """What the format cannot express."""
 
@@ -90,7 +90,7 @@ def _finite(text: str) -> float:
 
 
 def _iperf3(path: Path, result: dict[str, Any]) -> dict[str, Track]:
-    """Read the sums of the intervals. The client sends, unless its server does (`-R`)."""
+    """Read the sums of the intervals. The client is the sender, or with `-R` the server."""
     tracks = {}
     try:
         asked = result["start"]["test_start"]
@@ -178,7 +178,7 @@ def _table(table: RecordTable, chosen: list[str]) -> Reading:
 
 
 def _loss(values: dict[str, float | None], way: str, part: float) -> float | None:
-    """Return the share of lost packets. A negative delay stands for a lost packet. `part`: the direction's part of the
+    """Return the share of lost packets. A negative delay means a lost packet. `part`: the direction's share of the
     losses of round trips."""
     if (share := values.get("loss")) is not None:
         return share * part

@@ -14,12 +14,12 @@ UNITS = {"rate": ("rate_mbit_s", 1e6), "delay": ("delay_ms", 1e-3), "loss": ("lo
 @dataclass
 class Track:
     """The rows of one direction: times in s, rates in bit/s, one-way delays in s, and shares of lost packets. A value
-    is None where the recording has none."""
+    is None if the recording has none."""
 
     times: list[float] = field(default_factory=list)
     values: dict[str, Values] = field(default_factory=dict)
     trace: list[int] | None = None
-    """The lines of a Mahimahi trace, instead of the above."""
+    """The lines of a Mahimahi trace, instead of rows."""
 
     def known(self) -> "Track":
         """Return the track without columns that have no values."""
@@ -40,7 +40,8 @@ class Track:
         return "\n".join(lines) + "\n"
 
     def _rows(self, step: float) -> list[tuple[float, dict[str, float | None]]]:
-        """Return the averages of the steps that have rows. The last time of a step holds until the next row."""
+        """Return the averages of the steps that have rows. In steps without rows, the values of the last time before
+        them apply."""
         rows = []
         numbers = [int((time - self.times[0]) / step + 1e-6) for time in self.times]
         for number, group in groupby(range(len(numbers)), numbers.__getitem__):
@@ -61,7 +62,8 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def _filled(values: Values) -> list[float]:
-    """Return the values, each missing one being the last before it, or else the first of all."""
+    """Return the values, with each missing one replaced by the last known one before it, or else the first known
+    one."""
     last = next(value for value in values if value is not None)
     filled = []
     for value in values:
