@@ -1,4 +1,4 @@
-"""Defines the trials on which answers rest, and the machines whose trials do not count."""
+"""Defines which trials answers use, and the machines whose trials do not count."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -6,7 +6,7 @@ import reprlib
 from collections.abc import Iterable
 
 MOST_CHOICES = 100
-"""The largest number of choices that a message lists."""
+"""The most choices that a message lists."""
 
 
 class _Short(reprlib.Repr):

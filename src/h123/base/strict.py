@@ -28,7 +28,7 @@ _NAMES = {
     "^[a-z0-9][a-z0-9._-]*$": "small letters, digits and `.`, `_`, `-`, the first a letter or a digit",
     "^[a-z0-9][a-z0-9-]*$": "small letters, digits and `-`, the first a letter or a digit",
 }
-"""Descriptions of what the patterns of names allow."""
+"""What the patterns of names allow, in words."""
 
 
 def fault_at(keys: Sequence[str | int], message: str) -> PydanticCustomError:

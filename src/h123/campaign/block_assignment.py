@@ -21,7 +21,7 @@ class Assignee:
     order: int | None = None
     """The number of the machine's current order; None if it has none."""
     second_run: bool = False
-    """Whether the order repeats a trial of a different machine, for comparison."""
+    """Whether the order repeats a trial of another machine, for comparison."""
     waiting: list[PlannedTrial] = field(default_factory=list)
     running: dict[str, PlannedTrial] = field(default_factory=dict)
     """Running trials by the attempt's name."""
@@ -95,7 +95,7 @@ class BlockAssignment:
         return assigned, moved
 
     def join(self, assignee: Assignee) -> None:
-        """Add a machine. It may again get blocks that it lost, unless a different machine has taken them."""
+        """Add a machine. It may again get blocks that it lost, unless another machine has taken them."""
         self.assignees.append(assignee)
 
     def lose(self, loss: MachineLost) -> None:

@@ -49,7 +49,7 @@ class LossCosts:
 
 
 def measure_losses(which: Verifiable, pool: Pool, jobs: int, report: Callable[[str], None]) -> LossCosts:
-    """Run the trial again for each packet that it lost. Raises UserError if it lost none, or does not repeat."""
+    """Run the trial again for each packet that it lost. Raises UserError if the trial lost none, or does not repeat."""
     stored = stored_attempt(which)
     if stored is None or which.trial.parameters.kind != "requests":
         raise UserError(

@@ -12,7 +12,7 @@ from h123.execution import check_trials, prepare, require_kernel, require_privil
 from h123.study import METRICS, Family, Likeness, Parameters, Plan, TransportRoles, likenesses, split_pair, unmatched
 
 Cast = list[tuple[VerifiedRole, Subject]]
-"""Servers and clients, each with its role."""
+"""Servers and clients, with their roles."""
 
 
 def check_campaign(plan: Plan) -> dict[str, Subject]:

@@ -1,8 +1,8 @@
-"""Handles second runs. For each machine that runs virtual trials, a different machine executes one of its trials again.
-The second run must give the same files, byte for byte.
+"""Handles second runs. For each machine that runs virtual trials, another machine executes one of its trials again. The
+second run must give the same files, byte for byte.
 
 If one campaign runs on several machines, h123 compares the two runs as soon as the second one ends. If a campaign runs
-in shards, each shard executes one trial of a different shard, and `h123 join` compares the runs.
+in shards, each shard executes one trial of another shard, and `h123 join` compares the runs.
 """
 
 import random
@@ -21,7 +21,7 @@ from h123.study import PlannedTrial, make_plan
 
 
 class SecondRuns:
-    """The trials of a campaign that a different machine executes again, and the comparison of the results."""
+    """The trials of a campaign that another machine executes again, and the comparison of the results."""
 
     def __init__(self, campaign: Campaign, attempts: Mapping[str, Sequence[LiveAttempt]]) -> None:
         self._campaign, self._attempts = campaign, attempts
@@ -30,7 +30,7 @@ class SecondRuns:
         self._blocks = {block[0].block: block for block in plan.blocks}
         done = [event for event in campaign.folder.events() if event["event"] == "second-run"]
         self._compared = {home for event in done if (home := self._home(event["trial"]))}
-        """Machines with a trial that a different machine executes, or has executed."""
+        """Machines with a trial that another machine executes, or has executed."""
         self._foreign = None if done or not campaign.folder.shard else self._of_another_shard()
 
     def trial_for(self, machine: str) -> PlannedTrial | None:
@@ -87,8 +87,8 @@ class SecondRuns:
         return event.get("place") if event and event["attempt"] == 1 else None
 
     def _of_another_shard(self) -> PlannedTrial | None:
-        """Return a trial of a different shard. It comes from the first block that is not in this shard, counted from
-        this shard's first block."""
+        """Return a trial of another shard. It comes from the first block that is not in this shard, counted from this
+        shard's first block."""
         plan, folder = self._campaign.plan, self._campaign.folder
         whole = make_plan(plan.study, blocks=plan.planned, seed=plan.seed, level_filter=plan.level_filter)
         first = min(self._blocks)

@@ -63,7 +63,7 @@ def what_if(
 
 
 def check_wanted(study: Study, pair: str, wanted: Sequence[str]) -> None:
-    """Raise UserError if the study lacks the pair, if h123 knows no change of a wanted name, or if the study already
+    """Raise UserError if the study lacks the pair, if h123 has no change with a wanted name, or if the study already
     makes changes."""
     if study.compare.changes:
         raise UserError(

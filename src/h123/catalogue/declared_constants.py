@@ -55,7 +55,7 @@ class DeclaredConstants(Strict):
     protocol: Protocol
     congestion: str
     source: str
-    """The code that the lines belong to: a stack, a library, a kernel."""
+    """The code with these lines: a stack, a library, a kernel."""
     version: str
     """The version of the source."""
     read_from: str

@@ -248,7 +248,7 @@ class Client(Strict):
     open_loop: StrictBool = False
     """Whether it can send at a given rate."""
     arrivals: StrictBool = False
-    """Whether it sends each request when the workload says (`gaps_ns`)."""
+    """Whether it sends each request at the workload's time for it (`gaps_ns`)."""
     per_connection: StrictBool = False
     """Whether it also uses the connection that the workload assigns to each request (`dealt_to`)."""
     abandons: StrictBool = False

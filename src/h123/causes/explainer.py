@@ -303,7 +303,7 @@ class Explainer:
 
     @cached_property
     def _open(self) -> int:
-        """The time at which the first request was sent. Earlier requests waited for the connection."""
+        """When the first request was sent. Earlier requests waited for the connection."""
         first = self._first(self._requests[0])
         return int(self._of.up.at[first]) if first is not None else self._of.begin
 
@@ -335,8 +335,8 @@ def _of_stream(stream: Stream, up: Sending, down: Sending) -> _RequestPackets:
 
 
 def _with_unread(bodies: Spans, down: Sending, first_arrival: int) -> Spans:
-    """Return `bodies` with the beginnings of answers that a client reads late, because over TCP it reads whole TLS
-    records: from full packets outside all bodies, after the first request's arrival, to the next body."""
+    """Add to `bodies` the beginnings of answers that a client reads late, because over TCP it reads whole TLS records:
+    the times from full packets outside all bodies, after the first request's arrival, to the next body."""
     outside = np.flatnonzero(down.full & ~bodies.hold(down.at) & (down.at >= first_arrival))
     if not len(outside) or down.packets["protocol"][0] != TCP:
         return bodies

@@ -43,12 +43,12 @@ class Request:
 
     @property
     def made_at(self) -> int:
-        """The time at which the request was made, or repeated for the last time."""
+        """When the request was made, or repeated for the last time."""
         return max(self.start, self.last_try)
 
     @property
     def begin(self) -> int:
-        """The time at which the request got its place on the connection."""
+        """When the request got its place on the connection."""
         return max(self.made_at, self.place_at)
 
 
@@ -82,7 +82,7 @@ def sent_at(request: Request) -> int:
 
 
 def ended_at(request: Request) -> int:
-    """Return the time at which the request's place became free again."""
+    """Return when the request's place became free again."""
     return request.stream.answer_arrival if request.stream else request.end
 
 

@@ -22,7 +22,7 @@ POWER = 0.8
 FEWEST = 6
 """The fewest values on each side for a reliable interval, as with paired blocks."""
 LIMIT = 200
-"""A campaign that needs more blocks than this is not a practical way to an answer."""
+"""The largest practical number of blocks."""
 
 
 @dataclass(frozen=True)

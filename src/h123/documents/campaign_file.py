@@ -50,7 +50,7 @@ class ImportFacts(TypedDict):
     ordered: bool
     """Whether the order of the runs is known."""
     unknown: list[str]
-    """Parameters that are not known."""
+    """Parameters that are unknown."""
     redirects: NotRequired[Redirects]
 
 

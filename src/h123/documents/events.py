@@ -22,7 +22,7 @@ TrialName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_l
 """The trial's name, which is also the name of a folder."""
 PlaceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=40)]
 MOVED = "moved"
-"""The reason code of an attempt whose block ran again on a different machine."""
+"""The reason code of an attempt whose block ran again on another machine."""
 Values = dict[str, Any]
 """Values of parameters, as JSON. Null means that imported samples do not give the value."""
 
@@ -107,7 +107,7 @@ class SampleImport(TypedDict):
 
 @with_config(STRICT)
 class BlockMove(TypedDict):
-    """The move of a block to a different machine, where it runs again completely. Its earlier attempts do not count."""
+    """The move of a block to another machine, where it runs again completely. Its earlier attempts do not count."""
 
     event: Literal["moved"]
     block: int
@@ -120,8 +120,7 @@ class BlockMove(TypedDict):
 
 @with_config(STRICT)
 class SecondRun(TypedDict):
-    """A second run of a virtual trial on a different machine, to check that both agree. The second run is not
-    analysed."""
+    """A second run of a virtual trial on another machine, to check that both agree. The second run is not analysed."""
 
     event: Literal["second-run"]
     trial: TrialName
@@ -220,7 +219,7 @@ def supersede(attempts: Iterable[AttemptFacts], move: BlockMove) -> None:
 
 
 def superseded(event: AttemptFacts) -> bool:
-    """Return whether the attempt's block has since moved to a different machine."""
+    """Return whether the attempt's block has since moved to another machine."""
     return any(reason["code"] == MOVED for reason in event["reasons"])
 
 
@@ -233,7 +232,7 @@ def _misshapen(line: Line) -> str | None:
 
 
 def _odd(event: TrialEvent, possible: EventRange) -> str | None:
-    """Describe the error in the event's cell, time or parameters. Return None if there is none."""
+    """Describe the error in the event's cell, time or parameters, or None."""
     cell, factors, parameters = event["cell"], possible.factors, event["parameters"]
     if cell.keys() != factors.keys() or any(level not in factors[factor] for factor, level in cell.items()):
         return f"{' '.join(cell.values())[:60]!r} is not a cell of this study"

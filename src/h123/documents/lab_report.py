@@ -210,7 +210,7 @@ class LinkReport(Shape):
     realtime: bool | None = None
     """Whether the link's thread had real-time priority."""
     stamps: bool | None = None
-    """Whether the kernel stamps arriving packets. If not, a packet arrives when it is read."""
+    """Whether the kernel stamps arriving packets. If not, a packet's arrival is when the lab read it."""
     draws: int | None = None
     """The version of the random draws that decided the packets' fates. Null: version 1."""
     check: LinkCheck | None = None

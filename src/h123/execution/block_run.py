@@ -94,8 +94,8 @@ class _BlockRun:
         yield BlockDone(machine=self._machine.name, number=self._order.number)
 
     def _equip(self) -> Iterator[PoolEvent]:
-        """Prepare the machine for the trials, and check that subjects and archives are the same as where the order
-        comes from."""
+        """Prepare the machine for the trials, and check that subjects and archives are the same as at the order's
+        origin."""
         if self._order.version != __version__:
             raise UnfitMachine(
                 f"{self._machine.name} has h123 {__version__}, but the order is from {self._order.version}"

@@ -157,7 +157,7 @@ def _of_size(
     issuer: "x509.Certificate",
 ) -> "list[x509.Certificate]":
     """Return the padded leaf and its issuer, which have exactly `size` bytes together. Signatures vary in length, so
-    the function tries until one fits."""
+    this tries until one fits."""
     filler = size - _size(issuer) - _size(sign_leaf(key, names, 0, 0))
     for attempt in itertools.count():
         leaf = sign_leaf(key, names, filler, attempt)

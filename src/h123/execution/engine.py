@@ -1,4 +1,4 @@
-"""Defines engines, which execute trials: an engine takes a folder with trial.json, and leaves report.json there."""
+"""Defines engines, which execute the trial.json in a folder, and leave report.json there."""
 
 import contextlib
 import ctypes
@@ -193,7 +193,7 @@ def _adopt_orphans() -> None:
 
 
 def _wait_for_orphans(program: str, others: Collection[int]) -> None:
-    """Wait until no child of that name is left, except the `others`, for which other code waits."""
+    """Wait until no child with this name is left, except the `others`, for which other code waits."""
     for child in _children(program[:_NAME]):
         if child not in others:
             with contextlib.suppress(ChildProcessError):

@@ -1,4 +1,4 @@
-"""Provides the pool that consists of this machine alone."""
+"""Provides the pool of this machine alone."""
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence

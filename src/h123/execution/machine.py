@@ -91,8 +91,8 @@ def this_machine() -> Machine:
 
 
 def _builds() -> MachineFacts:
-    """Return the digests of the lab and the virtual kernel. Under the virtual clock, nothing else may change what a
-    trial does."""
+    """Return the digests of the lab and the virtual kernel. Under the virtual clock, nothing else may affect a
+    trial."""
     try:
         kernel = _build(virtual_kernel())
     except UserError:

@@ -88,7 +88,7 @@ class BlockOrder(Message):
         return cls.model_validate_json(text, context=RESOLVED)
 
     def portable(self) -> str:
-        """Return the order in a form that a different machine can execute. Raises UserError if there is none."""
+        """Return the order in a form that another machine can execute. Raises UserError if there is none."""
         for name, server in self.servers.items():
             if server.travels:
                 continue

@@ -11,7 +11,7 @@ from h123.packets.stack_log import StackLog
 from h123.packets.tcp_account import Account
 
 _LISTENS = 10
-"""The number of the state LISTEN in linux/tcp_states.h."""
+"""TCP's state LISTEN (linux/tcp_states.h)."""
 
 
 def sender_window(account: Account, host: str) -> Series:

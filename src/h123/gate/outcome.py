@@ -19,7 +19,7 @@ from h123.gate.figure import GateFigure
 from h123.study import Condition
 
 STATUS: Mapping[Word, int] = {"passed": 0, "undecided": 98, "failed": 99}
-"""Exit statuses of outcomes. Errors use other ones."""
+"""Exit statuses of outcomes. Errors have others."""
 
 
 @dataclass(frozen=True)

@@ -171,7 +171,7 @@ def _median(values: Sequence[float]) -> float | None:
 
 
 def _round_trip_rate(openings: Sequence[Opening]) -> float | None:
-    """Return the round trips per minute of openings, or None if there are none."""
+    """Return the round trips per minute of openings, or None."""
     ns = sum(opening.ns for opening in openings)
     return 60 * sum(opening.round_trips for opening in openings) / (ns * _NS) if ns else None
 

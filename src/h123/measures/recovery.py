@@ -19,8 +19,7 @@ class Break(NamedTuple):
 
 
 def moves_of(link: Link, report: Report) -> list[int]:
-    """Return the times at which the client's address or port changed during a trial, on the clock of the trial's
-    samples."""
+    """Return when the client's address or port changed during a trial, on the clock of the trial's samples."""
     return [report.main_began_ns + move.at_ns for move in link.moves]
 
 

@@ -23,7 +23,7 @@ _WINDOW, _DIFFERENT = 12, 8
 """The number of consecutive rows, and of different values among them, that chance does not repeat. With fewer different
 values, nothing is known."""
 _ENOUGH = 20
-"""The fewest different values for which a common divisor of all their counts cannot be due to chance."""
+"""The fewest different values whose counts cannot have a common divisor by chance."""
 
 Times = NDArray[np.int64]
 
@@ -88,7 +88,7 @@ def _in_flight(starts: Times, ends: Times) -> int:
 
 def _tick(starts: Times, durations: Times) -> int:
     """Return the resolution of the clock: the largest number of which all times are multiples. The first rows usually
-    show it, and never more than a thousand are read."""
+    show it, so at most a thousand are read."""
     for some in _SOME:
         tick = max(1, int(np.gcd.reduce(starts[:some] - starts[0])), int(np.gcd.reduce(durations[:some])))
         if tick == 1:

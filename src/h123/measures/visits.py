@@ -54,8 +54,7 @@ class Visits:
 
     @classmethod
     def of(cls, rows: Rows, ok: Mask, work: WorkloadKind) -> "Visits | None":
-        """Return the visits in samples of this workload, or None if there are none. `ok` selects the rows that did not
-        fail."""
+        """Return the visits in samples of this workload, or None. `ok` selects the rows that did not fail."""
         visit = work.visit()
         if visit is None:
             return None

@@ -38,9 +38,9 @@ class StackLog:
     trial's clock."""
 
     sendings: NDArray[np.int64]
-    """The time at which the endpoint sent each packet."""
+    """When the endpoint sent each packet."""
     at: NDArray[np.int64]
-    """The time at which the endpoint logged the values that follow."""
+    """When the endpoint logged the values that follow."""
     window: NDArray[np.float64]
     """The endpoint's congestion window in bytes. nan: not logged."""
     in_flight: NDArray[np.float64]
@@ -48,7 +48,7 @@ class StackLog:
     round_trip: NDArray[np.float64]
     """The smoothed round trip, ns."""
     losses: NDArray[np.int64]
-    """The time at which the endpoint declared each packet lost, except for probes of the path's MTU."""
+    """When the endpoint declared each packet lost, except for probes of the path's MTU."""
     stalls: tuple[FlowControlStall, ...]
 
     def later(self, ns: int) -> Self:

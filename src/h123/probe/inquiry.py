@@ -28,7 +28,7 @@ ANSWER_NS = 3_000_000_000
 """The time limit for a complete answer, ns. It is short, so that the survey reports problems within ten seconds."""
 MOST_BYTES = 1_000_000_000
 TIMES = 3
-"""The number of times that the survey makes each request, to see whether the answer changes."""
+"""How many times the survey makes each request, to see whether the answer changes."""
 _MUTE_S = 3
 """The pause before the survey again tries a server whose port is open but which speaks no protocol, s."""
 OTHER_PORT_AFTER_NS = 4_000_000_000

@@ -17,8 +17,7 @@ from h123.study.workload import BEYOND_OK, OK
 
 TITLES = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
 _SLOW_NS = 100_000_000
-"""A first answer that takes longer than this is worth a remark, ns. In the lab, travelling alone never takes so
-long."""
+"""A first answer that takes longer than this is worth a remark, ns. In the lab, travelling never takes so long."""
 
 
 @dataclass(frozen=True)

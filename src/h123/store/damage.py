@@ -7,7 +7,7 @@ from h123.store.folder import CampaignFolder
 
 def damage_warning(folder: CampaignFolder) -> UserError | None:
     """Return a warning about trials that are left out because their files have changed or are missing, or because the
-    journal lacks them. Return None if there are none."""
+    journal lacks them. None if there are none."""
     faults, lacking = list(folder.damaged_trials().values()), len(folder.unjournalled())
     why, cures = list[str](), list[str]()
     if faults:
@@ -36,8 +36,7 @@ def _many(faults: int) -> tuple[str, str, str]:
 
 
 def damage_words(folder: CampaignFolder) -> str | None:
-    """Return the reason why the remaining trials of a damaged campaign allow no conclusion, or None if nothing is
-    damaged."""
+    """Return why the remaining trials of a damaged campaign allow no conclusion, or None if nothing is damaged."""
     faults, lacking = len(folder.damaged_trials()), len(folder.unjournalled())
     files = f"the files of {_trials(faults)} have changed since the measurement"
     journal = f"the journal lacks {_trials(lacking, 'finished ')}"

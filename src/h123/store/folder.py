@@ -63,7 +63,7 @@ class CampaignFolder:
         """Create a new, empty campaign in `path`. The files in `uploads` are copied into it; the keys are the names of
         the copies. `created` is the start of the campaign; None means now.
 
-        Raises UserError as `check_new` does, or if a different process creates the folder first.
+        Raises UserError as `check_new` does, or if another process creates the folder first.
         """
         check_new(path)
         private = holds_secrets(study)

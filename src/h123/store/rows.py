@@ -249,8 +249,8 @@ def _read(file: Path) -> tuple[dict[str, Column], bool]:
 
 
 def _misshapen(columns: Mapping[str, Column], *, coded: bool, measured: bool) -> str | None:
-    """Return the reason why a table cannot be one of samples, in words, or None. Texts may be coded. Some values may be
-    missing in imported samples, but not in samples that were `measured` here."""
+    """Return why a table cannot be one of samples, in words, or None. Texts may be coded. Some values may be missing in
+    imported samples, but not in samples that were `measured` here."""
     if [*columns] not in FORMS:
         return "does not have the columns of samples"
     required = MEASURED if measured else IMPORTED

@@ -1,13 +1,12 @@
 """Estimates how long a trial will take and how many bytes it will move, before anything runs.
 
-The estimate is for planning, not for predicting results. It adds the time of handshakes and cold requests (round trips,
-slow start) to the time of the warm requests, which is set by the tightest of these limits:
+The estimate adds the time of handshakes and cold requests (round trips, slow start) to the time of the warm requests,
+which is set by the tightest of these limits:
 
 * the rate of the link, and of the link between the server and its storage or origin;
 * the throughput of the subjects' processors;
-* the loss-limited rate of the connections in use (Mathis, Semke, Mahdavi, Ott, The macroscopic behavior of the TCP
-  congestion avoidance algorithm, CCR 27(3), 1997), after a connection's first loss, which comes after 1/p packets on
-  average;
+* the loss-limited rate of the connections in use (Mathis, Semke, Mahdavi, Ott, CCR 27(3), 1997), after a connection's
+  first loss, which comes after 1/p packets on average;
 * one round trip and one serialisation for each request of a user, who sends them one after the other (closed loop);
 * the requested rate (open loop).
 
@@ -57,8 +56,8 @@ VIRTUAL_BOOT_S = 0.4
 VIRTUAL_PACKET_S = {"h1": 0.00017, "h2": 0.00017, "h3": 0.00032}
 """Processor time per packet under the virtual clock, including the work of all programs. bench/virtual_cost.py measures
 0.24 ms over HTTP/2 and 0.49 ms over HTTP/3 for 3 MB, without the boot (docs/virtual-clock.md). Packets of larger bodies
-cost less: in two trials of HTTP/2 and one of HTTP/3 over `home`, on a busy machine, 27 MB instead of 3 MB cost 0.17 ms
-for each additional packet. The values here lie in between; h1 is assumed to equal h2."""
+cost less: in three trials over `home` on a busy machine, 27 MB instead of 3 MB cost 0.17 ms for each additional packet.
+The values here lie in between; h1 is assumed to equal h2."""
 VIRTUAL_UNSHAPED = 0.05
 """The share of this processor time that the same bytes cost over a plain veth pair, which carries up to 64 kB at once.
 Measured on a busy machine: 24 MB more took 0.9 s over HTTP/3; over HTTP/2 the difference was too small to measure."""
@@ -73,7 +72,7 @@ PACKETS_OF_REQUEST, PACKETS_OF_CONNECTION = 4, 14
 connection."""
 VIRTUAL_CHECK_S = 0.2
 """Real time of a link check under the virtual clock. It sends the same number of packets on every link. Measured on a
-busy machine: a trial over `poor` takes 0.14 s more processor time with it, and over `medium` 0.2 s."""
+busy machine: 0.14 s of processor time over `poor`, and 0.2 s over `medium`."""
 
 
 @dataclass(frozen=True)

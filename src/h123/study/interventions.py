@@ -22,8 +22,7 @@ FACTOR = "change"
 AS_IS = "as-is"
 ALL = "all"
 MOST_COMBINED = 3
-"""The largest number of changes that are made in every combination. The number of combinations doubles with each
-change."""
+"""The most changes that are made in every combination. Each change doubles the combinations."""
 
 
 @dataclass(frozen=True)

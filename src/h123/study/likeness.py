@@ -150,7 +150,7 @@ def _connections(p: Parameters) -> int:
 
 
 def _by_protocol(values: Iterator[tuple[str, str]]) -> str:
-    """Return a phrase such as `10 packets over h1 and h2, go's default over h3`."""
+    """Return text such as `10 packets over h1 and h2, go's default over h3`."""
     protocols: dict[str, dict[str, None]] = {}
     for value, protocol in values:
         protocols.setdefault(value, {})[protocol] = None

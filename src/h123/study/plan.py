@@ -297,7 +297,7 @@ def timeless(parameters: Parameters, networks: Mapping[str, Network]) -> bool:
 
 
 def timeless_note(trials: Iterable[Parameters], networks: Mapping[str, Network]) -> str | None:
-    """Return the plan's note about trials in which requests take no time, or None if there are none."""
+    """Return the plan's note about trials in which requests take no time, or None."""
     names = dict.fromkeys(p.network for p in trials if timeless(p, networks))
     if not names:
         return None

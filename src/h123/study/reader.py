@@ -32,11 +32,11 @@ from h123.study.yaml_document import Location, YamlDocument
 
 FORMAT = "study/1"
 MOST_LOADS = 3000
-"""The largest number of workloads that the reader examines. No plan has more treatments."""
+"""The most workloads that the reader examines. No plan has more treatments."""
 MOST_LEVELS = 1000
 """The largest number of levels of a factor."""
 MOST_CONDITIONS = 100
-"""The largest number of conditions that a study may require."""
+"""The most conditions that a study may require."""
 
 
 def _shapes_the_load(levels: dict[str, Level]) -> bool:
@@ -305,7 +305,7 @@ class StudyReader:
         self.check_charts(study)
 
     def check_changes(self, study: Study) -> None:
-        """Check that the factor of changes exists, and has at least one level besides the one that changes nothing."""
+        """Check that the factor of changes exists, and that a level of it changes something."""
         factor, other_factors = study.compare.changes, [name for name in study.factors if name != study.compare.factor]
         if factor is None:
             return

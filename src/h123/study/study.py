@@ -28,7 +28,7 @@ MOST_TRIALS = 30_000
 limit."""
 
 _MOST_CELLS = 500
-"""The largest number of cells that are examined for a condition's metric."""
+"""The most cells that are examined for a condition's metric."""
 MOST_BARS = 6
 """The largest number of bars in a group of a chart whose colours readers can still distinguish."""
 
@@ -221,16 +221,16 @@ class Study(Strict):
         return values
 
     def unheld(self, condition: Condition, pairs: Sequence[str]) -> str | None:
-        """Return the reason why a campaign that compares only these pairs of the study cannot decide the condition, or
-        None if it can. The study does not have to name the condition's metric."""
+        """Return why a campaign that compares only these pairs of the study cannot decide the condition, or None if it
+        can. The study does not have to name the condition's metric."""
         levels = list(dict.fromkeys(level for pair in pairs for level in split_pair(pair)))
         sets = [self.settings, *(level for levels in self.factors.values() for level in levels.values())]
         clocks = {values["clock"] for values in sets if "clock" in values}
         return condition.fault(levels, clocks) or self._unmeasured(condition)
 
     def _unmeasured(self, condition: Condition) -> str | None:
-        """Return the reason why the study's workloads give no trial a value of the condition's metric, or None if there
-        is no such reason."""
+        """Return why the study's workloads give no trial a value of the condition's metric, or None if there is no such
+        reason."""
         metric = METRICS[condition.metric]
         cells = (
             dict(zip(self.factors, cell, strict=True))

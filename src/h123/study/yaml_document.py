@@ -26,8 +26,7 @@ Model = TypeVar("Model", bound=BaseModel)
 MOST_BYTES = sizes.WRITTEN
 """The largest file size, which takes about a second to read."""
 MOST_VALUES = 100_000
-"""The largest number of values in a file. Values that an alias repeats are counted each time. A file of the largest
-size has fewer if it has no aliases."""
+"""The largest number of values in a file. Values that an alias repeats are counted each time."""
 MOST_LEVELS = 50
 """The deepest nesting of values."""
 MOST_BITS = 256
@@ -58,7 +57,7 @@ _WHERE_IT_BEGAN = ("expected ',' or", "could not find expected ':'", "found unex
 _PAGES = {"published": "docs/contracts/claims.md", "site": "docs/pages.md", "import": "docs/import.md"}
 """The pages of formats whose page in docs/contracts does not have their name, or that are documented elsewhere."""
 MOST_FAULTS = 100
-"""The largest number of faults among which the reader looks for the first in the file."""
+"""The most faults among which the reader looks for the first in the file."""
 
 
 _OCTAL = re.compile(r"[-+]?0[0-7_]+")

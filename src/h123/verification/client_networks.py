@@ -19,8 +19,8 @@ DISTANT = _both_ways("distant", Direction(delay_ns=100 * _MS))
 REMOTE = _both_ways("remote", Direction(delay_ns=100 * _MS))
 """A delay at which enough bytes of a body are in flight for windows to become visible."""
 CROWDED = _both_ways("crowded", Direction(delay_ns=50 * _MS, rate=Bottleneck(bps=10_000_000)))
-"""Many large answers together take so long that none ends while requests remain to be sent, however slowly a window or
-a busy machine lets a client send them."""
+"""Many large answers together take so long that none ends before all requests have been sent, even if a window or a
+busy machine delays the client."""
 LEFT = _both_ways("left", Direction(delay_ns=50 * _MS, rate=Bottleneck(bps=10_000_000), queue=Queue(bytes=100_000)))
 """1.5 MB takes 1.2 s. So users can leave before it has arrived, and abandoned answers delay the next connection only
 briefly."""

@@ -58,7 +58,7 @@ class MoveResult(Strict):
 
 
 def moved_words(move: MoveResult) -> str:
-    """Return a phrase such as `a new port: survived, answered there after 0 ms, a body flowed again after 61 ms`."""
+    """Return text such as `a new port: survived, answered there after 0 ms, a body flowed again after 61 ms`."""
     if move.unknown:
         return f"a new {move.new}: not known, {move.unknown}"
     outcome = "survived" if move.survived else "not survived"

@@ -116,7 +116,7 @@ def public_records() -> dict[str, PublicRecord]:
 
 
 def public_record(subject: Subject) -> PublicRecord | None:
-    """Return the public record of one subject, or None if there is none."""
+    """Return the public record of one subject, or None."""
     content = _contents().get(subject.name)
     return _read(subject.name, content) if content else None
 

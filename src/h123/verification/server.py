@@ -75,8 +75,8 @@ def verify_server(subject: Subject, pool: Pool) -> Iterator[Result]:
 
 
 def _unfit(results: Sequence[Result], took: float) -> str | None:
-    """Return the reason why a server with these results and this duration in seconds is not asked for bodies over 100
-    MB, or None."""
+    """Return why a server with these results and this duration in seconds is not asked for bodies over 100 MB, or
+    None."""
     if any(result.verdict == "failed" for result in results):
         return f"{LARGE / 1e6:g} MB failed"
     if took > QUICK_S:
@@ -247,7 +247,7 @@ def _older_tls(case: ServerCase, folder: Path) -> Result:
 
 
 def _edge(case: ServerCase, folder: Path) -> Result:
-    """Return the result for an edge: its answers must come from behind the server, whose kernel counts what it
+    """Return the result for an edge: its answers must come from the host behind it, whose kernel counts what it
     sends."""
     report = read_document(folder / "report.json", Report)
     sent_bytes = next(host.counters.grown("IpExt.OutOctets") for host in report.hosts if host.name == "backend")

@@ -37,7 +37,7 @@ _LENGTHY: dict[str, Asked] = {
 """The longest cases, under the clock where they cost less: the wall clock for processing, the virtual clock for
 silence."""
 _RESUMED = {"wall": 10, "virtual": 1}
-"""The number of times that sessions are resumed. Each time, a different process of the server may answer."""
+"""The number of times that sessions are resumed. Each time, another process of the server may answer."""
 CHECK_NS = 30_000_000_000
 """The time in ns within which a server must answer all requests of a check."""
 _LARGE_NS = 240_000_000_000

@@ -63,9 +63,9 @@ def shapiro_wilk(values: Floats, seed: int) -> Shapiro | None:
 
 
 def mann_whitney(a: Floats, b: Floats) -> MannWhitney:
-    """Return the result of the two-sided test of Mann and Whitney (1947) with Cureton's effect size (1956). The p is
-    exact for samples of up to 8 values without ties. Otherwise it is a normal approximation with corrections for ties
-    and continuity."""
+    """Return the result of Mann and Whitney's two-sided test (1947) with Cureton's effect size (1956). The p is exact
+    for samples of up to 8 values without ties. Otherwise it is a normal approximation with corrections for ties and
+    continuity."""
     stats = _stats()
     test = stats.mannwhitneyu(a, b, alternative="two-sided", method="auto")
     u = float(test.statistic)

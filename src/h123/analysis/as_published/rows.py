@@ -22,7 +22,7 @@ class PooledSide(TypedDict):
     """The figures that the paper computes for one treatment, and the cost of pooling requests."""
 
     n: int
-    """The number of requests, pooled over the runs."""
+    """The number of requests in all runs."""
     runs: int
     median: float
     mean: float
@@ -201,8 +201,8 @@ class PrintedRow(TypedDict):
     """The campaign's value / the printed one. Null for ranges, changes and effects, or unless `ours` has one
     element."""
     link: PrintedLink | None
-    """The bounds of the paper's link. If the cell does not set every factor, they cover all levels of the other
-    factors. Null if there is no limit."""
+    """The bounds of the paper's link, over all levels of factors that the cell does not set; null if there is no
+    limit."""
 
 
 def _has_logarithm(row: PrintedRow) -> PrintedRow:

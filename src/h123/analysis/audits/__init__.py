@@ -24,7 +24,7 @@ MEANINGS = {
     **order.MEANINGS,
     **files.MEANINGS,
 }
-"""The statement that holds if an audit passes, by the audit's name."""
+"""What is true if an audit passes, by the audit's name."""
 REMEDIES = {check.name: check.remedy for check in _ALL if check.remedy}
 """The remedies that fit into a clause, by the audit's name."""
 

@@ -27,13 +27,13 @@ from h123.measures import Attempt
 from h123.study import METRICS, Network, Plan, timeless
 
 MOSTLY = 0.5
-"""A comparison is not judged if, in at least half of its blocks, the machine may have caused more than this share of
-the values."""
+"""A comparison is not judged if, in half of its blocks, the machine may have caused more than this share of the
+values."""
 MACHINE, FAILURES, AUDITS, TIMELESS, ANSWERS = "machine", "failures", "audits", "timeless", "answers"
 ATTEMPTS, UNMEASURED, UNLIKE = "attempts", "unmeasured", "disturbed"
 READINGS_S, READINGS_S_PER_BYTE = 1e-4, 5e-9
-"""The largest advance of the virtual clock that reading it can cause, in s: per request of one user, and per byte of
-its bodies. Measured over a plain veth with the clients go and load: 10 to 30 µs, and up to 2 ns a byte over HTTP/3."""
+"""The most by which reading the virtual clock can advance it, s: per request of one user, and per byte of its bodies.
+Measured over a plain veth with the clients go and load: 10 to 30 µs, and up to 2 ns a byte over HTTP/3."""
 _NAMED = 2
 
 

@@ -24,10 +24,10 @@ START_SLACK_NS = 500_000_000
 machine delays."""
 
 ORDER_LEVEL = 0.01
-"""The share of random orders that fail the audit, if enough orders are possible."""
+"""The share of random orders that fail, if enough orders are possible."""
 FEW_ORDERS_LEVEL = 1 / 8
-"""If few orders are possible, the most one-sided one fails if its probability is at most this, as with two treatments
-in four blocks."""
+"""If few orders are possible, the most one-sided one fails if its probability is at most this: two treatments in four
+blocks."""
 
 SAME_TIME_S = 600.0
 """Trials that begin within this many seconds of each other count as simultaneous. Within minutes a machine warms up,

@@ -61,7 +61,7 @@ def _conditions(attempt: Attempt, plan: Plan) -> Hashable:
 
 
 def _needed_ns(attempt: Attempt) -> float | None:
-    """Return how many ns a round trip and the bodies of all users need over the link. None if this is not known."""
+    """Return how many ns a round trip and the bodies of all users need over the link. None if this is unknown."""
     work, floor = attempt.workload, round_trip_floor_ns(attempt.link)
     size = work.body_bytes()
     if not floor or size is None:
@@ -158,7 +158,7 @@ def _tls_names(attempts: Iterable[Attempt], *, apart: bool) -> set[str]:
 
 
 def _tls_name(kind: Tls, *, resumed: bool) -> str:
-    """Return the name of a kind of TLS, or an empty string if it is not known."""
+    """Return the name of a kind of TLS, or an empty string if it is unknown."""
     version = kind.version
     words = ["no TLS" if version == UNENCRYPTED else f"TLS {version}"] if version else []
     return ", ".join([*words, "resumed"] if resumed else words)
@@ -167,8 +167,8 @@ def _tls_name(kind: Tls, *, resumed: bool) -> str:
 def _of_pairs(
     attempts: Sequence[Attempt], plan: Plan, hold: Callable[[list[Attempt], list[Attempt]], Finding | None]
 ) -> Found:
-    """Apply `hold` to the trials of each pair of compared levels. Each trial gets the finding of its pairs: the first
-    that failed, if any did."""
+    """Apply `hold` to the trials of each pair of compared levels. Each trial gets the first failed finding of its
+    pairs, if any failed."""
     by_trial: dict[str, tuple[Attempt, Finding]] = {}
     for a, b, sides in _pairs(attempts, plan):
         finding = hold(*sides)

@@ -56,7 +56,7 @@ def _share(attempt: Attempt, seconds: float, limit: float, detail: str) -> Findi
 
 def _declared(attempt: Attempt) -> dict[str, int]:
     """Return the body bytes of a request by direction, as the study declares them, for samples without bytes. If the
-    method is not known, assume the direction in which the link carries more."""
+    method is unknown, assume the direction in which the link carries more."""
     s, body_bytes = attempt.summary, attempt.workload.body_bytes()
     if body_bytes is None or s.bytes_up_max is not None or s.bytes_down_max is not None:
         return {}

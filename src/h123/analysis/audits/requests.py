@@ -13,7 +13,7 @@ _OPENED_FAST = "TcpExt.TCPFastOpenActive"
 
 
 def times_disordered(attempt: Attempt) -> Finding | None:
-    """Check that every row has its times in order: start <= connected <= sent <= end and start <= first byte <= end."""
+    """Check the order of each row's times: start <= connected <= sent <= end and start <= first byte <= end."""
     return none_of(attempt.summary.disordered, f"{attempt.summary.disordered} of {attempt.summary.rows} rows")
 
 

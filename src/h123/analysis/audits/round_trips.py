@@ -64,7 +64,7 @@ def beyond(attempt: Attempt) -> list[tuple[int, str]]:
 
 
 def _reason(opening: Opening, expected: int, *, refused: bool) -> str:
-    """Return the reason for the additional round trips, or an empty string if it is not known."""
+    """Return the reason for the additional round trips, or an empty string if it is unknown."""
     logged = (
         opening.request_round_trips is not None and expected <= opening.request_round_trips
     )  # otherwise its time is not the time of sending
@@ -101,7 +101,7 @@ def _round_trips_finding(attempt: Attempt, shortest: int | None, trips: int, wha
 
 
 def _handshake(attempt: Attempt) -> int | None:
-    """Return the number of round trips before the first request. If it is not known whether an imported trial used TLS,
+    """Return the number of round trips before the first request. If it is unknown whether an imported trial used TLS,
     assume that it did not."""
     protocol, versions = attempt.parameters["protocol"], attempt.tls_versions
     if protocol is None:

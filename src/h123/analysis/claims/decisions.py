@@ -1,10 +1,9 @@
 """Decides each claim of a ledger: by arithmetic, and by a campaign of the study that the ledger is about.
 
-The rule is the same for all claims. A directional claim is confirmed if the exact signed-rank test rejects in the
-claimed direction, corrected with Holm's method over the ledger's claims that the campaign was to measure. If the claim
-states a size, the interval must also overlap the range from half of that size to twice that size. If it does not, only
-the direction is confirmed. The claim is refuted if its interval lies inside the study's equivalence margin, or on the
-opposite side of zero from the claim.
+A directional claim is confirmed if the exact signed-rank test rejects in the claimed direction, corrected with Holm's
+method over the ledger's claims that the campaign was to measure. If the claim states a size, the interval must also
+overlap the range from half of that size to twice that size. If it does not, only the direction is confirmed. The claim
+is refuted if its interval lies inside the study's equivalence margin, or on the opposite side of zero from the claim.
 
 An equivalence is confirmed if, in all its cells, the interval lies inside the margin and both one-sided tests reject
 after Holm's correction; it is refuted if in some cell the interval lies wholly outside. A claim of `not higher` or `not

@@ -68,7 +68,7 @@ class ClaimRow(TypedDict):
     repeats: str | None
     arithmetic: Sequence[ClaimChecked]
     possible: bool
-    """Whether all checks hold. An absolute figure can be impossible although the campaign decides the relative part."""
+    """Whether all checks pass. An absolute figure can be impossible although the campaign decides the relative part."""
     verdict: str
     reason: str | None
     requests: Sequence[int]

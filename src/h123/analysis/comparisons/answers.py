@@ -33,7 +33,7 @@ class AnswersRow(TypedDict):
     """The number of the workload's requests with different answers. The sizes are from the request whose answers differ
     most."""
     a_bytes: Sequence[int]
-    """The sizes of the level's smallest and largest answer, in bytes."""
+    """The level's smallest and largest answer, in bytes."""
     b_bytes: Sequence[int]
 
 

@@ -5,10 +5,9 @@ treatments, so each step is paired within its block, and no block depends on the
 maxima are found in each block.
 
 The knee is the rate with the greatest ratio of requests per second to the 99th percentile of latency: Kleinrock's power
-(Power and deterministic rules of thumb for probabilistic problems in computer communications, ICC 1979). Below the
-knee, a higher rate gains more throughput than it costs in waiting; above the knee, it costs more than it gains. In an
-M/M/1 queue, the knee is half of the maximum. Between steps, the knee is the vertex of the parabola through the
-logarithms of the greatest power and its neighbours. A knee at the first or last step is only a bound.
+(ICC 1979). Below the knee, a higher rate gains more throughput than it costs in waiting; above the knee, it costs more
+than it gains. Between steps, the knee is the vertex of the parabola through the logarithms of the greatest power and
+its neighbours. A knee at the first or last step is only a bound.
 
 The maximum is the highest rate of answered requests at any step, or in a closed loop.
 
@@ -165,7 +164,7 @@ def capacity(attempts: Sequence[Attempt], plan: Plan) -> Capacity | None:
 
 _Place = tuple[tuple[str, str], ...]
 _AtSteps = Mapping[str, Attempt]
-"""The attempts of one treatment in one block, by step."""
+"""A treatment's attempts in one block, by step."""
 
 
 def _treatments(attempts: Iterable[Attempt], factor: str) -> dict[_Place, dict[int, dict[str, Attempt]]]:

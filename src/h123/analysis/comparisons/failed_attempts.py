@@ -30,7 +30,7 @@ class FailedAttemptsRow(TypedDict):
     reasons: Mapping[str, int]
     """The number of attempts by first reason."""
     wrong: NotRequired[Mapping[str, str]]
-    """For each reason, what was wrong with the answers of the first attempt that failed for it."""
+    """For each reason, the fault in the answers of the first attempt that failed for it."""
 
 
 Treatment = tuple[tuple[str, str], ...]

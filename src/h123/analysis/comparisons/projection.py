@@ -32,7 +32,7 @@ class Outlook(TypedDict):
     blocks: int | None
     """The largest projection for the comparisons of the first family."""
     seconds: float | None
-    """The time until these blocks are done, at the pace that the journal shows."""
+    """The time until these blocks are done, at the journal's pace."""
     power: float
     """The probability that this number of blocks decides, if mean and spread stay the same."""
     limit: int
@@ -47,7 +47,7 @@ class Outlook(TypedDict):
 
 POWER = 0.8
 LIMIT = 200
-"""A campaign that needs more blocks than this is not a practical way to an answer."""
+"""The largest practical number of blocks."""
 FEWEST_PAIRS = 3
 """With fewer pairs than this, the spread is meaningless."""
 SPREAD, FEWEST, TRIALS, BEYOND = "spread", "fewest", "trials", "beyond"

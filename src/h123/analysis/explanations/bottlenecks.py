@@ -1,6 +1,6 @@
 """Finds what limited each treatment: a processor, a window, or the link.
 
-Over an emulated link, packets show what requests spent their time on, on average (`causes`). Over a plain veth only
+Over an emulated link, packets show how requests spent their time on average (`causes`). Over a plain veth only
 processing takes time, and processor times show how much of the time the client and the server worked.
 """
 
@@ -33,7 +33,7 @@ _GROUPS: Mapping[str, str] = {
 BUSY = 0.9
 """A single-threaded program that uses at least this share of one processor has no capacity left."""
 MOST = 0.5
-"""At least this share of the time counts as most of it."""
+"""The smallest share of the time that counts as most of it."""
 _WARM: Final = "warm"
 _AT_CLIENT, _AT_SERVER = "waiting at the client", "waiting at the server"
 

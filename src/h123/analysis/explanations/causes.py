@@ -40,7 +40,7 @@ class CauseRow(TypedDict):
     """A part of a request's time."""
 
     cause: str
-    """The part's name, as `h123 explain` knows it."""
+    """The part's name in `h123 explain`."""
     group: str
     """The group in which `h123 why --limits` puts the part."""
     words: str

@@ -109,7 +109,7 @@ class ChangesRow(TypedDict):
     b: str
     blocks: int
     trials: int
-    """The number of trials that the row rests on."""
+    """The number of trials behind the row."""
     a_seconds: float
     """The mean time without any change."""
     b_seconds: float
@@ -153,8 +153,8 @@ def _withheld(c: JudgedComparison, others: Sequence[JudgedComparison], factor: s
 
 
 def single_changes(levels: Levels) -> dict[str, list[str]]:
-    """Return the single changes that each level makes. The first level makes none. A level that sets exactly what some
-    others set makes all their changes."""
+    """Return the single changes that each level makes. The first level makes none. A level that sets exactly what
+    several others set together makes all their changes."""
     as_is, *others = levels
     singles: list[str] = []
     found: dict[str, list[str]] = {as_is: []}

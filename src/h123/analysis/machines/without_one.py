@@ -1,4 +1,4 @@
-"""Computes statistics that do not rest on any single machine: leaves out each machine in turn, and reports the widest
+"""Computes statistics that depend on no single machine: leaves out each machine in turn, and reports the widest
 interval and the largest p.
 
 If one machine is off by any amount, the p without that machine is valid, and the largest p is at least as large

@@ -13,7 +13,7 @@ from h123.study import Parameters
 from h123.study.networks.network import Direction
 
 FULL_BYTES = 1500
-"""The MTU below which a path can drop the packets of a sender whose packet size is not known."""
+"""The MTU below which a path can drop the packets of a sender whose packet size is unknown."""
 
 
 class AdversePathRow(TypedDict):
@@ -54,7 +54,7 @@ def _rows(case: Case, parameters: Parameters) -> Iterator[AdversePathRow]:
 
 
 def _kinds(way: Direction, proof: Proof) -> Iterator[PathKind]:
-    """Yield the kinds of paths to which a direction belongs for a sender."""
+    """Yield the kinds of paths that a direction represents to a sender."""
     findings = proof.get("paths")
     packet_bytes = findings["packet_bytes"] if findings else None
     if way.ecn and way.ecn != "pass":

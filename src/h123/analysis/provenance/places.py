@@ -36,7 +36,7 @@ def _row(name: str, attempts: Sequence[Attempt], facts: dict[str, MachineFacts])
 
 
 def _compared(events: Sequence[Event]) -> list[Event]:
-    """Return the second runs of trials on a different machine."""
+    """Return the second runs of trials on another machine."""
     homes = {event["trial"]: event.get("place") for event in events if event["event"] == "trial" and event["valid"]}
     return [
         event

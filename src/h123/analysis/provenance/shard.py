@@ -1,5 +1,5 @@
-"""Reports that a folder is a shard, which contains only a part of a campaign's blocks. No answer should rest on a
-shard."""
+"""Reports that a folder is a shard, which contains only a part of a campaign's blocks. No answer should depend on a
+shard alone."""
 
 from collections.abc import Sequence
 from typing import NotRequired

@@ -16,7 +16,7 @@ from h123.analysis.statistics.families import blocks_needed
 from h123.analysis.statistics.signedrank import attainable, cumulative
 
 CAMPAIGNS = 400
-"""The number of simulated campaigns, which determines a power near one half to within 5 percentage points."""
+"""Simulated campaigns, enough to determine a power near one half to within 5 percentage points."""
 _VALUES = 2_000_000
 """The total number of simulated log ratios. Large families get fewer simulated campaigns, each with more
 information."""

@@ -17,7 +17,7 @@ from h123.analysis.statistics.signedrank import SignedRank
 FEWEST = 6
 """The fewest blocks with which an interval can have 95 % confidence."""
 LIMIT = 200
-"""A campaign that needs more blocks than this is not a practical way to an answer."""
+"""The largest practical number of blocks."""
 
 
 @cache

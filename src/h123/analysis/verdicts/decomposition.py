@@ -53,7 +53,7 @@ class PartsRow(ComparedLevels):
     protocol: TestResult
     """The ratio a / b under the virtual clock."""
     processing: TestResult
-    """The total divided by the protocol part."""
+    """The ratio total / protocol."""
 
 
 class Clocks(TypedDict):

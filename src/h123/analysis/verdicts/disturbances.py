@@ -33,7 +33,7 @@ class DisturbanceEffects(TypedDict):
     of: int
     """The number of trials that count."""
     typical: float | None
-    """The median over the disturbed trials of the share of a metric that the machine may have caused."""
+    """The median share that the machine may have caused in the disturbed trials."""
     without: Sequence[WithoutDisturbed]
     """The answers from undisturbed trials alone."""
 

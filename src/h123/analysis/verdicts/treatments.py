@@ -1,4 +1,4 @@
-"""Collects the values of single treatments by block, to compare them with those of a different campaign."""
+"""Collects the values of single treatments by block, to compare them with those of another campaign."""
 
 import math
 from collections.abc import Iterator, Mapping

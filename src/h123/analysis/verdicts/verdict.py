@@ -35,7 +35,7 @@ class ComparisonTest:
     p: float | None
     p_equivalent: float | None
     blocks: int = 0
-    """The number of blocks on which p rests. With several machines, the smallest number without one of them
+    """The number of blocks behind p; with several machines, the smallest number without one of them
     (without_one.py)."""
     p_whole: float | None = None
     """p with all machines."""

@@ -55,7 +55,7 @@ def width_progress(
     comparisons: Sequence[JudgedComparison], precision: float, planned: int, rule: Rule
 ) -> WidthProgress:
     """Return how far the comparisons of the first family are from the required width, leaving out those that cannot be
-    judged. `planned` is a number of blocks."""
+    judged. `planned`: the planned blocks."""
     answers = [c for c in headline(comparisons) if not c["withheld"]] if comparisons else []
     if not answers:
         return WidthProgress(narrow=False, widest=None, blocks=None)

@@ -24,11 +24,11 @@ _NARROWEST = 10
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _WITHIN_A_QUANTITY = re.compile(r"(?<=\d) (?=[^\W\d]|[%–×/])|(?<=[–×/]) (?=\d)")
 _COMMAND = re.compile(r"(?<![^\s(/\"'])`([^`\n]+)`(?![\w`])")
-"""A command, or a word of a file's format, as sentences mark it."""
+"""A command, or a word of a file's format, in backticks."""
 
 
 _called: Callable[[str], str] = str
-"""Replaces `h123`, in commands that users copy, with the name that started this program."""
+"""Replaces `h123` with the name that started this program, in commands to copy."""
 
 
 def name_program(name: str, commands: Iterable[str]) -> None:

@@ -43,8 +43,8 @@ class Joined:
 def join_shards(shards: Sequence[Path], out: Path, report: Callable[[str], None]) -> Joined:
     """Add the finished blocks of `shards` to the campaign in `out`, which is created if necessary.
 
-    Raises UserError, and changes nothing, if a shard belongs to a different campaign, differs from its seals, or
-    contains a block that conflicts with the same block in a different shard.
+    Raises UserError, and changes nothing, if a shard belongs to another campaign, differs from its seals, or contains a
+    block that conflicts with the same block in another shard.
     """
     begun, empty = _begun(shards, out)
     campaign = CampaignFolder.open(out) if (out / "campaign.json").exists() else None
@@ -142,7 +142,7 @@ def _require_finished(block: RunBlock) -> None:
 
 
 def _second_runs(folders: Iterable[CampaignFolder], blocks: Mapping[int, RunBlock], plan: Plan) -> list[SecondRun]:
-    """Return all second runs. Raises UserError if one of them did not do the same as the trial in its block."""
+    """Return all second runs. Raises UserError if one of them differs from the trial in its block."""
     trials, found = {trial.id: trial for trial in plan.trials()}, list[SecondRun]()
     for folder in folders:
         for event in folder.events():

@@ -55,7 +55,7 @@ def _is_fair(way: Direction) -> bool:
 
 def _in_turn(arrivals: Times, takes: Times) -> Wire:
     """Compute the times of packets sent one after another. A packet's time on the wire begins when the packet has
-    arrived and the previous one has ended. It ends after as long as the packet takes."""
+    arrived and the previous one has ended. It lasts as long as the packet takes."""
     before = np.concatenate([[0], np.cumsum(takes)[:-1]]) if len(takes) else takes
     begins = np.maximum.accumulate(arrivals - before) + before
     dropped = takes == 0

@@ -34,12 +34,12 @@ class Sending:
 
     @cached_property
     def at(self) -> Times:
-        """The time at which each packet reached the link."""
+        """When each packet reached the link."""
         return self.packets["at_ns"].astype(np.int64)
 
     @cached_property
     def delivered_at(self) -> Times:
-        """The time at which each packet was delivered, or 0 if it never was."""
+        """When each packet was delivered, or 0 if it never was."""
         return self.packets["left_ns"].astype(np.int64)
 
     @cached_property
@@ -150,7 +150,7 @@ class Connection:
 
     @property
     def begin(self) -> int:
-        """The time at which the first packet reached the link, in ns."""
+        """When the first packet reached the link, in ns."""
         return int(self.up.at[0])
 
     @property
@@ -162,7 +162,7 @@ class Connection:
 
     @cached_property
     def retry(self) -> int | None:
-        """The time at which the server's Retry was delivered, in ns. None if there was no Retry."""
+        """When the server's Retry was delivered, in ns. None if there was no Retry."""
         down = self.down.packets
         is_retry = self.quic & ((down["flags"] & RETRY) == RETRY) & self.down.arrived
         return int(self.down.delivered_at[np.argmax(is_retry)]) if is_retry.any() else None
@@ -191,7 +191,7 @@ _PORTS = ("source", "destination")
 
 
 def _policed(packets: Packets, way: Direction) -> Packets:
-    """Return the packets, in which those that a limit on UDP blocked count as policed."""
+    """Return the packets. Those that a limit on UDP blocked count as policed."""
     policies = [way.udp, *(change.udp for change in way.changes or [])]
     if not any(isinstance(policy, Limit) for policy in policies) or {"drop", "reject"} & {*map(str, policies)}:
         return packets

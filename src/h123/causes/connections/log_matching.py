@@ -37,8 +37,8 @@ def match_logs(logs: Sequence[StackLog], connections: Sequence[Connection]) -> l
 
 
 def _sending_times(connection: Connection) -> Times:
-    """Return the times at which the server's packets reached the link. A Retry is left out, because it precedes the
-    logged connection."""
+    """Return when the server's packets reached the link. A Retry is left out, because it precedes the logged
+    connection."""
     times: Times = connection.down.at[(connection.down.packets["flags"] & RETRY) != RETRY]
     return times
 

@@ -31,7 +31,7 @@ _NO_ROOM = "Udp.RcvbufErrors"
 
 
 _REPAIR = {QUEUE_FULL: QUEUE_LOSS, capture.POLICED: POLICED, capture.TOO_LARGE: TOO_LARGE}
-"""The cause of the time that packets with each fate cost. For all other fates, the causes are MENDING and CUT."""
+"""The cause of the time that packets with a fate cost. For all other fates: MENDING and CUT."""
 _REPAIRS, _CUTS = (
     np.array([NUMBER[_REPAIR.get(fate, other)] for fate in range(capture.THINNED + 1)], np.int8)
     for other in (MENDING, CUT)
@@ -87,8 +87,8 @@ def mending(sending: Sending, answers: Sending, round_trip_ns: int) -> Spans:
 
 
 def resent(sending: Sending, answers: Sending, round_trip_ns: int) -> Times:
-    """Return the time at which the replacement of each lost packet was sent. If there is none, return the time of the
-    lost packet."""
+    """Return when the replacement of each lost packet was sent. If there is none, return the time of the lost
+    packet."""
     places = lost_packets(sending)
     if not len(places):
         return places
@@ -97,8 +97,8 @@ def resent(sending: Sending, answers: Sending, round_trip_ns: int) -> Times:
 
 
 def _same_again(sending: Sending, places: Times) -> Times:
-    """Return the time at which TCP sent each lost packet's bytes again, in the next segment that begins at the same
-    byte. If there is no such segment, look for a larger one that contains the first of these bytes."""
+    """Return when TCP sent each lost packet's bytes again, in the next segment that begins at the same byte. If there
+    is no such segment, look for a larger one that contains the first of these bytes."""
     at, seq = sending.at, sending.packets["seq"].astype(np.int64)
     spoken = np.flatnonzero(sending.speaks)
     order = spoken[np.lexsort((spoken, seq[spoken]))]

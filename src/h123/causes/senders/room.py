@@ -61,7 +61,7 @@ class Room:
 
     @cached_property
     def _knowledge_times(self) -> Times:
-        """The time at which the sender knew whether each packet had arrived."""
+        """When the sender knew whether each packet had arrived."""
         knowledge_times = np.where(self.sending.arrived, self.answers.receipts(self.sending.delivered_at), NEVER)
         knowledge_times[lost_packets(self.sending)] = resent(self.sending, self.answers, self.round_trip_ns)
         return knowledge_times

@@ -286,7 +286,7 @@ class Sender:
         """Whether each packet is a small TCP segment that waited for an earlier small one with full segments in
         between. Linux holds a small segment, such as the end of a body, until the last small one is acknowledged
         (tcp_output.c, tcp_minshall_check). A window that the same acknowledgement opens looks the same, so this is used
-        only where the window does not grow."""
+        only if the window does not grow."""
         last = self._last_small
         behind: NDArray[np.bool_] = self._acknowledged & (last >= 0) & (last < np.arange(len(last)) - 1)
         return behind
@@ -323,8 +323,7 @@ class Sender:
 
     @cached_property
     def _knowledge_times(self) -> Times:
-        """The time at which the sender knew that each packet had arrived. Empty for fewer than two packets, and for
-        QUIC."""
+        """When the sender knew that each packet had arrived. Empty for fewer than two packets, and for QUIC."""
         sending = self._content
         if len(sending) < 2 or sending.packets["protocol"][0] != TCP:
             return np.zeros(0, np.int64)

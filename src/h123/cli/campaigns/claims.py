@@ -110,7 +110,7 @@ def _decided_by(campaign: Path, what: list[str], other_campaign: Path | None, *,
 
 
 def _other(path: Path, folder: "CampaignFolder") -> "CampaignFolder":
-    """Return the campaign that --beside names. Raises UserError if it belongs to a different study."""
+    """Return the campaign that --beside names. Raises UserError if it belongs to another study."""
     from h123.store import CampaignFolder
 
     other = CampaignFolder.open(path)

@@ -103,14 +103,14 @@ def _began_so(arguments: RunArguments, folder: "CampaignFolder") -> bool:
 
 
 def campaign_in(out: Path | None) -> "CampaignFolder | None":
-    """Return the campaign in the folder, or None if there is none."""
+    """Return the campaign in the folder, or None."""
     from h123.store import CampaignFolder
 
     return CampaignFolder.open(out) if out and (out / "campaign.json").exists() else None
 
 
 def of_another_study(out: Path) -> UserError:
-    """Return the error for a folder that holds a campaign of a different study."""
+    """Return the error for a folder that holds a campaign of another study."""
     return UserError(
         f"{out} holds a campaign of another study, or of an earlier version of this study",
         remedy=f"resume that campaign with `h123 run --out {typed(out)}`, or choose another folder",

@@ -66,7 +66,7 @@ MOST_BLOCKS = 12
 _LEVEL = 40
 """The maximum number of characters in a level's name."""
 _WAITS_NS = 5_000_000
-"""A time in ns. A server whose answers take longer than this over a plain veth may be waiting for something."""
+"""A server whose answers take longer than this, in ns, over a plain veth may be waiting for something."""
 
 
 def compare(arguments: CompareArguments) -> int:

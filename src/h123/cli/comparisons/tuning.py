@@ -55,7 +55,7 @@ from h123.tuning import (
 
 FINAL = "final"
 _STALLED = 20
-"""The maximum number of times that a round may stop because candidates fail."""
+"""How many times a round may stop because candidates fail."""
 
 
 def tune(arguments: TuneArguments) -> int:
@@ -129,7 +129,7 @@ class _Rounds:
     dropped: dict[str, str] = field(default_factory=dict)
     scores: Scores = field(default_factory=Scores)
     spent: list[tuple[int, float]] = field(default_factory=list)
-    """For each round, the number of trials that this process ran, and the seconds that they took."""
+    """For each round, the trials that this process ran, and the seconds that they took."""
 
     def run(self) -> TuningAnswer:
         """Run what is not finished yet, and return the answer."""
@@ -176,7 +176,7 @@ class _Rounds:
         return "load" in self.study.factors
 
     def _left(self, each: HalvingRound, planned: Sequence[HalvingRound]) -> str:
-        """Say how long the rest takes, from the rounds so far."""
+        """Say how long the remaining rounds take, from the rounds so far."""
         trials, seconds = (sum(column) for column in zip(*self.spent, strict=True)) if self.spent else (0, 0.0)
         if not trials:
             return ""

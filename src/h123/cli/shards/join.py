@@ -30,9 +30,9 @@ def command(
 ) -> None:
     """Join shards into one campaign, which all commands treat like any other.
 
-    The command first checks the files of every shard against their digests. It refuses a shard of a different campaign,
-    and lists the differences. Run it again when more shards have arrived: it adds finished blocks, lists the missing
-    blocks and shows how to run them. The exit status is 1 while blocks are missing.
+    The command first checks the files of every shard against their digests. It refuses a shard of another campaign, and
+    lists the differences. Run it again when more shards have arrived: it adds finished blocks, lists the missing blocks
+    and shows how to run them. The exit status is 1 while blocks are missing.
 
     Examples:
 

@@ -44,8 +44,8 @@ def print_machines(plan: "Plan", jobs: "Jobs", machines: int, console: "Console"
 
 
 def _cost(plan: "Plan", jobs: "Jobs", machines: int) -> tuple[float, float]:
-    """Return the number of seconds until the last of `machines` machines has run its shard, and the sum of all
-    machines' seconds."""
+    """Return the seconds until the last of `machines` machines has run its shard, and the sum of all machines'
+    seconds."""
     spans = list[float]()
     for number in range(1, machines + 1):
         part = plan.part(range(number, plan.planned + 1, machines))

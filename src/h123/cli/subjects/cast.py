@@ -39,7 +39,7 @@ def install_missing(subjects: Sequence[Subject], steps: Steps) -> dict[str, User
 
 
 def helpers(subjects: Mapping[str, Subject]) -> list[Subject]:
-    """Return the subjects that h123 needs to verify servers: a client, and a server behind proxies."""
+    """Return the subjects for verifying servers: a client, and a server behind proxies."""
     if lacking := [name for name in _HELPERS if name not in subjects]:
         raise UserError(
             f"subject {lacking[0]} is missing from {subjects_folder()}; verification needs it as the other end",

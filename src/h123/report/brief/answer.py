@@ -46,7 +46,7 @@ class _Group:
     main: int
     """The number of lines that take precedence over the lines of all other groups."""
     least: int
-    """The number of lines that come before the remaining lines of any group."""
+    """The number of lines that precede the remaining lines of any group."""
     short: Sequence[str] = ()
     """Short versions of the lines, for lines that do not fit."""
     shown: int = field(default=1)

@@ -7,7 +7,7 @@ from h123.report.text.answer import AnswerRow, AnswerTable
 from h123.report.text.words import level
 
 ABREAST = 4
-"""The largest number of levels with a column each. If there are more, the table shows the best three and the worst."""
+"""The most levels with a column each. If there are more, the table shows the best three and the worst."""
 _BEST = "bold blue"
 
 

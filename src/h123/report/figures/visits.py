@@ -76,7 +76,7 @@ def median_visits(folder: CampaignFolder) -> list[Mark]:
 
 
 def began(visit: Mark) -> int:
-    """Return the time at which the visit's document was requested, in ns."""
+    """Return when the visit's document was requested, in ns."""
     return min(int(row["start_ns"]) for row in visit["rows"])
 
 

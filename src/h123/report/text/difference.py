@@ -128,7 +128,7 @@ class _Phrases:
         return (low, high) if low is not None and high is not None and sure else None
 
     def without_bounds(self) -> str:
-        """Return the reason why there is no interval, in words."""
+        """Return why there is no interval, in words."""
         blocks, failed = self.comparison["blocks"], self.comparison["failed"]
         if not meaningful(self.comparison["confidence"]):
             return no_interval(blocks)

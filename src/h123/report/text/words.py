@@ -51,7 +51,7 @@ def other_factors(cell: Mapping[str, str], factor: str) -> str:
 
 
 def reason(code: str) -> str:
-    """Return the reason why a trial does not count, in words."""
+    """Return why a trial does not count, in words."""
     return str(_VOCABULARY["reasons"].get(code, code))
 
 

@@ -64,7 +64,7 @@ def from_name(path: Path, patterns: list[str]) -> Fields:
 
 def _match_labels(pattern: str, name: str) -> Fields | None:
     """Return the labels of a pattern such as `{protocol}-{block}`, each as short as possible, or None if the name does
-    not match. Refusing a name that nearly matches takes no longer."""
+    not match."""
     first, *rest = re.split(r"\{(\w+)\}", pattern)
     if not name.startswith(first):
         return None

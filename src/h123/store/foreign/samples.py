@@ -192,8 +192,8 @@ def _level(row: Fields, schema: Schema, factor: str, sample: ForeignSample) -> s
 
 
 def _levels(path: Path, schema: Schema, rows: list[_Row]) -> tuple[str, ...]:
-    """Return the levels of requests that do not give any: the levels that all other requests of the file have, if these
-    are the same."""
+    """Return the levels for requests that do not give any: those of all other requests in the file, if they are the
+    same."""
     levels_of_file = []
     for index, factor in enumerate(schema.study.factors):
         levels = {row.levels[index] for row in rows}

@@ -27,7 +27,7 @@ class Claim(Strict):
     where: Annotated[str, Field(min_length=1)] | None = None
     """The place in the source, such as a section or a table."""
     summary: Annotated[str, Field(min_length=1)] | None = None
-    """The claim in h123's words, if several works make it in different words."""
+    """The claim in h123's words, if several works word it differently."""
     metric: str
     """The metric. A claim with `cells` needs one that h123 measures."""
     a: str | None = None

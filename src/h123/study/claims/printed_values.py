@@ -124,7 +124,7 @@ def load_printed(path: Path) -> PrintedValues:
 
 
 def printed_values_of(study: str) -> PrintedValues | None:
-    """Return the printed values for campaigns of `study`, or None if there are none. Raises UserError."""
+    """Return the printed values for campaigns of `study`, or None. Raises UserError."""
     matches = [(path, values) for path in list_published() if study in (values := load_printed(path)).studies]
     if len(matches) > 1:
         names = " and ".join(str(path) for path, _ in matches)

@@ -24,7 +24,7 @@ _OPPOSITE = {"<=": ">", ">": "<=", "<": ">=", ">=": "<"}
 _LARGEST = 1000.0
 """The largest ratio allowed as a bound; its inverse is the smallest."""
 _CLEARLY_A_CHANGE = 50.0
-"""A bound above this number of percent is ambiguous without a sign: 95% could mean 0.95 or 1.95."""
+"""A bound above this percentage is ambiguous without a sign: 95% could mean 0.95 or 1.95."""
 _LONGEST = 200
 Basis = Literal["interval", "estimate"]
 _EXAMPLES: dict[Unit, str] = {
@@ -191,8 +191,7 @@ class Condition(Strict):
         return self.holds if self.by == "interval" else f"{self.holds} (estimate)"
 
     def fault(self, levels: Collection[str], clocks: Collection[str]) -> str | None:
-        """Return the reason why trials with these levels and clocks cannot decide the condition, or None if they
-        can."""
+        """Return why trials with these levels and clocks cannot decide the condition, or None if they can."""
         if unknown := [level for level in self.levels if level not in levels]:
             return f"{self.holds!r}: {unknown[0]!r} is not compared here; {choose(unknown[0], levels)}"
         if len({*self.levels}) < len(self.levels):

@@ -92,8 +92,7 @@ class Metric:
 
     @property
     def of_the_server(self) -> bool:
-        """Whether the metric measures the server's process. It has no value if the server runs on a different
-        machine."""
+        """Whether the metric measures the server's process. It has no value if the server runs on another machine."""
         match self.of:
             case ProcessorTime(roles):
                 return "server" in roles

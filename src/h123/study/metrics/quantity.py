@@ -120,9 +120,9 @@ class OpenedConnections:
     """The median number of connections that a warm visit opened, counted from packets of the client's link.
 
     Browsers open connections that they never use. No sample records them, because the column `connection` only counts
-    used ones. The hosts' counters lack QUIC connections, but include TCP connections of the browser's driver and of
-    proxies to their origin. On the link, every connection of either protocol has a first packet, whose time shows which
-    visit opened it.
+    used ones. The hosts' counters lack QUIC connections, but include connections of the browser's driver and of
+    proxies. On the link, every connection of either protocol has a first packet, whose time shows which visit opened
+    it.
     """
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
@@ -314,7 +314,7 @@ class LossCost:
     no packet and is otherwise identical."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("virtual",)
-    """Under the wall clock, two trials differ anyway."""
+    """Under the wall clock, two trials differ even without a loss."""
     needs: ClassVar[Needs] = Needs(("start_ns", "end_ns"), packets=True, counterpart=True)
     what: Literal["all", "others"]
     """Which requests count: all, or all except the one that lost the packet."""

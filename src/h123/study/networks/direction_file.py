@@ -108,7 +108,7 @@ class MtuFile(Strict):
     """The largest IP packet that passes, such as `mtu: {size: 1280, black_hole: true}`."""
 
     size: Annotated[StrictInt, Field(ge=LEAST_MTU, le=MOST_MTU)]
-    """The packet's size in bytes, including the IP header."""
+    """The size in bytes, including the IP header."""
     black_hole: StrictBool = False
     """Whether larger packets vanish without ICMP's answer, from which the sender would learn the size."""
 

@@ -293,12 +293,11 @@ class Network(LinkModel):
         return _describe(self.up, records.up is not None), _describe(self.down, records.down is not None)
 
     def describe_moves(self) -> str:
-        """Return a phrase such as `client seen from a new port at 2 s`, or an empty string if the client does not
-        move."""
+        """Return text such as `client seen from a new port at 2 s`, or an empty string if the client does not move."""
         return ", ".join(_describe_move(move) for move in self.moves or [])
 
     def describe_cross(self) -> str:
-        """Return a phrase such as `cross traffic down: 4 bulk TCP connections`, or an empty string if there is none."""
+        """Return text such as `cross traffic down: 4 bulk TCP connections`, or an empty string if there is none."""
         ways = {"up": self.cross.up, "down": self.cross.down} if self.cross else {}
         lines = [f"cross traffic {way}: {_describe_traffic(traffic)}" for way, traffic in ways.items() if traffic]
         return ", ".join(lines)

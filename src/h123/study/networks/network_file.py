@@ -14,7 +14,7 @@ from h123.study.quantities import BitRate, Duration
 from h123.study.yaml_document import YamlDocument
 
 MOST_MOVES = 250
-"""The largest number of moves for which the lab has addresses."""
+"""The most moves for which the lab has addresses."""
 MOST_CONNECTIONS = 100
 LONGEST_AHEAD = 60 * 1_000_000_000
 """The longest time by which cross traffic may start before the client, in ns."""

@@ -346,5 +346,5 @@ QueueFile = Annotated[
 
 
 def resolve_queue(queue: QueueFile | None) -> resolved.Queue | None:
-    """Return the queue in the form of trial.json, or None if there is none."""
+    """Return the queue in the form of trial.json, or None."""
     return queue if queue is None or isinstance(queue, resolved.Queue) else queue.resolve()

@@ -24,7 +24,7 @@ class LinkRecord(LinkModel):
     at_ns: list[int]
     """The beginnings of the rows. The first is 0."""
     bps: list[int] | None = None
-    """The rate of each row in bit/s. 0: nothing passes."""
+    """Rates in bit/s. 0: nothing passes."""
     delay_ns: list[int] | None = None
     loss: list[float] | None = None
     trace_ms: list[int] | None = None

@@ -29,6 +29,6 @@ class SentAgain(LinkModel):
     """Whether later packets wait for them."""
 
     def describe(self) -> str:
-        """Return a phrase such as `1 % sent again after 8 ms`."""
+        """Return text such as `1 % sent again after 8 ms`."""
         order = ", in order" if self.in_order else ""
         return f"{self.share * 100:.3g} % sent again after {self.delay_ns / 1e6:g} ms{order}"

@@ -89,7 +89,7 @@ class Documents:
         return [f"/{self.folder}/{self._name(index)}" for index in range(len(self._loads))]
 
     def fault(self) -> str | None:
-        """Return the reason why the site cannot be turned into documents, or None."""
+        """Return why the site cannot be turned into documents, or None."""
         for index, (resource, _) in enumerate(self._loads):
             for child in self._requested(index):
                 if resource.type == "style" and child.type not in _RULES:

@@ -215,7 +215,7 @@ def _page_request(entry: HarEntry, start: float) -> RecordedRequest:
 
 
 def _on_load(recording: Recording, page: HarPage, load_start: float) -> float | None:
-    """Return the time of the browser's load event, or None if there is none or if it comes before the document."""
+    """Return the time of the browser's load event, or None if there is none after the document."""
     if page.on_load_s is None:
         return None
     near = page.start is not None and abs(page.start - load_start) <= _FAR_S

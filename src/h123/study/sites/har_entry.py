@@ -116,7 +116,7 @@ class WrittenHarEntry:
         self.headers = _headers(self.response)
 
     def unusable(self) -> str | None:
-        """Return the reason why the entry cannot be a request of a page, or None."""
+        """Return why the entry cannot be a request of a page, or None."""
         scheme = self.url.partition(":")[0].lower()
         if scheme in ("ws", "wss") or self.kind == "websocket" or self.status == 101:
             return "of WebSockets"

@@ -23,7 +23,7 @@ LONGEST_LABEL = 63
 """The longest label in a DNS name (RFC 1035)."""
 LONGEST_TITLE = 200
 MOST_HOSTS = 12
-"""The largest number of hosts that a note lists."""
+"""The most hosts that a note lists."""
 LONG_RUN_NS = 10**9
 """A run longer than this, in ns, is probably not processing alone."""
 RESOLUTION_NS = 1_000_000

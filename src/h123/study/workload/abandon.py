@@ -36,7 +36,7 @@ class Abandon(Strict):
         return sorted(random.Random(f"{seed} abandon").sample(range(requests), self.count(requests)))
 
     def fault(self, warm: int, timeout_ns: int) -> str | None:
-        """Return the reason why requests cannot be abandoned like this, or None."""
+        """Return why requests cannot be abandoned like this, or None."""
         if self.after >= timeout_ns:
             return "requests time out before `abandon` would cancel them: write a shorter `after`"
         if self.count(warm) == warm:

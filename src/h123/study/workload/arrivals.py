@@ -145,8 +145,8 @@ class Arrivals(Strict):
         return pauses + (each / min(rates) if rates else 0.0)
 
     def fault(self, count: int, *, rate: bool) -> str | None:
-        """Return the reason why `count` requests cannot be scheduled like this, or None. `rate` says whether the load
-        also has a constant rate."""
+        """Return why `count` requests cannot be scheduled like this, or None. `rate` says whether the load also has a
+        constant rate."""
         if rate:
             return "`arrivals` already sets when requests are due: leave out `rate`"
         if count > MOST_ARRIVALS:

@@ -53,7 +53,7 @@ class WorkloadKind(ABC):
         return ()
 
     def fault(self) -> str | None:
-        """Return the reason why the parameters do not fit together, or None."""
+        """Return why the parameters do not fit together, or None."""
         load = self.load
         count, warm = load.users * self.each(), load.users * load.requests
         if load.abandon is not None and load.retry is not None:

@@ -28,7 +28,7 @@ class Retry(Strict):
         return self.after * self.at_most
 
     def fault(self, timeout_ns: int) -> str | None:
-        """Return the reason why requests cannot be repeated like this, or None."""
+        """Return why requests cannot be repeated like this, or None."""
         if self.last_ns >= timeout_ns:
             return (
                 "requests time out before their last try: write a shorter `after`, a smaller "

@@ -65,8 +65,8 @@ def reception(log: Sequence[Mapping[str, Any]]) -> Reception | None:
 
 
 def reception_words(case: ClientCase, received: Reception) -> str:
-    """Return a phrase such as `100 of 300 requests`, or `131 kB at first, 1.31 MB at most per stream; ...`, depending
-    on the case."""
+    """Return text such as `100 of 300 requests`, or `131 kB at first, 1.31 MB at most per stream; ...`, depending on
+    the case."""
     if case.name == STREAMS:
         return f"{received.streams} of {case.parameters.users} requests"
     return f"{received.stream} per stream; {received.connection} per connection"

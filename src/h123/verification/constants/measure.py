@@ -54,7 +54,7 @@ _TAILS = {"tail_near": NEAR_NS, "tail_far": FAR_NS}
 
 
 def measurable(subject: Subject) -> str:
-    """Return the reason why this machine cannot measure the constants of a subject, or an empty string if it can."""
+    """Return why this machine cannot measure the constants of a subject, or an empty string if it can."""
     if CLOCK not in subject.features.clocks:
         return "the subject does not run under the virtual clock"
     if installed_kernel() is None:

@@ -60,14 +60,14 @@ def _at_fault(found: Spoilt | Limited | None, kind: PathKind) -> bool:
 
 
 def path_words(behaviour: PathBehaviour) -> Iterator[tuple[str, str]]:
-    """Yield the name and description of each property, including those that are not known."""
+    """Yield the name and description of each property, including those that are unknown."""
     for (field, name), words in zip(COLUMNS.items(), path_cells(behaviour).values(), strict=True):
         yield name, words or f"nothing to see: {behaviour.why(field)}"
 
 
 def path_cells(behaviour: PathBehaviour) -> dict[str, str]:
-    """Return the cells of a table row by column. A cell is empty if its property is not known, and `fails` if it breaks
-    a rule."""
+    """Return the cells of a table row by column. A cell is empty if its property is unknown, and `fails` if it breaks a
+    rule."""
     failed = {field for field, result in checks(behaviour) if result.verdict == "failed"}
     return {
         name: "fails: " * (field in failed) + _words(behaviour, getattr(behaviour, field))

@@ -25,8 +25,8 @@ class SituationResult(Strict):
     in_flight: int | None = None
     """The most payload bytes in a round trip."""
     spread: float | None = None
-    """The share of a round trip during which a flight of slow start was sent. Only for a subject that sends far and
-    fast over QUIC, where only its own pacer could delay so few packets."""
+    """The share of a round trip during which a flight of slow start was sent. Only for a subject that sends over a
+    long, fast QUIC path, where only its own pacer could delay so few packets."""
     unknown: str = ""
 
     @field_validator("parts")

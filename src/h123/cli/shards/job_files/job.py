@@ -14,8 +14,7 @@ MOST = {"slurm": 1000, "kubernetes": 1000, "github": 256}
 HOSTED_S = 6 * 3600
 """The time after which GitHub ends a job on a hosted runner, s."""
 PATIENCE = 3
-"""The time limit of a job, as a multiple of its planned time. The limit also includes an hour to install what the job
-needs."""
+"""The time limit of a job, as a multiple of its planned time, to which an hour for installing is added."""
 TRIAL_MB = 1500
 """Memory in MB for a virtual trial and its share of h123's own memory."""
 
@@ -52,7 +51,7 @@ class Job:
         return counted(self.blocks, "block")
 
     def counted(self, noun: str) -> str:
-        """Return the number of shards, followed by `noun`, the system's word for a shard: `1 element`, `8 pods`."""
+        """Return the number of shards and `noun`, the system's word for a shard: `1 element`, `8 pods`."""
         return counted(self.shards, noun)
 
     @property

@@ -9,7 +9,7 @@ from h123.report.text.words import percent, place, unbroken
 
 _UNCHANGED = "without the disturbed trials: no answer changes"
 _FEW = 6
-"""Up to this many answers are named one by one. Of more, only those that change are named."""
+"""If there are more answers than this, only those that change are named."""
 
 
 def disturbed_lines(verdicts: Verdicts) -> list[str]:

@@ -47,7 +47,7 @@ class ImportOptions:
 
     columns: Sequence[str] = ()
     load: str = "heavy"
-    """The one of CellReplay's two loads whose rate is used."""
+    """Which of CellReplay's two rates to use: `light` or `heavy`."""
     delay: str | None = None
     """The one-way delay, if none was recorded."""
     step: float = 0.1

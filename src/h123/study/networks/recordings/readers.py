@@ -25,7 +25,7 @@ _EPOCHS = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3))
 """The smallest values that count as ns, us or ms since 1970, each with the factor to s."""
 _CELLREPLAY = re.compile(r"\d{1,15}( +\d{1,9})+ *")
 _OPPORTUNITIES = re.compile(r"^\d+ +\d+ +\d", re.MULTILINE)
-"""A line of three numbers, which a CellReplay trace has and a table with two columns does not."""
+"""Three numbers in a line, as in CellReplay traces but not in tables of two columns."""
 _MEASUREMENTS = {"Download": ("down", "BytesAcked"), "Upload": ("up", "BytesReceived")}
 
 

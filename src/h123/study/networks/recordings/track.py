@@ -40,8 +40,7 @@ class Track:
         return "\n".join(lines) + "\n"
 
     def _rows(self, step: float) -> list[tuple[float, dict[str, float | None]]]:
-        """Return the averages of the steps that have rows. In steps without rows, the values of the last time before
-        them apply."""
+        """Return the averages of the steps that have rows. Steps without rows keep the last values before them."""
         rows = []
         numbers = [int((time - self.times[0]) / step + 1e-6) for time in self.times]
         for number, group in groupby(range(len(numbers)), numbers.__getitem__):
@@ -62,8 +61,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def _filled(values: Values) -> list[float]:
-    """Return the values, with each missing one replaced by the last known one before it, or else the first known
-    one."""
+    """Return the values. A missing one becomes the last known one before it, or else the first known one."""
     last = next(value for value in values if value is not None)
     filled = []
     for value in values:
