@@ -10,7 +10,7 @@ _SUMS = {f"{side}_{old}": f"{side}_{new}" for side in "ab" for old, new in FORME
 _BETTER, _WORSE = "faster", "slower"
 """The words that the previous version used for amounts too."""
 _VERDICTS = ("verdict", "small", "all")
-"""The keys with such words."""
+"""The keys of verdicts."""
 
 
 def respelled_verdicts(content: dict[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from h123.catalogue.openings import OPENINGS, QUIC, Resumption
 PROTOCOLS = ("h1", "h2", "h3")
 CONTROLLERS = ("cubic", "reno", "bbr")
 FIXED = "fixed"
-"""Replaces a controller's name if a narrower limit applies to the sender, so that losses change nothing."""
+"""The word for a controller if a narrower limit applies to the sender, so that losses change nothing."""
 PLACEHOLDER = re.compile(r"\{(\w+)\}", re.ASCII)
 Item = TypeVar("Item")
 Ability = Literal["ttfb", "cold", "process"]

@@ -25,15 +25,15 @@ class SessionOpening:
     check: str
     """The name of its check in verifications."""
     missing: str
-    """The behaviour of a subject without it, or the feature that the subject lacks."""
+    """The behaviour, or the missing feature, of a subject that does not support this way."""
     protocols: Sequence[str] = (*_TCP, QUIC)
-    """The protocols for which it exists."""
+    """The protocols for which this way exists."""
     refusal: str = ""
     """The message for a study that requests it over a different protocol."""
     tried_over: Sequence[str] = (*_TCP, QUIC)
     """The protocols over which verification tries clients that do not declare it."""
     declared_by: Literal["resumption", "zero_rtt"] = "resumption"
-    """The server's feature that it needs, unless the kernel provides it."""
+    """The server's feature that this way needs, unless the kernel provides it."""
     saved_round_trips: int = 0
     """The round trips of TCP's handshake that it saves."""
     early: bool = False

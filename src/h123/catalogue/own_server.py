@@ -87,7 +87,7 @@ class OwnServer(Strict):
     allow_remote_load: bool = Field(default=False, exclude_if=lambda may: not may)
     """Confirms that load may be sent to a server that runs on another machine."""
     folder: str = Field(default=".", min_length=1)
-    """Its working directory, relative to the study's folder."""
+    """The working directory, relative to the study's folder."""
     environment: dict[str, str] = Field(default={})
     """Variables in addition to h123's own environment."""
     host: Annotated[str, Field(pattern=_HOST, max_length=255)]
@@ -98,7 +98,7 @@ class OwnServer(Strict):
     http3_port: Annotated[int, Field(strict=True, ge=1, le=65_535)] | None = Field(
         default=None, exclude_if=lambda port: port is None
     )
-    """The UDP port of its HTTP/3. None: the study's port."""
+    """The UDP port for HTTP/3. None: the study's port."""
     ready: Annotated[str, AfterValidator(_awaited)] | None = None
     """In addition to its own ports, wait until its output contains this text, or until this TCP port (`tcp:8080`) is
     open."""

@@ -162,7 +162,7 @@ class RejectedSubject(Strict):
     what: str
     """A description of the attempt."""
     why: str
-    """The reason why it is not in the catalogue."""
+    """Why the implementation is not in the catalogue."""
 
 
 class RejectedSubjectsFile(Strict):

@@ -35,7 +35,7 @@ class Subject(Strict):
     """The folder's name."""
     title: str
     stack: str
-    """The QUIC stack, if it has one."""
+    """The subject's QUIC stack, if any."""
     language: str
     version: str
     home: str

@@ -42,9 +42,8 @@ CHOOSERS: Mapping[str, Literal["addresses", "name"]] = {
     "pycurl": "addresses",
 }
 """The clients that choose between IPv4 and IPv6 (Happy Eyeballs, RFC 8305), and what they get as the server's address:
-both addresses, or the server's name, which they look up. No browser is among them: Chromium used only IPv4 in a trial,
-probably because no route leads to the public IPv6 Internet; subjects/firefox turns off Firefox's second connection, so
-requests time out if IPv6 is dropped."""
+both addresses, or the server's name, which they look up. No browser is among them: Chromium used only IPv4 in a trial;
+subjects/firefox turns off Firefox's second connection, so requests time out if IPv6 is dropped."""
 
 
 def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:

@@ -33,13 +33,13 @@ class Request:
     place_at: int = 0
     """When the request stopped waiting for a place on its connection. 0: it did not wait."""
     visit: int = 0
-    """When its visit began. 0: it belongs to no visit."""
+    """When the request's visit began. 0: there is no visit."""
     quic: bool | None = None
     """Whether QUIC carried the request. None if the client does not record it."""
     last_try: int = 0
-    """When its last attempt was made. 0: there was only one."""
+    """When the last attempt was made. 0: there was only one."""
     stream: Stream | None = None
-    """Its stream according to the frames. None if these cannot be read."""
+    """The stream according to the frames. None if these cannot be read."""
 
     @property
     def made_at(self) -> int:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from h123.causes.cause import NUMBER, UNATTRIBUTED
 
 SUMS_UP = 0.02
-"""The largest relative difference between the sum of the parts and the time for which the parts count as adding up."""
+"""The parts count as adding up if their sum differs from the time by at most this share."""
 _Any = TypeVar("_Any")
 
 

@@ -63,7 +63,7 @@ class PathFindings(TypedDict):
     """The behaviour of a sender on adverse paths."""
 
     packet_bytes: int | None
-    """The size of its most common IPv4 packets."""
+    """The size of the sender's most common IPv4 packets."""
     faults: Mapping[PathKind, str]
     """What the sender did wrong on each kind of path, in words."""
 
@@ -82,9 +82,9 @@ class Proof(TypedDict):
     failed: list[str]
     """The checks that failed."""
     first_flight: int | None
-    """The number of packets in its first flight over HTTP/3, if counted with these files."""
+    """The number of packets in the subject's first flight over HTTP/3, if counted with these files."""
     paths: NotRequired[PathFindings | None]
-    """Its behaviour on adverse paths over HTTP/3. None if not measured with these files. Absent for a server of your
+    """The behaviour on adverse paths over HTTP/3. None if not measured with these files. Absent for a server of your
     own, and in campaigns of earlier versions."""
 
 

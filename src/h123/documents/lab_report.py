@@ -14,7 +14,7 @@ class Exit(Shape):
     code: int | None = None
     signal: int | None = None
     stopped: bool = False
-    """Whether the lab stopped it."""
+    """Whether the lab stopped the role."""
 
 
 class Cpu(Shape):
@@ -25,8 +25,8 @@ class Cpu(Shape):
     main_ns: Count
     """Time of the role's processes and all their descendants, during the main role's run."""
     main_wait_ns: Count | None = None
-    """The time for which its threads were ready but waited for a processor. Null under the virtual clock, and if the
-    trial ended before the main role did."""
+    """The time for which the role's threads were ready but waited for a processor. Null under the virtual clock, and if
+    the trial ended before the main role did."""
     main_turns: Count | None = None
     """The number of times that a thread got a processor. Null in the same cases as `main_wait_ns`."""
     main_over_time: list[NumberPair] = Field(default=[])

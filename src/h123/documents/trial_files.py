@@ -230,7 +230,7 @@ class ClientFile(Document):
     congestion: str | None = None
     process: Process | None = None
     delay: OwnDelay | None = None
-    """None for a client that does not report it."""
+    """The client's own delay. None if not reported."""
     visits: list[VisitEvents] = Field(default=[])
     """The visits of a page, including warm-up. Empty for a client without such events."""
     notes: object = None

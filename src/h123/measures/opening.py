@@ -38,7 +38,7 @@ class Opening(NamedTuple):
     packets_up: int
     packets_down: int
     losses: bool
-    """Whether any of these packets did not arrive."""
+    """Whether any packet of the opening did not arrive."""
     retried: bool
     """Whether the server sent a Retry."""
     limited: bool

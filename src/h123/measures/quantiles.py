@@ -2,8 +2,8 @@
 
 Of n independent values, the number below the true quantile q_p is binomial (n, p), whatever the distribution. So q_p
 lies between the l-th and the u-th smallest with the probability P(l <= B <= u - 1). Reference: David and Nagaraja,
-Order Statistics (2003), section 7.1; Conover, Practical Nonparametric Statistics (1999), section 3.2. Requests of a
-trial are not quite independent, so the interval is too narrow rather than too wide.
+Order Statistics (2003), section 7.1. Requests of a trial are not quite independent, so the interval is too narrow
+rather than too wide.
 """
 
 from collections import defaultdict

@@ -52,7 +52,7 @@ class Repetition:
     random_bytes: int
     """The tolerance for a count of bytes: `RANDOM_BYTES` for each connection."""
     random_ns: float
-    """The tolerance for a time: the time for that many bytes in both directions, at the link's rate."""
+    """The tolerance for a time: the time for `random_bytes` in both directions, at the link's rate."""
 
     @property
     def identical(self) -> bool:

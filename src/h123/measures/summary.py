@@ -132,8 +132,8 @@ class Summary:
     visits_ns: Mapping[Arrival, float | None]
     """Medians over the visits for each event in `Visits.until`; empty without visits."""
     stages_ns: Mapping[Stage, float | None]
-    """Medians over visits of the time that the mean request of each spent in a stage, without stages that the client
-    does not record."""
+    """For each stage that the client records, the median over visits of the time that a visit's mean request spent in
+    it."""
 
 
 @dataclass(frozen=True)

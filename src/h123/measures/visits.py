@@ -29,7 +29,7 @@ class Visit(NamedTuple):
     """When the last byte of the document arrived. None if unknown."""
     end_ns: int
     failed: bool
-    """Whether one of its requests failed."""
+    """Whether a request of the visit failed."""
 
 
 class VisitTimes(NamedTuple):

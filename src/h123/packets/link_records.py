@@ -20,7 +20,7 @@ class LinkRecords:
     """A kind of record about a link, such as packets or frames."""
 
     name: str
-    """The name of its files and of the recorded things."""
+    """The name of the files and of the recorded things."""
     record: np.dtype[Any]
     """The lab's form of a record."""
     columns: Sequence[str]

@@ -24,9 +24,9 @@ class FlowControlStall:
     begin: int
     end: int
     stream: bool
-    """Whether a stream's limit was reached; otherwise the connection's."""
+    """Whether a stream's limit, not the connection's, was reached."""
     own: bool
-    """Whether the end that writes the log was blocked; otherwise the other end reported that it was."""
+    """Whether the end that writes the log was blocked, not the other end."""
 
     def later(self, ns: int) -> "FlowControlStall":
         return replace(self, begin=self.begin + ns, end=self.end + ns)

@@ -47,9 +47,9 @@ class ProtocolFindings(Shape):
     asks_for_certificate: bool
     """Whether the server requests a client certificate. The scout has none."""
     connections: Count
-    """The number of connections that all its answers took."""
+    """The number of connections that all answers took."""
     distrust: str
-    """The reason why the given authorities do not confirm its certificate. Empty if they do, or if none were given."""
+    """Why the given authorities do not confirm the server's certificate. Empty if they do, or if none were given."""
     answers: list[list[Answer]]
     """The answers to each request, in the order in which the scout made them."""
 

@@ -67,7 +67,7 @@ class InquiryResult:
     log: list[str] = field(default_factory=list)
     """The end of the server's output."""
     http3_port: int | None = None
-    """The port of HTTP/3, if it is not the requested one but one that the server announces."""
+    """The HTTP/3 port that the server announces, if it is not the requested one."""
     seconds: float = 0.0
 
 

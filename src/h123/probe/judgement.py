@@ -31,7 +31,7 @@ class ServerAbilities:
     """All protocols that the server speaks. It is ready when it listens for all of them, even if the study uses only
     some, because an observer cannot see whether a program reads the datagrams of an open UDP port."""
     http3_port: int | None = None
-    """The port of its HTTP/3, if it is not the requested one."""
+    """The server's HTTP/3 port, if it is not the requested one."""
 
 
 def judge(result: InquiryResult, inquiry: Inquiry, protocols: Sequence[str] | None = None) -> ServerAbilities:

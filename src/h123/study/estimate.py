@@ -16,7 +16,7 @@ The estimate ignores queueing delay, retransmission timeouts, blackouts, timed c
 between congestion controllers, except that bbr ignores random loss.
 
 Under the virtual clock, processing takes no virtual time, and waiting takes no real time. The real time of a trial is
-the processor time of its packets and requests, whatever its clock says (docs/virtual-clock.md, "What a trial costs").
+the processor time of its packets and requests, whatever its clock says (docs/virtual-clock.md).
 """
 
 import math
@@ -59,7 +59,7 @@ VIRTUAL_PACKET_S = {"h1": 0.00017, "h2": 0.00017, "h3": 0.00032}
 cost less: in three trials over `home` on a busy machine, 27 MB instead of 3 MB cost 0.17 ms for each additional packet.
 The values here lie in between; h1 is assumed to equal h2."""
 VIRTUAL_UNSHAPED = 0.05
-"""The share of this processor time that the same bytes cost over a plain veth pair, which carries up to 64 kB at once.
+"""The share of VIRTUAL_PACKET_S that the same bytes cost over a plain veth pair, which carries up to 64 kB at once.
 Measured on a busy machine: 24 MB more took 0.9 s over HTTP/3; over HTTP/2 the difference was too small to measure."""
 VIRTUAL_IDLE = 0.002
 """Processor time of a virtual second in which nothing happens. bench/virtual_cost.py measures about 0.2 s for 130 s on

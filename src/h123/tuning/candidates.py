@@ -36,7 +36,7 @@ class ServerTemplate:
     command: str
     environment: Mapping[str, str]
     config: Path | None = None
-    """The file with the template of its configuration."""
+    """The file with the template of the configuration."""
     subject: str | None = None
     """The folder of the subject's installation, for `{{ prefix }}`."""
 
@@ -59,7 +59,7 @@ class Candidate:
     command: str
     environment: Mapping[str, str]
     config: str | None
-    """The text of its configuration."""
+    """The text of the configuration."""
     file: str | None
     """The name of the file with this configuration."""
 

@@ -35,16 +35,16 @@ class Knob:
     name: str
     values: tuple[str, ...]
     origin: str
-    """Where it is defined: `--knob window`, or a file with its line."""
+    """Where the knob is defined: `--knob window`, or a file with its line."""
 
 
 class KnobText(Strict):
     """A knob in a knob file."""
 
     what: Annotated[str, Field(min_length=1)]
-    """What it sets."""
+    """What the knob sets."""
     docs: Annotated[str, Field(pattern=r"^https://")]
-    """The address of its documentation."""
+    """The address of the knob's documentation."""
     values: Annotated[dict[str, str], Field(min_length=2, max_length=MOST_VALUES)]
     """Maps the values, the default first, to what each of them does, in one sentence."""
 
@@ -70,7 +70,7 @@ class KnobFile(Strict):
     command: str | None = None
     """The command that starts the server, unless the user gives `--server`."""
     config: str | None = None
-    """The template of its configuration, relative to this file, unless the user gives `--config`."""
+    """The template of the configuration, relative to this file, unless the user gives `--config`."""
     url: str | None = None
     """What to request, unless the user gives `--url`."""
     also: str | None = None

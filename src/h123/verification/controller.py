@@ -29,7 +29,7 @@ from h123.study.networks.network import Bottleneck, Direction, Loss, Queue
 BODY_BYTES = 10_500_000
 ROUND_TRIP_NS = 60_000_000
 RATE_BPS = 60_000_000
-"""Several times the rate that Reno and CUBIC achieve with these losses at this round trip."""
+"""Several times the rate that Reno and CUBIC achieve on this link."""
 LOSSES = [(120, 32), (1000, 1), (2200, 20), (3400, 1), (4600, 20), (5800, 1), (7000, 20)]
 """For each loss, the index of the first lost packet, counted from 0 over the link, and the number of lost packets."""
 BBR_SHARE = 0.45

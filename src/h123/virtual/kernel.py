@@ -43,7 +43,8 @@ _PACKAGE = "h123_virtual_kernel"
 _REFUSED = re.compile(r"[\s:]")
 """Characters that the kernel's make refuses in a path."""
 _TEMPORARY = (Path("/var/tmp"), Path("/tmp"))
-"""Alternatives to a TMPDIR with such a path. /tmp comes last, because it may be in memory, which a build would fill."""
+"""Alternatives to a TMPDIR that make refuses. /tmp comes last, because it may be in memory, which a build would
+fill."""
 _ROOM_BYTES = 2_000_000_000
 _UNUSED = (
     "Documentation/*.rst",
@@ -75,7 +76,7 @@ class Configuration:
     """A kernel to build: the name of its folder, and options beyond those that the virtual clock needs."""
 
     name: str = NAME
-    """The name of its folder in the cache."""
+    """The name of the kernel's folder in the cache."""
     more: Path | None = None
     """A file of options in addition to those of the virtual clock."""
     edits: tuple[tuple[str, str, str], ...] = ()

@@ -64,7 +64,7 @@ class PairedComparison:
     one_sided: int
     """Blocks in which only one side has a value. They are not among the pairs."""
     repeats: str | None = None
-    """The metric whose comparison has the same observation (repeats.py)."""
+    """The metric that this comparison's metric repeats (repeats.py)."""
 
     @property
     def failed(self) -> dict[str, list[int]]:

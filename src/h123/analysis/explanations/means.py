@@ -81,7 +81,7 @@ class StoredMeans:
         return self._used[seal]
 
     def keep(self) -> None:
-        """Write the cache if it lacks means that were used. Failures to write it are ignored."""
+        """Write the cache if there are new means. Failures to write it are ignored."""
         if self._used.keys() <= self._stored.keys():
             return
         file = _File(code=code(), attempts=self._stored | self._used)

@@ -23,7 +23,7 @@ class AdversePathRow(TypedDict):
     role: VerifiedRole
     path: PathKind
     fault: str | None
-    """What the sender did wrong when it was verified. Null if it was not verified on such paths."""
+    """What the sender did wrong when it was verified. Null if it was not verified on this kind of path."""
 
 
 class AdversePathsPart(TypedDict):

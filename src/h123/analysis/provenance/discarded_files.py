@@ -16,7 +16,7 @@ class DiscardedRow(TypedDict):
     server: str
     trials: int
     files: str
-    """The paths from the first of these trials; the lab lists only a few if there are many."""
+    """The paths from the first trial; the lab lists only a few if there are many."""
 
 
 CODE = "files-discarded"

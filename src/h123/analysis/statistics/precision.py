@@ -2,9 +2,8 @@
 implies.
 
 Both computations use the interval of a typical sample: normal scores, which are the expected order statistics of
-normally distributed values, one for each block (Blom, Statistical Estimates and Transformed Beta-Variables, 1958).
-The mean width of real samples is up to a tenth larger. An interval's width does not show where the interval lies, so it
-reveals nothing about the effect.
+normally distributed values, one for each block (Blom 1958). The mean width of real samples is up to a tenth larger. An
+interval's width does not show where the interval lies, so it reveals nothing about the effect.
 """
 
 import math

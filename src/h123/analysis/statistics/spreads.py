@@ -2,7 +2,7 @@
 
 A ratio's spread depends on the network and on how much data a trial moves, so a campaign predicts the spread only for
 trials like its own. Published results contain their spreads; docs/results/spread.csv.xz lists the spreads of campaigns
-that were published before the format of results existed.
+that were published earlier.
 """
 
 import csv

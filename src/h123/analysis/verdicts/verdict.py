@@ -44,7 +44,7 @@ class ComparisonTest:
     test: str | None = None
     """`signed-rank`, or `sign` if the differences are asymmetric."""
     exclusion: Exclusion | None = None
-    """The reason why it is not judged."""
+    """Why the comparison is not judged."""
     qualified: Sequence[str] = ()
     """Failed audits that leave the comparison's verdict in force."""
     p_adjusted: float | None = None

@@ -69,12 +69,12 @@ class Sender:
     round_trip_ns: int
     limits: Limits = ()
     unheard: Limits = ()
-    """Times in which its packets do not reach the client."""
+    """Times in which the sender's packets do not reach the client."""
     bodies: Spans | None = None
-    """When it had a body to send. None: unknown."""
+    """When the sender had a body to send. None: unknown."""
     fills: bool = False
-    """Whether it fills its packets as long as it has data and (known) flow control permits. QUIC senders, whose window
-    counts bytes, do."""
+    """Whether the sender fills packets as long as it has data and (known) flow control permits. QUIC senders, whose
+    window counts bytes, do."""
     conditions: Conditions = WALL
 
     @cached_property

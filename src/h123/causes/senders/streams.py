@@ -37,9 +37,9 @@ class Stream:
     """A request and its answer. All times are in ns."""
 
     request_begin: int
-    """When its first frame was sent."""
+    """When the request's first frame was sent."""
     request_end: int
-    """When its last packet was sent."""
+    """When the request's last packet was sent."""
     request_arrival: int
     """When the server could read the whole request."""
     answer_begin: int

@@ -33,7 +33,7 @@ class Term:
     """The kind: verdict, term, sign, audit, metric, cause, reason or warning."""
     means: str
     words: str = ""
-    """The form of the term in answers, if it is not the name."""
+    """The form of the term in answers, if that is not the name."""
     also: tuple[str, ...] = ()
     """Other names of the term."""
     do: str = ""

@@ -32,7 +32,7 @@ class Line:
     """A line of a panel."""
 
     name: str
-    """The meaning of its colour and dashes."""
+    """The meaning of the line's colour and dashes."""
     arm: int | None
     """The arm whose colour the line has. None: a neutral colour."""
     seconds: Numbers

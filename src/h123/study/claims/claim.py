@@ -71,7 +71,7 @@ class WordedClaim(Claim):
     known: DocumentEvidence | None = None
     """A public document that decides the claim: `{verdict: confirmed, by: ...}`."""
     untestable: Annotated[str, Field(min_length=1)] | None = None
-    """The reason why only its authors could decide it."""
+    """Why only the authors could decide the claim."""
 
     @model_validator(mode="after")
     def _is_decided_one_way(self) -> "WordedClaim":

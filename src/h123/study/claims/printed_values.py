@@ -88,7 +88,7 @@ class PrintedValues(Strict):
     """The compared factor."""
     factors: dict[str, dict[str, LevelFacts]]
     studies: dict[str, dict[str, str]] = Field(min_length=1)
-    """For each study whose campaigns have these cells, maps a factor's name in the work to its name in the study, where
+    """For each study whose campaigns have these cells, maps a factor's name in the work to its name in the study, if
     they differ."""
     values: list[Statement] = Field(min_length=1)
 

@@ -205,8 +205,8 @@ class DirectionFile(Strict):
     """A Mahimahi file instead of a rate. Each line is a time in milliseconds at which 1500 bytes can be delivered; the
     trace repeats."""
     record: Annotated[LinkRecord | None, BeforeValidator(_read_record)] = None
-    """A file with the course of rate, delay and loss, instead of those: CSV or a Mahimahi trace. Each block starts at a
-    different point in it."""
+    """A file with the course of rate, delay and loss, instead of these keys: CSV or a Mahimahi trace. Each block starts
+    at a different point in it."""
     burst: Size | None = None
     """Make the rate a token bucket, which sends this many bytes at once after a silence (Linux's TBF)."""
     queue: QueueFile | None = None

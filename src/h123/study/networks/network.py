@@ -216,7 +216,7 @@ class Traffic(LinkModel):
 
 
 class Cross(LinkModel):
-    """Traffic that other hosts send through the same queue. It starts `ahead_ns` before the client."""
+    """Traffic that other hosts send through the link's queue. It starts `ahead_ns` before the client."""
 
     up: Traffic | None = None
     down: Traffic | None = None

@@ -57,7 +57,7 @@ class TrafficFile(Strict):
 
 
 class CrossFile(Strict):
-    """Traffic that other hosts send through the same queue: `{down: {tcp: 4}, ahead: 3s, spread: 2s}`."""
+    """Traffic that other hosts send through the link's queue: `{down: {tcp: 4}, ahead: 3s, spread: 2s}`."""
 
     up: TrafficFile | None = None
     down: TrafficFile | None = None

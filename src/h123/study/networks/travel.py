@@ -26,7 +26,7 @@ class SentAgain(LinkModel):
     share: float
     delay_ns: int
     in_order: bool = False
-    """Whether later packets wait for them."""
+    """Whether later packets wait for those sent again."""
 
     def describe(self) -> str:
         """Return text such as `1 % sent again after 8 ms`."""

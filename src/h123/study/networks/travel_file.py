@@ -39,9 +39,9 @@ class RetransmissionFile(Strict):
 
     share: Share
     delay: Annotated[Delay, Positive]
-    """The time by which these packets arrive later."""
+    """The time by which packets sent again arrive later."""
     in_order: StrictBool = False
-    """Whether later packets wait for them. If not, they overtake."""
+    """Whether later packets wait for those sent again, or overtake them."""
 
     def resolve(self) -> SentAgain:
         """Return this part in the form of trial.json."""

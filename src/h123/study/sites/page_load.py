@@ -27,7 +27,7 @@ class RecordedRequest:
     what: str
     """Method and address without query."""
     data: bool
-    """Whether it may be a poll or a stream."""
+    """Whether the request may be a poll or a stream."""
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ class Resource(Strict):
     )
     """The label of a host other than the page's, which has its own connections. None: the page's host."""
     cacheable: StrictBool = Field(default=False, exclude_if=lambda cacheable: not cacheable)
-    """Whether a returning visitor has it in the cache and does not request it."""
+    """Whether a returning visitor has the resource in the cache and does not request it."""
 
     @model_validator(mode="after")
     def _has_its_own_path(self) -> "Resource":

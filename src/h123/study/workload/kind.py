@@ -1,8 +1,8 @@
 """Defines the interface of all kinds of workloads, for the code that plans, runs, checks or shows them.
 
 A kind is a module in this package. It defines its parameters, a subclass of `Load`; its answers, a subclass of
-`WorkloadKind`; and its workload.json for clients, a subclass of `WorkloadFile`. Nothing outside this package knows
-kinds by their names. The optional features of a load each have a module: arrivals, abandonment, retries, headers.
+`WorkloadKind`; and its workload.json for clients, a subclass of `WorkloadFile`. Only this package knows kinds by their
+names. The optional features of a load each have a module: arrivals, abandonment, retries, headers.
 """
 
 import math

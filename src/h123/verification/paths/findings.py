@@ -51,7 +51,7 @@ class Limited(Strict):
     too_large: int
     """The number of packets that exceeded the path's MTU."""
     until: float | None = None
-    """The seconds from the start of the limit until the last such packet."""
+    """The seconds from the start of the limit until the last packet that was too large."""
     resumed: float | None = None
     """The seconds until a full packet passed after the first that was too large. None if the body did not arrive."""
     complete: bool
@@ -64,13 +64,13 @@ class PathBehaviour(Strict):
     protocol: str = QUIC
     clock: Clock
     ect: Codepoint | None = None
-    """The codepoint that it sends on a path that leaves ECN alone."""
+    """The codepoint that the subject sends on a path that leaves ECN alone."""
     share: float | None = None
-    """The share of its packets that have it."""
+    """The share of the subject's packets with `ect`."""
     reports: bool | None = None
-    """Whether it reports the ECN field of received packets, so that its peer goes on using ECN."""
+    """Whether the subject reports the ECN field of received packets, so that its peer goes on using ECN."""
     datagrams: Payloads | None = None
-    """Its sizes on a path with an MTU of 1500."""
+    """The subject's packet sizes on a path with an MTU of 1500."""
     bleach: Spoilt | None = None
     swap: Spoilt | None = None
     mark: Spoilt | None = None
@@ -81,7 +81,7 @@ class PathBehaviour(Strict):
     black_hole: Limited | None = None
     """The MTU falls to 1280 in the middle of the body, without ICMP."""
     icmp: Limited | None = None
-    """The same with ICMP."""
+    """The MTU falls to 1280 in the middle of the body, with ICMP."""
     unknown: dict[str, str] = Field(default_factory=dict)
     """The reasons why fields are None."""
 

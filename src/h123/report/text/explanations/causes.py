@@ -189,10 +189,10 @@ class Observation:
     singular: str
     plural: str
     whole: str
-    """The name of the sum of its parts."""
+    """The name of the sum of the parts."""
     typical: Literal["mean", "median"]
     which: str
-    """Which of a trial's requests or visits it covers."""
+    """Which of a trial's requests or visits the row covers."""
 
 
 _REQUEST = Observation(
