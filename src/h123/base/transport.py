@@ -14,7 +14,7 @@ Name = Literal["initial_window", "pacing", "max_datagram"]
 TCP_PAYLOAD = 1448
 """The largest payload of a TCP segment over the lab's links: 1500 bytes minus 40 of headers and 12 of timestamps."""
 TCP_PAYLOAD_IPV6 = 1428
-"""The largest over IPv6, whose header is 20 bytes longer."""
+"""The largest payload over IPv6, whose header is 20 bytes longer."""
 
 
 @dataclass(frozen=True)

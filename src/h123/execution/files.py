@@ -49,8 +49,8 @@ LOOPBACK = "127.0.0.1"
 """The address of the backend on the server's host, and of the resolver on the client's host."""
 DNS_PORT = 53
 READY_TIMEOUT_NS = 30_000_000_000
-"""The time limit for a role to become ready, ns. A server that compiles code as it starts, on busy processors, takes
-more than ten seconds."""
+"""The time limit for a role to become ready, ns. On busy processors, a server that compiles code at start takes more
+than ten seconds."""
 SEEDING_TIMEOUT_NS = 300_000_000_000
 """The timeout for a server that first stores an object in its backend, perhaps over a slow link, ns."""
 STOP_TIMEOUT_NS = 3_000_000_000

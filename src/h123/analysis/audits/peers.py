@@ -167,8 +167,8 @@ def _tls_name(kind: Tls, *, resumed: bool) -> str:
 def _of_pairs(
     attempts: Sequence[Attempt], plan: Plan, hold: Callable[[list[Attempt], list[Attempt]], Finding | None]
 ) -> Found:
-    """Apply `hold` to the trials of each pair of compared levels. Each trial gets the first failed finding of its
-    pairs, if any failed."""
+    """Apply `hold` to the trials of each pair of compared levels. Each trial gets the finding of the first of its pairs
+    that failed, or else of its first pair."""
     by_trial: dict[str, tuple[Attempt, Finding]] = {}
     for a, b, sides in _pairs(attempts, plan):
         finding = hold(*sides)

@@ -14,7 +14,7 @@ MOST = {"slurm": 1000, "kubernetes": 1000, "github": 256}
 HOSTED_S = 6 * 3600
 """The time after which GitHub ends a job on a hosted runner, s."""
 PATIENCE = 3
-"""The time limit of a job, as a multiple of its planned time, to which an hour for installing is added."""
+"""The time limit of a job as a multiple of its planned time, before an hour for installing is added."""
 TRIAL_MB = 1500
 """Memory in MB for a virtual trial and its share of h123's own memory."""
 
