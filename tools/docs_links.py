@@ -26,7 +26,9 @@ _DOCS = Path(__file__).resolve().parents[1] / "docs"
 _RENDERED = _DOCS.parent / "target/results"
 _REFERENCE = _DOCS.parent / "target/reference"
 _GENERATED = re.compile(
-    r"(?:^\*All .*: run `make docs`, then open `.*\.\*\n\n)?<!-- generated: (?P<name>[a-z-]+) -->", re.MULTILINE
+    r"(?:^\*All .*: run `make docs`, then open `.*\.\*\n\n)?(?P<heading>^## .*\n\n)?"
+    r"<!-- generated: (?P<name>[a-z-]+) -->",
+    re.MULTILINE,
 )
 """Before it, a sentence may tell readers of the repository how to get the text."""
 _ARCHIVE = "results/data.tar.xz"
@@ -57,7 +59,7 @@ def on_page_markdown(markdown: str, page: Any, **_other: Any) -> str:
     """Return the page with its generated parts and figures. Links to folders and to files outside `docs` become plain
     text."""
     here = PurePosixPath(page.file.src_uri).parent
-    markdown = _GENERATED.sub(lambda mark: (_REFERENCE / f"{mark['name']}.md").read_text("utf-8"), markdown)
+    markdown = _GENERATED.sub(_generated, markdown)
     linked = _LINK.sub(lambda link: _link(link, here), markdown)
     linked = _TABLE.sub(lambda mark: _table(_DOCS / here / mark["path"]), linked)
     return _FIGURE.sub(lambda mark: _figure(mark["name"], here), linked)
@@ -66,6 +68,11 @@ def on_page_markdown(markdown: str, page: Any, **_other: Any) -> str:
 def on_page_content(html: str, **_other: Any) -> str:
     """Return the page with tables that can have the keyboard's focus."""
     return html.replace("<table>", '<table tabindex="0">')
+
+
+def _generated(mark: re.Match[str]) -> str:
+    """Return the generated text, after the heading that the mark may have."""
+    return (mark["heading"] or "") + (_REFERENCE / f"{mark['name']}.md").read_text("utf-8")
 
 
 def _figure(name: str, here: PurePosixPath) -> str:

@@ -5,7 +5,7 @@
 
 The first command writes command-line.md and the keys of each format (study-keys.md, verdicts-keys.md).
 `tools/docs_links.py` inserts them where a page of the site has `<!-- generated: NAME -->`. The second command writes
-docs/glossary.md, docs/networks.md, and the tables between `<!-- kept: NAME -->` and `<!-- end -->` in other pages. A
+docs/networks.md, and the tables between `<!-- kept: NAME -->` and `<!-- end -->` in other pages. A
 test compares them with the code.
 """
 
@@ -117,14 +117,8 @@ _WRITTEN_BY_PEOPLE = {
     "knobs": _KNOBS,
 }
 _KEPT = re.compile(r"(<!-- kept: ([a-z-]+) -->).*?<!-- end -->", re.DOTALL)
-_SENTENCES = {
-    "verdict": "Verdicts",
-    "term": "Terms",
-    "sign": "Signs in tables",
-    "cause": "Causes",
-    "reason": "Why a trial is invalid",
-    "warning": "Warnings of the lab",
-}
+_WORDS = ("verdict", "term", "sign", "cause", "reason", "warning")
+"""The kinds of words in the glossary; the other kinds have pages of their own."""
 
 
 def main() -> None:
@@ -146,6 +140,7 @@ def inserted() -> Iterator[tuple[str, str]]:
     yield "checks", "\n".join(checks())
     yield "metrics", "\n".join(metrics())
     yield "audits", "\n".join(audits())
+    yield from ((f"glossary-{kind}", "\n".join(words(kind))) for kind in _WORDS)
     subjects, records = catalogue(), public_records()
     yield "subjects", about_subjects(subjects, records)
     yield from ((name, "\n".join(lines)) for name, lines in measured_tables(subjects, records))
@@ -159,10 +154,7 @@ def inserted() -> Iterator[tuple[str, str]]:
 
 def kept_pages() -> dict[str, str]:
     """Return the pages stored in docs that are generated or have generated tables, by name."""
-    pages = {
-        name: "\n".join(lines) + "\n"
-        for name, lines in (("glossary.md", _glossary()), ("networks.md", network_page.lines()))
-    }
+    pages = {"networks.md": "\n".join(network_page.lines()) + "\n"}
     for path in sorted(DOCS.rglob("*.md")):
         if _KEPT.search(page := path.read_text("utf-8")):
             texts = dict(inserted())
@@ -245,23 +237,16 @@ def _needs(needs: Needs) -> Iterator[str]:
         yield "exactly one lost packet, and the block's trial with `losses: none`"
 
 
-def _glossary() -> Iterator[str]:
-    yield from (
-        "# Glossary",
-        "",
-        "This page explains the words of answers, reports and the documentation. `h123 explain TERM` prints the same "
-        "text, and also explains every [metric](contracts/metrics.md) and [audit](audits.md).",
-    )
-    for kind, title in _SENTENCES.items():
-        words = [term for term in glossary.terms() if term.kind == kind]
-        second = "answers say" if any(term.words for term in words) else ""
-        yield from ("", f"## {title}", "")
-        yield from (("| name | answers say | meaning |", "|---|---|---|") if second else ("| | meaning |", "|---|---|"))
-        for term in words:
-            name = term.name if kind in ("verdict", "term") else f"`{term.name}`"
-            name = ", ".join([f"[{name}]({term.see})" if term.see else name, *term.also])
-            cells = [name, term.words, term.means] if second else [name, " ".join(filter(None, (term.means, term.do)))]
-            yield f"| {' | '.join(cells)} |"
+def words(kind: str) -> Iterator[str]:
+    """Yield the lines of the glossary's table of the words of this kind."""
+    listed = [term for term in glossary.terms() if term.kind == kind]
+    second = any(term.words for term in listed)
+    yield from (("| name | answers say | meaning |", "|---|---|---|") if second else ("| | meaning |", "|---|---|"))
+    for term in listed:
+        name = term.name if kind in ("verdict", "term") else f"`{term.name}`"
+        name = ", ".join([f"[{name}]({term.see})" if term.see else name, *term.also])
+        cells = [name, term.words, term.means] if second else [name, " ".join(filter(None, (term.means, term.do)))]
+        yield f"| {' | '.join(cells)} |"
 
 
 def audits() -> Iterator[str]:

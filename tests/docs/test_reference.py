@@ -4,7 +4,8 @@ import importlib.util
 import json
 import re
 import sys
-from types import ModuleType
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,9 +19,9 @@ from h123.study import METRICS, Metric
 from h123.study.parameters import PARAMETER_NAMES
 
 
-def _tool() -> ModuleType:
+def _tool(name: str) -> ModuleType:
     sys.path.append(str(project_root() / "tools"))
-    spec = importlib.util.spec_from_file_location("reference", project_root() / "tools/reference.py")
+    spec = importlib.util.spec_from_file_location(name, project_root() / f"tools/{name}.py")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -28,7 +29,7 @@ def _tool() -> ModuleType:
     return module
 
 
-TOOL = _tool()
+TOOL, SITE = _tool("reference"), _tool("docs_links")
 
 
 @pytest.mark.parametrize("name", TOOL.kept_pages())
@@ -127,6 +128,21 @@ def test_each_key_of_a_file_is_there(name: str) -> None:
     assert [key for key in keys if f"| `{key}` |" not in text] == []
 
 
-def test_each_audit_is_there() -> None:
+def test_each_audit_is_there_and_each_word_is_in_the_glossary() -> None:
     text = "\n".join(TOOL.audits())
     assert [term.name for term in glossary.terms() if term.kind == "audit" and f"| `{term.name}` |" not in text] == []
+    for kind in {term.kind for term in glossary.terms()} - {"audit", "metric"}:
+        text = dict(TOOL.inserted())[f"glossary-{kind}"]
+        named = [term.name for term in glossary.terms() if term.kind == kind]
+        assert [name for name in named if not re.search(rf"^\| \[?`?{re.escape(name)}[`\],| ]", text, re.M)] == []
+
+
+def test_the_glossary_keeps_its_headings_on_the_site(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name, text in TOOL.inserted():
+        (tmp_path / f"{name}.md").write_text(text, "utf-8")
+    monkeypatch.setattr(SITE, "_REFERENCE", tmp_path)
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="glossary.md"))
+    text = SITE.on_page_markdown((project_root() / "docs/glossary.md").read_text("utf-8"), page)
+    assert "make docs" not in text
+    assert text.count("\n\n| ") == len(re.findall("^## ", text, re.M)) == 6
+    assert "\n## Causes\n\n| name |" in text
