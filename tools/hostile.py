@@ -47,18 +47,18 @@ On the website, the tables below show how each program reacts to each attack. In
 `xz -dc docs/data/hostile.md.xz` prints them. Each row is an attack on the programs in the columns. Each cell shows
 three things:
 
-- how the requests ended: the errors in the samples, `answered`, or the reason why the trial is invalid (for servers,
-  only if a request was not answered)
+- how the requests ended: their errors, `answered`, or the reason why the trial is invalid; cells about servers omit
+  `answered`
 - how many seconds the client ran
 - the largest amount of memory that the attacked program used, in MiB
 
 Bold marks failures: a request that takes much longer than its timeout, a success without the requested bytes, or more
-than {MOST_BYTES >> 20} MiB of memory in a client. A client that only counts bytes (no `compares` in
-[contracts/subject.md](contracts/subject.md)) can detect neither **zeros** nor **wrong-byte**.
+than {MOST_BYTES >> 20} MiB of memory in a client. A client that only counts bytes (its
+[manifest](contracts/subject.md) has no `compares`) cannot detect the attacks `zeros` and `wrong-byte`.
 
 Each client has {USERS} users, which make {REQUESTS} requests each with a timeout of {TIMEOUT_S} s. If the requests time
-out and the client used much memory, the attack is repeated with a timeout of {LONG_S} s. A server is attacked for
-{TIMEOUT_S} s and then gets ordinary requests. The lab ends everything that still runs after {TRIAL_S} s.
+out and the client uses much memory, the attack is repeated with a timeout of {LONG_S} s. A server is attacked for
+{TIMEOUT_S} s and then gets ordinary requests. h123 ends everything that still runs after {TRIAL_S} s.
 
 `PYTHONPATH=src:tests .venv/bin/python tools/hostile.py --save` writes this page. This run used
 {_MACHINE["cpus_usable"]} processors, with Linux {_MACHINE["kernel"].split("-")[0]} and {_MACHINE["distribution"]},

@@ -11,7 +11,7 @@ This page lists the networks that come with h123. `h123 list networks` also list
 `h123 compare --networks home,satellite`, or write them into a study.
 [Network](contracts/network.md) shows how to define your own network.
 
-The files in the folder `networks` contain all numbers. An unexplained time in ms is the round trip.
+The files in the folder `networks` contain all numbers. Times in ms without explanation are round trips.
 `A/B Mbit/s` are the rates to and from the client. A *dark* network loses every packet.
 
 | network | what it is |

@@ -37,11 +37,11 @@ _HEAD = """\
 
 `h123 publish` writes this page from the manifests of the *subjects* (servers and clients) and the records in
 [verified/](verified); do not edit it. `h123 install NAME` installs a subject, `h123 verify NAME` checks its facts on
-your machine, and `h123 list subjects NAME` shows everything that your machine knows about it. The tables of constants,
-moves and paths are only on the website.
+your machine, and `h123 list subjects NAME` shows all that h123 knows about it. The tables of constants, moves and
+paths are only on the website.
 
 A subject is *verified* if it passed the tests in [contracts/verifications.md](contracts/verifications.md) for
-everything that it declares. Over each protocol, these tests cover bodies of 0 B to 10 MB with their hashes or counts,
+everything that it declares. Over each protocol, these tests cover bodies of 0 B to 10 MB (by hash or byte count),
 many requests at once and one after another, the negotiated protocol, errors and timeouts, and every feature and limit
 in the subject's row.
 

@@ -27,8 +27,8 @@ _RULES = """\
 h123 compares three constants. A value from packets agrees with the source code within these limits:
 
 * **initial window**: Over TCP, the first flight must have exactly the source's number of packets. QUIC counts bytes:
-  the full packets of the first flight must fill the window to within one packet, because a sender may check for room
-  before sending. Packets have their initial size unless the source gives a different size.
+  the full packets of the first flight must fill the window to within one packet, because some senders only check
+  whether any room is left. If the source gives the window in packets but not their size, h123 uses their initial size.
 * **a loss leaves**: The share of the window that remains after a loss may be up to 0.03 below the source's factor or up
   to 0.08 above it, because the window has grown again for two round trips before h123 measures it. BBR has no such
   factor.

@@ -41,8 +41,8 @@ These constants come from packets, under the virtual clock, over a link that onl
 way for the lost tail. `h123 list subjects NAME` shows more constants, and why a value is missing.
 [constants.md](constants.md) compares the first flight, the loss and the lost tail with the stacks' source code.
 
-* *First flight*: the data sent before its first acknowledgement can have arrived, in packets (in brackets: full
-  packets) and bytes, and, if the server did not send it at once, the share of a round trip that it took.
+* *First flight*: the packets (in brackets: full packets) and bytes sent before their first acknowledgement can have
+  arrived. If the server did not send them at once, the share of a round trip that this took follows.
 * *Growth*: the ratio of a round trip's bytes to the previous round trip's, in slow start.
 * *Slow start ends*: the bytes of the first round trip that the next one barely exceeds. A *fixed limit* may be a
   receive window or a send buffer; *slower growth* may come from HyStart.
@@ -50,12 +50,12 @@ way for the lost tail. `h123 list subjects NAME` shows more constants, and why a
   transfers that lose different packets, with their range if they differ by more than 0.1. It is measured after the
   window has grown again for two round trips. With a window of 50 packets, 0.7 has then become 0.73 to 0.77, and 0.5 has
   become 0.54.
-* *A lost tail*: the ms until lost packets at the end of an answer are sent again, and the ms until they are sent once
+* *A lost tail*: the time in ms until lost packets at the end of an answer are sent again, and until they are sent once
   more.
 * *Payloads*: bytes after the TCP or UDP header.
 * *Handshake*: round trips, bytes up, bytes down.
 * *Receive windows*: how much the server says a client may first send on a stream and on the connection. TCP's own
-  windows, which also limit h1, are not announced in one number.
+  windows, which also limit h1, have no single announced value.
 * *Uploads in flight*: the most that the client had in flight towards the server in a round trip of 100 ms, in the first
   10 MB and later. ≈ marks a value that was still changing. Per second, an upload carries at most ten times as much."""
 _RECEPTION = """\
@@ -78,9 +78,9 @@ finished on the same connection. The first time is how long the server took, aft
 address, to send a packet there. The second time is from the move until the next full packet reached the client.
 
 The result depends on the client, here `go`: its connection IDs are empty, and nginx continues only with a client that
-has given it a second ID. [results/migration.md](results/migration.md) covers other clients. Times are under the virtual
-clock, so the machine does not affect them. `h123 verify NAME --moves` measures them; no verification fails because of
-them."""
+has given it a second ID. [results/migration.md](results/migration.md) covers other clients. The machine does not affect
+times, because they were measured under the virtual clock. `h123 verify NAME --moves` measures them; no verification
+fails because of them."""
 
 _KERNEL = f"Constants of Linux in the virtual kernel, measured with the server {PROBE} over {KERNEL_PROTOCOL}."
 _PATHS = """\
@@ -92,8 +92,8 @@ with the same values share a row.
 * *ECN bleached*, *ECT swapped*, *all marked*, *ECT dropped*: how long the subject goes on using ECN on such a path.
 * *A mark*: the share of the bytes in flight that remains a round trip after CoDel's first mark.
 * *Payloads*: the first, the most common and the largest, in bytes, over an MTU of 1500.
-* *MTU of 1280* applies from the start, *falls* after one second. Only *with ICMP* does the path send ICMP. The time is
-  until the next full packet passes; – means that all packets are small enough.
+* *MTU of 1280*: from the start. *Falls*: after one second; the path sends ICMP only in the column *with ICMP*. The time
+  is until the next full packet passes; – means that all packets are small enough.
 
 *Fails* marks senders that use ECN although the receiver's counts contradict it (RFC 9000, section 13.4.2), or that
 cannot use a path with the MTU that QUIC assumes (section 14). `h123 verify NAME --paths` measures these values;

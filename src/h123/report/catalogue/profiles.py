@@ -20,7 +20,7 @@ a server or client on your machine, under the virtual clock, where processing ta
 The tables have a column for each situation below. A cell gives the mean time of a request as a multiple of the minimum,
 which is a round trip plus the time to send the body at the link's rate. The cell also names each [cause](why.md) that
 takes a tenth of the mean time or more, according to the link's packets. The other end is the server or client `go`.
-Over HTTP/1.1 and HTTP/2, the kernel sends, with CUBIC.
+HTTP/1.1 and HTTP/2 use the kernel's TCP, with CUBIC.
 
 * *64 kB in flight* means that at most 64 kB were in flight in any round trip.
 * *Sent in bursts* means that a QUIC stack sends all data of a round trip within a tenth of the round trip.
