@@ -97,6 +97,17 @@ def test_estimates_so_far_are_on_the_same_line(out: StringIO) -> None:
     ]
 
 
+@pytest.mark.parametrize(("number", "more"), [(3, "c2/a p50: 1.00"), (4, "and 2 more comparisons"), (0, "")])
+def test_estimates_that_do_not_fit_into_one_line_are_counted(out: StringIO, number: int, more: str) -> None:
+    """63 candidates of `h123 tune` made a line of 3000 characters. `h123 tune` shows no estimates: its levels are
+    numbers."""
+    so_far = [InterimEstimate(f"c{n}/a", "p50", "", 1) for n in range(number or 9)]
+    with display_for(Console(file=out, width=80), interim=number > 0) as display:
+        display.end(_event(1), _standing(9, blocks_done=1, so_far=so_far))
+    head = "[9/9, 5 s left] so far, not final (1 of 3 blocks complete)"
+    assert out.getvalue().strip() == (f"{head}: c0/a p50: 1.00; c1/a p50: 1.00; {more}" if more else head[:15])
+
+
 def test_a_quiet_campaign_shows_nothing(out: StringIO) -> None:
     with display_for(Console(file=out, width=80), quiet=True) as display:
         display.show(_standing(1))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from h123.base.terminal.console import err_console, say
@@ -24,15 +25,16 @@ def exposition_at(address: str | None) -> "Exposition | None":
 
 @contextmanager
 def watched(
-    campaign: "Campaign", exposition: "Exposition | None", *, is_quiet: bool
+    campaign: "Campaign", exposition: "Exposition | None", *, is_quiet: bool, interim: bool = True
 ) -> "Iterator[Callable[[], Display]]":
     """Yield a function that makes a display for each part of the run. Prometheus gets the same progress if
-    requested."""
+    requested. `interim`: whether to show estimates so far."""
     from h123.progress import display_for
 
+    display = partial(display_for, err_console, quiet=is_quiet, interim=interim)
     if exposition is None:
-        yield lambda: display_for(err_console, quiet=is_quiet)
+        yield display
         return
     with exposition.of(campaign.plan.study.name, campaign.folder.path):
         say(f"Metrics, while it runs: {exposition.url}")
-        yield lambda: exposition.display_with(display_for(err_console, quiet=is_quiet))
+        yield lambda: exposition.display_with(display())

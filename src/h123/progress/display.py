@@ -9,13 +9,15 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.text import Text
 
-from h123.base.units import format_span
+from h123.base.units import counted, format_span
 from h123.documents import Reason
 
 NAMES_SHOWN = 3
 """The most simultaneous trials that the display names."""
 EVERY_TRIALS, EVERY_S = 10, 30.0
 """Without a terminal: the number of trials, or the time, after which a new line is printed."""
+WIDTH = 100
+"""The maximum number of characters of the estimates so far, unless the first of them is longer."""
 
 
 @dataclass(frozen=True)
@@ -74,34 +76,46 @@ class Display(Protocol):
 class _Blocks:
     """A counter that detects when a further block is complete."""
 
-    def __init__(self) -> None:
+    def __init__(self, interim: bool) -> None:
+        self._interim = interim
         self._blocks_done = 0
 
     def completed(self, standing: Standing) -> list[str]:
         """Return the estimates so far in one line, or nothing if no block has been completed since the last call."""
-        if standing.blocks_done <= self._blocks_done or not standing.so_far:
+        if standing.blocks_done <= self._blocks_done or not (self._interim and standing.so_far):
             return []
         self._blocks_done = standing.blocks_done
         head = f"so far, not final ({self._blocks_done} of {standing.blocks} blocks complete)"
-        return [f"{head}: {'; '.join(_lines(standing.so_far))}"]
+        return [_fitting(head, standing.so_far)]
 
 
-def _lines(estimates: Sequence[InterimEstimate]) -> list[str]:
-    """Return one line for each pair: `h3/h2 latency: lan 1.32, poor 0.76`."""
-    lines: dict[str, list[str]] = {}
+def _fitting(head: str, estimates: Sequence[InterimEstimate]) -> str:
+    """Return the estimates that fit into one line, and the number of the others."""
+    number = min(len(estimates), WIDTH)
+    while True:
+        more = [f"and {counted(len(estimates) - number, 'more comparison')}"] if number < len(estimates) else []
+        line = f"{head}: {'; '.join([*_pairs(estimates[:number]), *more])}"
+        if len(line) <= WIDTH or number == 1:
+            return line
+        number -= 1
+
+
+def _pairs(estimates: Sequence[InterimEstimate]) -> list[str]:
+    """Return a text for each pair: `h3/h2 latency: lan 1.32, poor 0.76`."""
+    pairs: dict[str, list[str]] = {}
     for estimate in estimates:
-        lines.setdefault(f"{estimate.pair} {estimate.metric}", []).append(
+        pairs.setdefault(f"{estimate.pair} {estimate.metric}", []).append(
             f"{estimate.cell} {estimate.ratio:.2f}".strip()
         )
-    return [f"{head}: {', '.join(ratios)}" for head, ratios in lines.items()]
+    return [f"{head}: {', '.join(ratios)}" for head, ratios in pairs.items()]
 
 
 class LiveDisplay:
     """A line that is redrawn, for a terminal. Failed trials and estimates so far scroll above it."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, *, interim: bool = True) -> None:
         self._console = console
-        self._blocks = _Blocks()
+        self._blocks = _Blocks(interim)
         self._progress = Progress(
             TextColumn("{task.fields[blocks]}"),
             BarColumn(bar_width=16),
@@ -151,10 +165,10 @@ class LineDisplay:
     and repeats.
     """
 
-    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic, *, interim: bool = True) -> None:
         self._console = console
         self._clock = clock
-        self._blocks = _Blocks()
+        self._blocks = _Blocks(interim)
         self._said: tuple[int, str] | None = None
         self._said_at = self._printed_at = clock()
         self._ended = self._disturbed = self._failed = self._repeats = 0
@@ -236,8 +250,8 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names[:NAMES_SHOWN]) + more
 
 
-def display_for(console: Console, *, quiet: bool = False) -> Display:
-    """Return the display that suits `console`, or NoDisplay if `quiet`."""
+def display_for(console: Console, *, quiet: bool = False, interim: bool = True) -> Display:
+    """Return the display that suits `console`, or NoDisplay if `quiet`. `interim`: whether to show estimates so far."""
     if quiet:
         return NoDisplay()
-    return LiveDisplay(console) if console.is_terminal else LineDisplay(console)
+    return LiveDisplay(console, interim=interim) if console.is_terminal else LineDisplay(console, interim=interim)

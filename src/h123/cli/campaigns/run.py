@@ -210,7 +210,8 @@ def run_and(arguments: RunArguments, finish: "Callable[[CampaignFolder], int]") 
     resume = arguments.resume or f"h123 run --out {typed(folder.path)}"
     is_quiet = arguments.form is AnswerForm.TABLE
     try:
-        with folder.alone(), interruptible(), watched(campaign, exposition, is_quiet=is_quiet) as display:
+        watch = watched(campaign, exposition, is_quiet=is_quiet, interim=arguments.interim)
+        with folder.alone(), interruptible(), watch as display:
             complaint = _run_to_its_end(campaign, arguments, display)
             status = finish(CampaignFolder.open(folder.path))
     except KeyboardInterrupt:

@@ -41,6 +41,8 @@ class RunArguments:
     address: str | None = None
     resume: str | None = None
     """The command that resumes the campaign. None: `h123 run --out DIR`."""
+    interim: bool = True
+    """Whether to show estimates while the campaign runs."""
     form: AnswerForm = AnswerForm.SCREEN
     most_lines: int = 30
     """The maximum number of lines for an answer on one screen."""

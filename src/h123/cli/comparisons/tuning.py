@@ -150,6 +150,8 @@ class _Rounds:
             found = found or self._effects(tuning.candidates)
             done.append({"folder": name, "candidates": each.candidates, "blocks": each.blocks})
             alive = alive[: half(len(alive))]
+            if alive:
+                say(f"  Best candidate so far: {self._settings(alive[0])}")
         chosen = alive[0] if alive else None
         answer, costs = self._decide(chosen) if chosen else ([], [])
         return {
@@ -170,6 +172,9 @@ class _Rounds:
     @cached_property
     def study(self) -> Study:
         return _study(self.tuning)
+
+    def _settings(self, name: str) -> str:
+        return settings_words(changed(self.tuning.candidates[name], self.tuning.candidates[DEFAULT]))
 
     @property
     def _has_also(self) -> bool:
@@ -215,6 +220,7 @@ class _Rounds:
                 engine=self.arguments.engine,
                 address=self.arguments.address,
                 resume=f"h123 tune --out {typed(self.out)}",
+                interim=False,
                 form=self.arguments.form,
             )
             finished.clear()
@@ -280,8 +286,7 @@ class _Rounds:
     def _decide(self, chosen: str) -> tuple[list[TuningClaim], list[TuningClaim]]:
         """Run the last round, and return the answer and the costs."""
         tuning = self.tuning
-        settings = settings_words(changed(tuning.candidates[chosen], tuning.candidates[DEFAULT]))
-        say(f"Last round: {settings} and the default, {counted(tuning.blocks, 'block')}")
+        say(f"Last round: {self._settings(chosen)} and the default, {counted(tuning.blocks, 'block')}")
         folder = self._measure(FINAL, [chosen], tuning.held_out, tuning.blocks)
         with folder.alone():
             verdicts = analyse(folder)
