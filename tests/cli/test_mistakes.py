@@ -70,6 +70,11 @@ def test_negative_delay(h123: Tool) -> None:
         (["list", "planets"], "value for 'what': 'planets' is not one of"),
         (["plan", "smoke", "--blocks", "x"], "value for '--blocks': must be a whole number"),
         (["run", "smoke", "--jobs", "0"], "must be at least 1, found '0'"),
+        (["tune", "--knob", "x=a", "x=b", "y=c", "y=d", "--knobs", "go"], "write --knob 'x={a,b}'"),
+        (["tune", "--knob", "x={a,", "b}", "--knobs", "go"], "write --knob 'x={a, b}'"),
+        (["run", "smoke", "--filter", "network=lan", "network=home"], "write --filter network=lan,home"),
+        (["compare", "--networks", "lan,", "home"], "write --networks lan,home"),
+        (["compare", "--server", "nginx", "-c", "nginx.conf", "--blocks", "6"], "write --server '...'"),
     ],
 )
 def test_wrong_arguments(h123: Tool, arguments: list[str], said: str) -> None:

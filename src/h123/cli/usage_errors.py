@@ -2,14 +2,15 @@
 version."""
 
 import itertools
-from collections.abc import Iterable, Iterator
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
-from h123.base.errors import Interrupted
+from h123.base.errors import Interrupted, UserError
 from h123.base.terminal.console import err_console, write
 from h123.base.terminal.visible import visible
 
@@ -33,7 +34,9 @@ class PlainWords(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the requested command, and its arguments in this version's spelling."""
         name, command, rest = super().resolve_command(ctx, args)
-        return name, command, [*_respelled(rest, command)]
+        words = [*_respelled(rest, command)]
+        _check_quotes(words, command)
+        return name, command, words
 
     def make_context(self, *arguments: Any, **more: Any) -> Any:
         """Return the context. Errors in options before the command's name have h123's own messages."""
@@ -95,6 +98,31 @@ def _respelled(words: Iterable[str], command: Any) -> Iterator[str]:
                 values[index] = new
         yield from [f"{name}={values[0]}"] if equals else [name, *values]
     yield from rest
+
+
+def _check_quotes(words: Sequence[str], command: Any) -> None:
+    """Refuse an option whose value the shell split, such as `--knob x={a,b}` without quotes. Raises UserError."""
+    options = {name: option for option in getattr(command, "params", ()) for name in option.opts}
+    known = {*options, "-h", "--help"}
+    for number, (name, value) in enumerate(itertools.pairwise(words)):
+        if name == "--":
+            return
+        form, head = str(getattr(options.get(name), "metavar", None)), f"{value.partition('=')[0]}="
+        values = [value, *itertools.takewhile(lambda word: word.partition("=")[0] not in known, words[number + 2 :])]
+        if len(values) == 1:
+            continue
+        if "=" in value and values[1].startswith(head):
+            ends = ",".join(each.removeprefix(head) for each in values if each.startswith(head))
+            wanted = f"{head}{ends}" if "[," in form else shlex.quote(f"{head}{{{ends}}}")
+        elif value.count("{") > value.count("}") and not form.endswith("CMD"):
+            wanted = shlex.quote(" ".join(values))
+        elif form.endswith(",..."):
+            wanted = ",".join(each.strip(",") for each in values)
+        elif form.endswith(("CMD", "VALUE'")):
+            wanted = "'...'"
+        else:
+            continue
+        raise UserError(f"{name}: the shell split its value into several words", remedy=f"write {name} {wanted}")
 
 
 def _hint(what: str, old: str) -> None:
