@@ -34,7 +34,7 @@ from h123.base.files.scratch import scratch
 from h123.base.terminal.console import quietly
 from h123.cli.answer_form import AnswerForm
 from h123.cli.comparisons.tuning import tuned
-from h123.cli.comparisons.tuning_start import TuneArguments
+from h123.cli.comparisons.tuning_arguments import TuneArguments
 from h123.tuning import DEFAULT, Scores, TuningClaim, claims, half, ranked, rounds
 
 MARGIN, BLOCKS, NOISE = 0.03, 12, 0.05

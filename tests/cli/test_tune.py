@@ -1,6 +1,7 @@
 """`h123 tune`, as people use it: its mistakes at once, its rounds in a virtual kernel."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -9,7 +10,12 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Tool, h123
+from cli.test_compare import recorded
 from cli.test_virtual_clock import built, kernel
+from h123.cli.comparisons.tuning_arguments import TuneArguments, requested
+from h123.cli.comparisons.tuning_start import begin
+from h123.study import list_knobs
+from h123.tuning import KnobLibrary
 
 __all__ = ["built", "h123", "kernel"]  # fixtures
 SERVER = Path(__file__).with_name("own_server.py")
@@ -42,6 +48,9 @@ def test_the_shipped_knobs_are_listed(h123: Tool) -> None:
         (["--knobs", "ngin"], "nginx"),
         (["--knobs", "nginx", "--knob", "gso"], "--knob gso: the choices are"),
         (["--address", "auto", "--server", "x"], "--engine ray"),
+        (["--engine", "ray", "--server", "x"], "other machines do not have this server"),
+        (["--knobs", "go", "--networks", "lan"], "lan has no delay and no rate"),
+        (["--out", "t", "--blocks", "7"], "there is no tuning in t to resume"),
     ],
 )
 def test_a_mistake_is_answered_at_once_and_leaves_nothing(h123: Tool, options: list[str], said: str) -> None:
@@ -57,16 +66,21 @@ def test_candidates_are_tried_and_an_interrupted_tuning_is_resumed(h123: Tool) -
     make = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 9 -subj /CN=localhost"
     files = ["-keyout", "key.pem", "-out", "cert.pem"]
     subprocess.run(["openssl", *make.split(), *files], cwd=h123.folder, check=True, capture_output=True)
-    asked = ["tune", "--server", _command("{{ fault }}"), "--knob", 'fault={"",compress,die,late}', *URL]
-    asked += ["--networks", "home", "--blocks", "6", "--load", "1x2", "--out", "t"]
-    interrupted = h123.start(*asked)
-    assert interrupted.stderr
-    next(line for line in interrupted.stderr if "Last round" in line)
-    interrupted.send_signal(signal.SIGINT)
-    assert interrupted.wait(120) == 130
-    other = h123(*asked, "--seed", "2")
-    assert other.returncode == 2
-    assert "holds a tuning with another --seed" in " ".join(other.stderr.split())
+    asked = ["tune", "--server", _command("{{ fault }}"), "--knob", 'fault={"",compress,die,late,x}', *URL]
+    asked += ["--networks", "home", "--blocks", "6", "--load", "1x2", "--out"]
+    for number, part in ((signal.SIGKILL, "Round 1"), (signal.SIGINT, "Last round")):
+        interrupted = h123.start(*asked, "t")
+        assert interrupted.stderr
+        next(line for line in interrupted.stderr if part in line)
+        next(line for line in interrupted.stderr if line.startswith("["))
+        interrupted.send_signal(number)
+        assert interrupted.wait(120) == (130 if number == signal.SIGINT else -number)
+        if part == "Round 1":
+            assert h123("run", "--out", "t/round-1").returncode == 0
+    for other, option in ((asked, "--seed"), (["tune", "--out"], "--blocks")):
+        done = h123(*other, "t", option, "7")
+        assert done.returncode == 2
+        assert f"holds a tuning with another {option}" in " ".join(done.stderr.split())
     done = h123("tune", "--out", "t")
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) <= 15
@@ -76,4 +90,38 @@ def test_candidates_are_tried_and_an_interrupted_tuning_is_resumed(h123: Tool) -
     assert [claim["verdict"] for claim in answer["claims"]] == ["same"]
     assert "cannot read my configuration" in answer["dropped"]["fault=die"]
     assert "answers differently" in answer["dropped"]["fault=compress"]
-    assert json.loads(h123(*asked, "--json").stdout) == answer
+    assert json.loads(h123(*asked, "whole", "--json").stdout) == answer
+
+
+@pytest.mark.heavy
+@pytest.mark.usefixtures("kernel")
+@pytest.mark.parametrize(
+    ("options", "said", "metric"),
+    [
+        (["--data", "order", "--url", "https://localhost:8443/upload"], "POST /upload: 200", "latency"),
+        (["--har", "page.har", "--networks", "home"], "The page: 2 requests", "page_complete"),
+        (["--rate", "20", "--url", "https://localhost:8443/bytes/2000"], "GET /bytes/2000", "latency"),
+    ],
+)
+def test_every_kind_of_request(h123: Tool, options: list[str], said: str, metric: str) -> None:
+    (h123.folder / "order").write_bytes(b"x" * 3000)
+    recorded(h123.folder, "/bytes/9000", "/bytes/20000")
+    knobs = ["--knobs", "go", "--knob", "initial_window", "--networks", "home"]
+    done = h123("tune", *knobs, "--blocks", "6", "--load", "1x2", *options, "--out", "t")
+    assert done.returncode == 0, done.stderr
+    assert said in done.stderr
+    answer = json.loads((h123.folder / "t/answer.json").read_text())
+    assert {claim["metric"] for claim in answer["claims"]} == {metric}
+    assert not answer["dropped"]
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("path", list_knobs(), ids=lambda path: path.stem)
+def test_a_server_answers_with_every_value_of_its_knobs(tmp_path: Path, path: Path) -> None:
+    library = KnobLibrary.read(path.stem)
+    if not library.content.subject and not shutil.which((library.content.command or "").split()[0]):
+        pytest.skip("the server is not installed")
+    protocols = {"go": "h3", "node": "h1,h2"}.get(path.stem, "h1,h2,h3")
+    for knob in library.content.knobs:
+        asked = TuneArguments(knob_file=path.stem, knobs=[knob], protocols=protocols)
+        assert begin(asked, requested(asked), tmp_path / knob).dropped == {}

@@ -71,9 +71,17 @@ class InquiryResult:
     seconds: float = 0.0
 
 
-def survey(server: OwnServer, inquiry: Inquiry, folder: Path, roots: Mapping[str, Path] | None = None) -> InquiryResult:
+def survey(
+    server: OwnServer,
+    inquiry: Inquiry,
+    folder: Path,
+    roots: Mapping[str, Path] | None = None,
+    *,
+    udp: bool = False,
+) -> InquiryResult:
     """Start `server` on this machine and survey it, in the empty `folder`. `roots`: folders with files that the server
-    reads, by the root at which the lab mounts them. Raises UserError if the server's command is not a program."""
+    reads, by the root at which the lab mounts them. `udp`: whether it is known to listen only on UDP. Raises UserError
+    if the server's command is not a program."""
     subjects = catalogue()
     if SCOUT not in subjects:
         raise UserError(f"the subject {SCOUT}, which surveys servers, is missing", remedy="link it into H123_SUBJECTS")
@@ -81,10 +89,10 @@ def survey(server: OwnServer, inquiry: Inquiry, folder: Path, roots: Mapping[str
     install(subjects[SCOUT], say)
     command = scout_command(subjects[SCOUT], plan="plan.json", found="found.json")
     began = time.monotonic()
-    tcp = _carry_out(server, inquiry, roots or {}, folder / "tcp", command, udp=False)
+    tcp = _carry_out(server, inquiry, roots or {}, folder / "tcp", command, udp=udp)
     details = "".join(reason["detail"] for reason in tcp.reasons)
     udp_alone = any(f"UDP {where}:{inquiry.site.port}" in details for where in _ANYWHERE) and ONLY_IPV6 not in details
-    if tcp.findings is None and udp_alone:
+    if tcp.findings is None and udp_alone and not udp:
         tcp = _carry_out(server, inquiry, roots or {}, folder / "udp", command, udp=True)
     elif tcp.findings and tcp.findings.mute:
         # A server that creates a certificate at its first start may listen before the certificate is complete.

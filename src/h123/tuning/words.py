@@ -42,7 +42,7 @@ def _result(answer: TuningAnswer, margin: str) -> list[str]:
             frozenset({"same"}): f"No setting makes a difference above the margin of {margin}.",
             frozenset({"worse"}): "No setting is better than the default.",
         }.get(frozenset(found), f"No setting is shown to be better than the default by more than {margin}.")
-        lines = [first, f"The best candidate in training was {settings}:"]
+        lines = [first, f"The {'best candidate in training' if answer['rounds'] else 'other setting'} was {settings}:"]
     else:
         lines = [
             f"Set {settings} (default: {settings_words({name: default[name] for name in changed(chosen, default)})}):"

@@ -13,6 +13,7 @@ from h123.cli.comparisons.server_options import (
     EnvOption,
     HarOption,
     HeaderOption,
+    HostsOption,
     LoadOption,
     MethodOption,
     PageOption,
@@ -52,13 +53,7 @@ def command(
     url: UrlOption = None,
     har: HarOption = None,
     page: PageOption = None,
-    hosts: Annotated[
-        Literal["own", "all"],
-        typer.Option(
-            help="own: send only the recorded requests to the document's host. all: send every recorded request.",
-            rich_help_panel=ADVANCED,
-        ),
-    ] = "own",
+    hosts: HostsOption = "own",
     networks: Annotated[
         str | None,
         typer.Option(

@@ -1,12 +1,14 @@
 """Defines the options that describe the user's own server and its requests, for `h123 compare` and `h123 tune`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from h123.cli.options import ADVANCED
 
+BLOCKS, MARGIN, NETWORKS = 12, "3%", "cellular"
+"""The defaults of `h123 tune`: the blocks of the last round, the margin, and the networks."""
 UrlOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -33,6 +35,13 @@ PageOption = Annotated[
         help="Number of the page in the recording, from 1; a number that does not exist lists all pages. [default: "
         "the page of the first request]",
         show_default=False,
+        rich_help_panel=ADVANCED,
+    ),
+]
+HostsOption = Annotated[
+    Literal["own", "all"],
+    typer.Option(
+        help="own: send only the recorded requests to the document's host. all: send every recorded request.",
         rich_help_panel=ADVANCED,
     ),
 ]

@@ -1,7 +1,7 @@
 """`h123 tune`: tries settings of the user's own server, and shows which ones serve a workload best."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -9,25 +9,26 @@ from h123.base.errors import UserError
 from h123.base.terminal.console import out_console
 from h123.cli.answer_form import DetailsOption, JsonOption, QuietOption, answer_form
 from h123.cli.comparisons.server_options import (
+    BLOCKS,
+    MARGIN,
+    NETWORKS,
     ClientOption,
     CwdOption,
     DataOption,
     EnvOption,
     HarOption,
     HeaderOption,
+    HostsOption,
     LoadOption,
     MethodOption,
+    PageOption,
     RateOption,
     ReadyOption,
     SniOption,
     UrlOption,
 )
-from h123.cli.options import ADVANCED, SEED, JobsOption, share
+from h123.cli.options import ADVANCED, SEED, AddressOption, EngineOption, JobsOption, share
 from h123.cli.signals import signals_blocked
-
-BLOCKS = 12
-"""The default number of blocks of the last round."""
-_NETWORKS = "cellular"
 
 
 def command(
@@ -74,10 +75,12 @@ def command(
         ),
     ] = None,
     har: HarOption = None,
+    page: PageOption = None,
+    hosts: HostsOption = "own",
     networks: Annotated[
         str,
         typer.Option(metavar="NAME|PATH,...", help="Networks over which to choose the settings."),
-    ] = _NETWORKS,
+    ] = NETWORKS,
     held_out_networks: Annotated[
         str | None,
         typer.Option(
@@ -105,7 +108,7 @@ def command(
     ] = None,
     margin: Annotated[
         float, typer.Option(metavar="M", parser=share, help="Ignore differences that are smaller than M, such as 3%.")
-    ] = "3%",  # type: ignore[assignment]
+    ] = MARGIN,  # type: ignore[assignment]
     blocks: Annotated[int, typer.Option(min=6, max=200, metavar="N", help="Blocks of the last round.")] = BLOCKS,
     load: LoadOption = None,
     rate: RateOption = None,
@@ -127,14 +130,8 @@ def command(
         ),
     ] = False,
     jobs: JobsOption = None,
-    engine: Annotated[
-        Literal["local", "ray"],
-        typer.Option(help="Where to run blocks: on this machine, or on the nodes of a Ray cluster (docs/cluster.md)."),
-    ] = "local",
-    address: Annotated[
-        str | None,
-        typer.Option(metavar="HOST:PORT", help="With --engine ray: the cluster's address.", show_default=False),
-    ] = None,
+    engine: EngineOption = "local",
+    address: AddressOption = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -162,7 +159,7 @@ def command(
     """
     with signals_blocked():
         from h123.cli.comparisons.tuning import describe, tune
-        from h123.cli.comparisons.tuning_start import TuneArguments
+        from h123.cli.comparisons.tuning_arguments import TuneArguments
         from h123.study import OF_REQUESTS, OF_VISITS
 
     if show:
@@ -180,6 +177,8 @@ def command(
             urls=url or [],
             also=also or [],
             har=har,
+            page=page,
+            hosts=hosts,
             networks=networks,
             held_out=held_out_networks or networks,
             protocols=protocols,

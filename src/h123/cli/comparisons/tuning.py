@@ -22,7 +22,8 @@ from h123.cli.answer_form import AnswerForm
 from h123.cli.campaigns.run import run_and
 from h123.cli.campaigns.run_arguments import RunArguments, campaign_in
 from h123.cli.campaigns.trust import require_trust
-from h123.cli.comparisons.tuning_start import CONFIGS, TuneArguments, begin, requested
+from h123.cli.comparisons.tuning_arguments import TuneArguments, given, requested
+from h123.cli.comparisons.tuning_start import CONFIGS, begin
 from h123.documents import read_document
 from h123.report import write_report
 from h123.store import CampaignFolder, check_new
@@ -89,27 +90,28 @@ def describe(name: str | None) -> Iterator[str]:
 def _take_up(arguments: TuneArguments, out: Path) -> Tuning:
     """Return the tuning in the folder, or a new one. Raises UserError if the folder holds something else."""
     there = read_document(out / TUNING, Tuning) if (out / TUNING).exists() else None
-    if arguments.resumes and there:
-        if there.study:
-            require_trust(_study(there).resolved().get("servers", {}), out, own=False, trusted=False)
-        say(f"Resuming {typed(out)}")
-        return there
-    wanted = requested(arguments)
-    if there:
-        options = {**wanted.asked, **there.asked}
-        if others := [name for name in options if wanted.asked.get(name) != there.asked.get(name)]:
-            raise UserError(
-                f"{out} holds a tuning with another {others[0]}",
-                remedy=f"resume it with `h123 tune --out {typed(out)}`, or choose another folder with --out",
-            )
-        say(f"Resuming {typed(out)}")
-        return there
-    check_new(out)
-    tuning = begin(arguments, wanted, out)
+    wanted = None if there and arguments.resumes else requested(arguments)
+    if there is None and wanted:
+        check_new(out)
+        tuning = begin(arguments, wanted, out)
+        _trust(tuning, out, own=True)
+        write_atomically(out / TUNING, tuning.model_dump_json(indent=1) + "\n", PRIVATE)
+        return tuning
+    assert there
+    asked = wanted.asked if wanted else {**there.asked, **given(arguments)}
+    if others := [name for name in {**asked, **there.asked} if asked.get(name) != there.asked.get(name)]:
+        raise UserError(
+            f"{out} holds a tuning with another {others[0]}",
+            remedy=f"resume it with `h123 tune --out {typed(out)}`, or choose another folder with --out",
+        )
+    _trust(there, out, own=False)
+    say(f"Resuming {typed(out)}")
+    return there
+
+
+def _trust(tuning: Tuning, out: Path, *, own: bool) -> None:
     if tuning.study:
-        require_trust(_study(tuning).resolved().get("servers", {}), out, own=True, trusted=False)
-    write_atomically(out / TUNING, tuning.model_dump_json(indent=1) + "\n", PRIVATE)
-    return tuning
+        require_trust(_study(tuning).resolved().get("servers", {}), out, own=own, trusted=False)
 
 
 def _study(tuning: Tuning) -> Study:

@@ -1,24 +1,19 @@
 """Starts a tuning: makes the candidates, surveys each of them, and drafts the study whose parts the rounds run."""
 
 import dataclasses
-import hashlib
-import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from h123.base.complaints import choose
 from h123.base.errors import UserError
 from h123.base.files.scratch import scratch
-from h123.base.roots import mounted
 from h123.base.terminal.console import say
 from h123.base.units import counted
 from h123.catalogue import OwnServer, catalogue, install
-from h123.cli.answer_form import AnswerForm
 from h123.cli.comparisons.arguments import CompareArguments
 from h123.cli.comparisons.inquiry import inquiry_of, load_of
-from h123.cli.comparisons.servers import PROTOCOLS, environment_of, server_started
+from h123.cli.comparisons.servers import PROTOCOLS, server_started
 from h123.cli.comparisons.surveyed import answers_of, check_client, networks_named, recorded, visits, with_abilities
+from h123.cli.comparisons.tuning_arguments import Requested, TuneArguments
 from h123.execution import SERVER_ADDRESS, campaign_certificate
 from h123.probe import (
     TITLES,
@@ -33,195 +28,12 @@ from h123.probe import (
 )
 from h123.study import METRICS
 from h123.study.workload import Upload
-from h123.tuning import (
-    DEFAULT,
-    Candidate,
-    Knob,
-    KnobLibrary,
-    ServerTemplate,
-    Tuning,
-    candidates,
-    placeholders,
-    read_knobs,
-    study_text,
-)
+from h123.tuning import DEFAULT, Candidate, Tuning, changed, settings_words, study_text
 
 CONFIGS = "configs"
 """The folder of the candidates' configurations, and of uploads, below the folder of the tuning."""
-_OPTIONS = {
-    "--server": "server",
-    "--config": "config",
-    "--knobs": "knob_file",
-    "--knob": "knobs",
-    "--env": "environment",
-    "--url": "urls",
-    "--also": "also",
-    "--har": "har",
-    "--networks": "networks",
-    "--held-out-networks": "held_out",
-    **{f"--{name}": name for name in ("protocols", "metric", "load", "rate", "method", "data", "sni", "ready", "cwd")},
-    "--header": "headers",
-    "--client": "client",
-    "--seed": "seed",
-    "--blocks": "blocks",
-    "--answers-differ": "answers_differ",
-}
-"""The options on which the results depend, with the names of the arguments."""
-_DEFAULTS = {"metric": "latency", "client": "go", "seed": 1, "cwd": Path()}
 _REQUESTS = 4
 """The default number of requests of a trial."""
-
-
-@dataclass(frozen=True)
-class TuneArguments:
-    """The arguments of `h123 tune`."""
-
-    networks: str
-    held_out: str
-    margin: float
-    blocks: int
-    server: str | None = None
-    knobs: Sequence[str] = ()
-    config: Path | None = None
-    knob_file: str | None = None
-    urls: Sequence[str] = ()
-    also: Sequence[str] = ()
-    har: Path | None = None
-    protocols: str | None = None
-    metric: str = "latency"
-    load: str | None = None
-    rate: float | None = None
-    method: str | None = None
-    headers: Sequence[str] = ()
-    data: Path | None = None
-    sni: str | None = None
-    ready: str | None = None
-    environment: Sequence[str] = ()
-    cwd: Path = Path()
-    client: str = "go"
-    seed: int = 1
-    answers_differ: bool = False
-    jobs: int | None = None
-    engine: str = "local"
-    address: str | None = None
-    out: Path | None = None
-    form: AnswerForm = AnswerForm.SCREEN
-
-    @property
-    def resumes(self) -> bool:
-        """Whether the arguments only name a folder."""
-        return self.out is not None and not (self.server or self.knobs or self.knob_file or self.urls)
-
-    def compared(self, urls: Sequence[str]) -> CompareArguments:
-        """Return the arguments with which `h123 compare` would survey the server."""
-        return CompareArguments(
-            servers=[self.server or ""],
-            urls=urls,
-            har=self.har,
-            protocols=self.protocols.split(",") if self.protocols else None,
-            method=self.method,
-            headers=self.headers,
-            data=self.data,
-            load=self.load or "1",
-            sni=self.sni,
-            insecure=True,
-            ready=self.ready,
-            cwd=self.cwd,
-            rate=self.rate,
-        )
-
-
-@dataclass(frozen=True)
-class Requested:
-    """What the arguments and the knob file ask for."""
-
-    template: ServerTemplate
-    knobs: list[Knob]
-    candidates: list[Candidate]
-    urls: list[str]
-    also: list[str]
-    subject: str | None
-    """The subject whose program the knob file starts."""
-    asked: dict[str, str]
-    """All options on which the results depend, as text."""
-    command: str
-    """The command that repeats the tuning."""
-
-
-def requested(a: TuneArguments) -> Requested:
-    """Check the arguments, and make the candidates. Raises UserError."""
-    library = KnobLibrary.read(a.knob_file) if a.knob_file else None
-    text = a.server or (library.content.command if library else None)
-    if text is None:
-        remedy = "give the command that starts it: --server './my-server --window {{ window }}'"
-        raise UserError("no server given, and the knob file starts none" if library else "no server given", remedy)
-    own = a.server is not None or library is None
-    subject = None if own or library is None else library.content.subject
-    template = ServerTemplate(
-        text,
-        environment_of(a.environment),
-        a.config or (None if own or library is None else library.template()),
-        mounted("subjects", _installed(subject)) if subject else None,
-    )
-    knobs, names = read_knobs(a.knobs, library), placeholders(template)
-    if library and not a.knobs:
-        knobs = [knob for knob in knobs if knob.name in names]
-        if not knobs:
-            raise UserError(
-                f"none of the knobs in {library.path} is in the configuration or in the command",
-                remedy=f"write placeholders there, such as {{{{ {next(iter(library.content.knobs))} }}}}",
-            )
-    varied = {knob.name for knob in knobs}
-    fixed = {k: library.knob(k).values[0] for k in library.content.knobs if k not in varied} if library else {}
-    made = candidates(template, knobs, fixed)
-    if a.metric not in METRICS:
-        raise UserError(f"--metric {a.metric}: {choose(a.metric, METRICS)}")
-    urls = list(a.urls) or ([library.content.url] if library and library.content.url and not a.har else [])
-    also = list(a.also) or ([library.content.also] if library and library.content.also and not a.urls else [])
-    if also and a.har:
-        raise UserError("--also names single requests, so it cannot be combined with --har")
-    return Requested(template, knobs, made, urls, also, subject, _asked(a, template, made), _command(a))
-
-
-def _installed(name: str) -> str:
-    if name not in catalogue():
-        raise UserError(f"the knob file's subject {name} is missing", remedy=choose(name, catalogue()))
-    return catalogue()[name].installed_as
-
-
-def _options(a: TuneArguments) -> Iterator[tuple[str, str]]:
-    """Yield the options that differ from their defaults, as the user may type them."""
-    for option, name in _OPTIONS.items():
-        value = getattr(a, name)
-        for each in value if isinstance(value, list | tuple) else [value]:
-            if each not in (None, False) and each != _DEFAULTS.get(name) and (name != "held_out" or each != a.networks):
-                yield option, str(each)
-    yield "--margin", f"{100 * a.margin:g}%"
-
-
-def _asked(a: TuneArguments, template: ServerTemplate, made: Sequence[Candidate]) -> dict[str, str]:
-    asked: dict[str, str] = {}
-    for option, value in _options(a):
-        asked[option] = f"{asked[option]}\n{value}" if option in asked else value
-    for place, text in template.parts():
-        asked[place if place.startswith("--") else "--config"] = text
-    if a.data and a.data.is_file():
-        asked["--data"] = hashlib.sha256(a.data.read_bytes()).hexdigest()
-    return {**asked, "--knob": "; ".join(f"{each.name}: {dict(each.values)}" for each in made)}
-
-
-def _command(a: TuneArguments) -> str:
-    """Return the command that repeats the tuning, without secrets."""
-    words = ["h123", "tune"]
-    for option, value in _options(a):
-        words += [option] if value == "True" else [option, _without_secret(option, value)]
-    return shlex.join(words)
-
-
-def _without_secret(option: str, value: str) -> str:
-    if option == "--header":
-        return f"{value.partition(':')[0]}: ***"
-    return value if option != "--env" or "{{" in value else f"{value.partition('=')[0]}=***"
 
 
 def begin(a: TuneArguments, wanted: Requested, out: Path) -> Tuning:
@@ -235,6 +47,11 @@ def begin(a: TuneArguments, wanted: Requested, out: Path) -> Tuning:
     fewest = -(-max(_REQUESTS, METRICS[a.metric].needs.requests) // load.users)
     load = dataclasses.replace(load, requests=load.requests or (None if page or load.rate else fewest))
     (networks, files), (last, more) = networks_named(a.networks.split(",")), networks_named(a.held_out.split(","))
+    for name in (name for name, network in {**networks, **last}.items() if not network.takes_time):
+        raise UserError(
+            f"network {name} has no delay and no rate: under the virtual clock nothing takes time over it",
+            remedy="choose other networks (h123 list networks)",
+        )
     if wanted.subject:
         install(catalogue()[wanted.subject], say)
         arguments = dataclasses.replace(arguments, cwd=Path("/"))
@@ -325,6 +142,7 @@ def _survey(
     """Return the abilities of the candidates that work, and the reasons why the others do not. Raises UserError if the
     default does not work."""
     say(f"Starting {counted(len(servers), 'candidate')}, to see what they answer ...")
+    settings = {each.name: settings_words(changed(each.values, made[0].values)) for each in made}
     protocols = a.protocols.split(",") if a.protocols else None
     known, dropped = dict[str, ServerAbilities](), dict[str, str]()
     with scratch() as folder:
@@ -336,7 +154,8 @@ def _survey(
             place = folder / name
             place.mkdir()
             try:
-                found = survey(servers[name], inquiry, place, {"uploads": configs, "tls": tls})
+                alone = DEFAULT in known and [*known[DEFAULT].protocols] == ["h3"]
+                found = survey(servers[name], inquiry, place, {"uploads": configs, "tls": tls}, udp=alone)
                 return judge(found, inquiry, protocols)
             except UserError as error:
                 return error
@@ -351,7 +170,7 @@ def _survey(
         for name, result in zip(others, map(examine, others), strict=True):
             if isinstance(result, UserError):
                 dropped[name] = " ".join(result.message.split())
-                say(f"  {name} does not work, and is left out: {dropped[name]}")
+                say(f"  {settings[name]} does not work, and is left out: {dropped[name]}")
             else:
                 known[name] = result
     return known, dropped
