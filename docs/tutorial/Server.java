@@ -23,9 +23,9 @@ public final class Server {
     private static byte[] block;
 
     public static void main(String[] arguments) throws Exception {
-        System.setProperty("sun.net.httpserver.nodelay", "true"); // a last short packet waits for no acknowledgement
+        System.setProperty("sun.net.httpserver.nodelay", "true"); // a short last packet does not wait for an acknowledgement
         System.setProperty("sun.net.httpserver.idleInterval", "300"); // seconds
-        System.setProperty("sun.net.httpserver.maxIdleConnections", "100000"); // at one time; 200 without this
+        System.setProperty("sun.net.httpserver.maxIdleConnections", "100000"); // at one time; the default is 200
         block = Files.readAllBytes(Path.of(arguments[4]));
         HttpsServer server = HttpsServer.create(
                 new InetSocketAddress(arguments[0], Integer.parseInt(arguments[1])), 1024);
