@@ -44,8 +44,7 @@ _HEAD = f"""\
 # Hostile servers and clients
 
 On the website, the tables below show how each program reacts to each attack. In the repository,
-`xz -dc docs/data/hostile.md.xz` prints them. Each row is an attack on the programs in the columns. Each cell shows
-three things:
+`xz -dc docs/data/hostile.md.xz` prints them. Each row is an attack on the programs in the columns. Each cell shows:
 
 - how the requests ended: their errors, `answered`, or the reason why the trial is invalid; cells about servers omit
   `answered`
@@ -57,7 +56,7 @@ than {MOST_BYTES >> 20} MiB of memory in a client. A client that only counts byt
 [manifest](contracts/subject.md) has no `compares`) cannot detect the attacks `zeros` and `wrong-byte`.
 
 Each client has {USERS} users, which make {REQUESTS} requests each with a timeout of {TIMEOUT_S} s. If the requests time
-out and the client uses much memory, the attack is repeated with a timeout of {LONG_S} s. A server is attacked for
+out and the client uses a lot of memory, the attack is repeated with a timeout of {LONG_S} s. A server is attacked for
 {TIMEOUT_S} s and then gets ordinary requests. h123 ends everything that still runs after {TRIAL_S} s.
 
 `PYTHONPATH=src:tests .venv/bin/python tools/hostile.py --save` writes this page. This run used

@@ -14,8 +14,8 @@ from h123.verification.constants import DeclaredComparison, compared
 _HEAD = """\
 # Do packets agree with the source code?
 
-This page compares constants in the source code of transport stacks, such as the initial window, with the values that
-packets show. The code's values, with their lines, are in [subjects/constants.toml](../subjects/constants.toml). The
+This page compares constants, such as the initial window, in the source code of transport stacks with the values that
+packets show. The code's values, with line numbers, are in [subjects/constants.toml](../subjects/constants.toml). The
 measured values are in [verified/](verified). `h123 publish` writes this page, so do not edit it. `h123 verify NAME`
 measures the constants of a server on your machine. `python tools/sources.py SOURCE VERSION FOLDER` prints the cited
 lines of a source that you have unpacked."""
@@ -24,7 +24,7 @@ _TABLE = """\
 
 <!-- generated: constants -->"""
 _RULES = """\
-h123 compares three constants. A value from packets agrees with the source code within these limits:
+h123 compares three constants. Packets agree with the source code within these limits:
 
 * **initial window**: Over TCP, the first flight must have exactly the source's number of packets. QUIC counts bytes:
   the full packets of the first flight must fill the window to within one packet, because some senders only check
@@ -32,11 +32,11 @@ h123 compares three constants. A value from packets agrees with the source code 
 * **a loss leaves**: The share of the window that remains after a loss may be up to 0.03 below the source's factor or up
   to 0.08 above it, because the window has grown again for two round trips before h123 measures it. BBR has no such
   factor.
-* **a lost tail is sent again after**: The time must equal the result of the source's formula for a round trip of 2 ms,
-  plus up to 1.5 ms for timers. The formula of RFC 9002 (6.2.1) adds the round trip, four times its variation (at least
-  1 ms), and the maximum acknowledgement delay that the receiver announces, here 25 ms. The sum is 28 to 31 ms. Over
-  TCP, h123 uses the time of the second retransmission, which the retransmission timer triggers. The first
-  retransmission may come earlier, as a tail loss probe."""
+* **a lost tail is sent again after**: The time until lost packets at an answer's end are sent again must equal the
+  result of the source's formula for a round trip of 2 ms, plus up to 1.5 ms for timers. The formula of RFC 9002 (6.2.1)
+  adds the round trip, four times its variation (at least 1 ms), and the maximum acknowledgement delay that the receiver
+  announces, here 25 ms: 28 to 31 ms in all. Over TCP, h123 uses the second retransmission, which the retransmission
+  timer triggers. The first may come earlier, as a tail loss probe."""
 
 
 _FIELDS = "Each entry names the server, the protocol, the congestion controller and the constant."

@@ -66,7 +66,7 @@ These values come from the server's log.
 * *Receive windows*: how far ahead of the received data the client lets the server send, at first and during a download
   of 20 MB with round trips of 200 ms. On a path that can have more data in flight, these windows limit the rate."""
 _CLIENT_CONSTANTS = """\
-These are the same constants for clients. First flight, growth and loss come from the client's uploads to the server go.
+These are the same constants for clients. First flight, growth and loss come from uploads to the server `go`.
 
 * *Downloads in flight*: the most that the server had in flight towards the client in a round trip of 100 ms, as limited
   by the client's receive windows.
@@ -82,14 +82,14 @@ has given it a second ID. [results/migration.md](results/migration.md) covers ot
 times, because they were measured under the virtual clock. `h123 verify NAME --moves` measures them; no verification
 fails because of them."""
 
-_KERNEL = f"Constants of Linux in the virtual kernel, measured with the server {PROBE} over {KERNEL_PROTOCOL}."
+_KERNEL = f"Linux in the virtual kernel, measured with the server `{PROBE}` over {KERNEL_PROTOCOL}."
 _PATHS = """\
 Each subject sends 4 MB (clients upload them) over 40 ms and 10 Mbit/s, on paths that change or drop packets. Subjects
 with the same values share a row.
 
 * *Sends*: the ECT codepoint, and the share of packets that have it on a path that leaves ECN alone.
-* *Reports ECN*: whether the peer goes on using ECN while the subject receives.
-* *ECN bleached*, *ECT swapped*, *all marked*, *ECT dropped*: how long the subject goes on using ECN on such a path.
+* *Reports ECN*: whether the peer keeps using ECN while the subject receives.
+* *ECN bleached*, *ECT swapped*, *all marked*, *ECT dropped*: how long the subject keeps using ECN on such a path.
 * *A mark*: the share of the bytes in flight that remains a round trip after CoDel's first mark.
 * *Payloads*: the first, the most common and the largest, in bytes, over an MTU of 1500.
 * *MTU of 1280*: from the start. *Falls*: after one second; the path sends ICMP only in the column *with ICMP*. The time
