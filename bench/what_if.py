@@ -43,7 +43,7 @@ MECHANISMS: Mapping[str, frozenset[str]] = {
         "no-loss": "losses",
         "no-queue-limit": "losses queue",
         "half-round-trip": "losses queue window handshake trips",
-        "no-cross-traffic": "losses queue window trips",
+        "no-cross-traffic": "losses queue window trips handshake",
         "window-32": "losses window queue",
         "no-pacing": "window queue",
         "full-packets": "losses window queue size",
@@ -51,14 +51,15 @@ MECHANISMS: Mapping[str, frozenset[str]] = {
         "early-timeout": "losses",
         "quick-ack": "losses window",
         "own-connections": "losses queue window handshake",
-        "resumed": "handshake",
-        "small-certificate": "handshake",
+        "resumed": "handshake queue",
+        "small-certificate": "handshake queue size",
         "bbr": "losses queue window",
         "cubic": "losses queue window",
     }.items()
 }
 """What each change acts on: how many packets are lost and what a loss costs (less after a larger window), the link's
-queue, how fast the window grows, the handshake, the delay, the packets' size."""
+queue, how fast the window grows, the handshake, the delay, the packets' size. The packets of a handshake wait behind
+cross traffic, and a large certificate can fill the queue."""
 
 
 @dataclass(frozen=True)
