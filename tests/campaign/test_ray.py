@@ -6,6 +6,7 @@ import random
 import re
 import signal
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from campaign.ray_nodes import ADDRESS, Cluster, ray_library, signal_driver
+from campaign.ray_nodes import ADDRESS, ROOT, Cluster, ray_library, signal_driver
 from campaign.test_machines import SMALL, again, counted, moves, nothing_is_left_over, whole_on_one_machine
 from campaign.test_runner import Silent, start
 from h123.analysis import analyse
@@ -104,6 +105,19 @@ def test_two_nodes_that_share_nothing_do_a_campaign_between_them(
     ran = {(homes[int(event["trial"][1:3])], event["place"]) for event in second}
     assert ran == {(one, other) for one in homes.values() for other in homes.values() if one != other}
     assert moves(CampaignFolder.open(out)) == []
+
+
+@pytest.mark.usefixtures("study")
+def test_a_tuning_on_nodes_has_the_answer_of_one_machine(tmp_path: Path, library: Path) -> None:
+    knobs = ["--knobs", "go", "--knob", "pacing", "--url", "https://localhost:8443/bytes/20000"]
+    tune = ["tune", *knobs, "--networks", "home", "--blocks", "6", "--load", "1x2", "--out", tmp_path / "t"]
+    with Cluster(library, tmp_path, 2) as cluster:
+        finish(cluster.h123([*tune, "--engine", "ray", "--address", ADDRESS]))
+    assert len({m for found in counted(CampaignFolder.open(tmp_path / "t/final")).values() for m in found}) == 2
+    local = [sys.executable, "-m", "h123", *tune[:-1], tmp_path / "local"]
+    subprocess.run(local, env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, check=True)
+    answer, expected = (json.loads((tmp_path / name / "answer.json").read_text()) for name in ("t", "local"))
+    assert answer == expected
 
 
 def test_interrupted_and_resumed_with_another_number_of_nodes(
