@@ -6,15 +6,13 @@ from h123.study.workload import BEYOND_OK, LEAVING, OK
 
 TEXT_COLUMNS = ("phase", "protocol", "error")
 TIME_COLUMNS = ["start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns"]
-EARLIER_COLUMNS = [
+COLUMNS = [
     *("phase", "user", *TIME_COLUMNS, "status", "bytes_up", "bytes_down"),
-    *("protocol", "connection", "reused", "error"),
+    *("protocol", "connection", "reused", "error", "group", "resource"),
 ]
-"""Columns in samples of earlier versions."""
-COLUMNS = [*EARLIER_COLUMNS, "group", "resource"]
 RETRIED_COLUMNS = [*COLUMNS, "tries"]
 """Columns for workloads whose requests are repeated."""
-FORMS = (COLUMNS, RETRIED_COLUMNS, EARLIER_COLUMNS)
+FORMS = (COLUMNS, RETRIED_COLUMNS)
 """The sets of columns that files of samples may have."""
 REQUIRED = {"user", "start_ns", "end_ns", "status", "bytes_up", "bytes_down", "tries"}
 """Numbers that a measured sample always contains, if its file has the column."""

@@ -14,7 +14,7 @@ from h123.base.paths import real
 from h123.documents.events import TrialEvent
 from h123.store.columns import RETRIED_COLUMNS, sql_type
 from h123.store.folder import CampaignFolder
-from h123.store.parquet import DAMAGED, read_types
+from h123.store.parquet import DAMAGED
 from h123.store.samples import answered_sql, complaint
 from h123.study.workload import workload_of
 
@@ -169,10 +169,8 @@ def _samples(files: Mapping[str, str]) -> str:
     rows = f"SELECT {empty}, CAST(NULL AS VARCHAR) AS filename WHERE false"
     if names := list(files):
         listed = ", ".join(map(literal, names))
-        # Files of earlier versions have fewer columns, and those of repeated requests more. The first and the last file
-        # show whether versions are mixed, so not every file must be opened for it.
+        # Files of repeated requests have more columns.
         unlike = len({_retries(parameters) for parameters in files.values()}) > 1
-        unlike = unlike or len({len(read_types(Path(file))) for file in (names[0], names[-1])}) > 1
         options = f"filename = true, union_by_name = {str(unlike).lower()}"
         rows += f" UNION ALL BY NAME SELECT * FROM read_parquet([{listed}], {options})"
     return (
