@@ -88,7 +88,7 @@ def test_the_same_campaign_gives_the_same_bytes(
 def test_what_is_published_keeps_the_verdicts(campaign: CampaignFolder, result: PublishedResult) -> None:
     verdicts, (parts, _) = read_verdicts(campaign), result.parts()
     for mine, kept in zip(verdicts["comparisons"], parts["comparisons"], strict=True):
-        assert kept["verdict"] == mine["verdict"]
+        assert (kept["verdict"], kept["test"]) == (mine["verdict"], mine["test"])
         assert kept["ratio"] == pytest.approx(mine["ratio"], rel=1e-4)
     assert len({row["trial"] for row in published_verdicts(result)[0]["values"]}) == len(verdicts["values"])
     assert not any(finding["passed"] for finding in parts["audits"])

@@ -150,7 +150,7 @@ def _published_parts(verdicts: Verdicts, study: Study) -> dict[str, Any]:
             {name: part for name, part in row.items() if name != "meaning"} for row in verdicts["audit_summary"]
         ],
         "values": rounded(_values(verdicts, study), _VALUE_DIGITS),
-        "comparisons": [{**comparison, "pairs": []} for comparison in verdicts["comparisons"]],
+        "comparisons": [{**comparison, "pairs": [], "symmetric": None} for comparison in verdicts["comparisons"]],
     }
 
 
