@@ -50,6 +50,10 @@ def test_the_shipped_knobs_are_listed(h123: Tool) -> None:
         (["--address", "auto", "--server", "x"], "--engine ray"),
         (["--engine", "ray", "--server", "x"], "other machines do not have this server"),
         (["--knobs", "go", "--networks", "lan"], "lan has no delay and no rate"),
+        (["--knobs", "go", "--protocols", "h4"], "--protocols h4: the choices are"),
+        (["--knobs", "go", "--metric", "page_complete"], "page visits -> name a recorded page"),
+        (["--knobs", "go", "--metric", "cpu"], "cpu has no value under the virtual clock"),
+        (["--knobs", "go", "--metric", "latency_p99", "--load", "9x9"], "needs 300 requests -> --load 9x34"),
         (["--out", "t", "--blocks", "7"], "there is no tuning in t to resume"),
     ],
 )
@@ -113,6 +117,7 @@ def test_every_kind_of_request(h123: Tool, options: list[str], said: str, metric
     answer = json.loads((h123.folder / "t/answer.json").read_text())
     assert {claim["metric"] for claim in answer["claims"]} == {metric}
     assert not answer["dropped"]
+    assert "combinations? c" in json.loads((h123.folder / "t/final/campaign.json").read_text())["study"]["question"]
 
 
 @pytest.mark.heavy

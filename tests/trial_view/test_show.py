@@ -231,7 +231,7 @@ def test_of_a_plain_veth_it_is_said_that_nobody_records_packets(measured: Tool) 
 def test_what_is_wrong_is_said_in_a_sentence(measured: Tool) -> None:
     for arguments, said in (
         (("show", "out", "b01-t01"), "has no trial"),
-        (("show", ".", "b01-t01"), "is not a campaign"),
+        (("show", ".", "b01-t01"), "give a campaign in it, such as out"),
     ):
         done = measured(*arguments)
         assert done.returncode == 2

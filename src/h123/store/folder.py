@@ -109,10 +109,9 @@ class CampaignFolder:
         if not file.is_file():
             no_folder = "it is a file" if path.exists() else "there is no folder"
             why = "it has no campaign.json" if path.is_dir() else no_folder
-            raise UserError(
-                f"{path} is not a campaign: {why}",
-                remedy="give the folder that `h123 run` wrote (by default under campaigns/)",
-            )
+            inner = sorted(path.glob("*/campaign.json"))
+            known = f"a campaign in it, such as {inner[0].parent}" if inner else "the folder that `h123 run` wrote"
+            raise UserError(f"{path} is not a campaign: {why}", remedy=f"give {known}")
         content = read_content(file, CampaignFile.form())
         digest = content.pop("digest", None)
         current = respelled_campaign(content)

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
-from h123.base.complaints import choose
 from h123.base.errors import UserError
 from h123.base.files.output import check_output, write_output
 from h123.base.files.scratch import scratch
@@ -23,6 +22,7 @@ from h123.cli.comparisons.inquiry import inquiry_of, load_of
 from h123.cli.comparisons.servers import (
     ONE,
     PROTOCOLS,
+    check_protocols,
     check_remote_server,
     named_servers,
     remote_server,
@@ -148,9 +148,7 @@ def _check(conditions: Sequence[Condition], study: Study, load: OfferedLoad) -> 
 
 def _check_protocols(arguments: CompareArguments) -> None:
     """Refuse unknown protocols, or a single protocol if protocols are to be compared."""
-    for protocol in arguments.protocols or ():
-        if protocol not in PROTOCOLS:
-            raise UserError(f"--protocols {protocol}: {choose(protocol, PROTOCOLS)}")
+    check_protocols(arguments.protocols or ())
     if arguments.protocols and len(set(arguments.protocols)) == 1 and len(arguments.servers) < 2:
         raise UserError(
             f"--protocols {arguments.protocols[0]}: there is nothing to compare a single protocol with",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from h123.base.complaints import choose
 from h123.base.errors import UserError
 from h123.base.paths import real
 from h123.base.strict import describe
@@ -38,6 +39,13 @@ def named_servers(commands: Sequence[str], folder: Path) -> dict[str, str]:
     if len(found_names) < len(commands):
         raise UserError("both --server have the same name", remedy="--server base='...' --server new='...'")
     return found_names
+
+
+def check_protocols(names: Sequence[str]) -> None:
+    """Refuse unknown protocols."""
+    for name in names:
+        if name not in PROTOCOLS:
+            raise UserError(f"--protocols {name}: {choose(name, PROTOCOLS)}")
 
 
 def _is_program(command: str, folder: Path) -> bool:

@@ -168,7 +168,7 @@ class _Rounds:
             "effects": found,
             "rounds": done,
             "blocks": tuning.blocks,
-            "dropped": {settings_words(tuning.candidates[name]): why for name, why in self.dropped.items()},
+            "dropped": {self._settings(name): why for name, why in self.dropped.items()},
         }
 
     @cached_property
@@ -205,9 +205,12 @@ class _Rounds:
         began, there = time.monotonic(), campaign_in(out)
         if there and (there.level_filter != chosen or there.blocks != blocks):
             raise UserError(f"{out} is not the round that follows from the earlier ones", remedy="choose another --out")
+        question = self.study.question
+        if name == FINAL:
+            question += f" {alive[0]} is {self._settings(alive[0])}."
         for _ in range(_STALLED):
             draft = DraftedStudy(
-                self.study.model_copy(update={"made_by": self.tuning.command}),
+                self.study.model_copy(update={"made_by": self.tuning.command, "question": question}),
                 chosen,
                 seed_of(self.tuning.seed, name),
                 self.tuning.study,
@@ -262,9 +265,11 @@ class _Rounds:
 
     def _check_default(self, logs: Mapping[int, float], folder: CampaignFolder) -> None:
         if not logs or not all(math.isfinite(log) for log in logs.values()):
+            why = self._failure(folder, DEFAULT)
+            cure = "choose another --metric" if why.startswith("no value") else "correct the server"
             raise UserError(
-                f"the default failed in some trials of {folder.path}: {self._failure(folder, DEFAULT)}",
-                remedy="`h123 show` shows these trials; correct the server, and start again with another --out",
+                f"the default failed in some trials of {folder.path}: {why}",
+                remedy=f"`h123 show` shows these trials; {cure}, and start again with another --out",
                 status=1,
             )
 

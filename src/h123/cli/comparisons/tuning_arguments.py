@@ -14,7 +14,7 @@ from h123.catalogue import catalogue
 from h123.cli.answer_form import AnswerForm
 from h123.cli.comparisons.arguments import CompareArguments
 from h123.cli.comparisons.server_options import BLOCKS, MARGIN, NETWORKS
-from h123.cli.comparisons.servers import environment_of
+from h123.cli.comparisons.servers import check_protocols, environment_of
 from h123.cli.options import share
 from h123.study import METRICS
 from h123.tuning import Candidate, Knob, KnobLibrary, ServerTemplate, candidates, placeholders, read_knobs
@@ -155,16 +155,25 @@ def requested(a: TuneArguments) -> Requested:
     varied = {knob.name for knob in knobs}
     fixed = {k: library.knob(k).values[0] for k in library.content.knobs if k not in varied} if library else {}
     made = candidates(template, knobs, fixed)
-    if a.metric not in METRICS:
-        raise UserError(f"--metric {a.metric}: {choose(a.metric, METRICS)}")
+    _check_metric(a)
+    check_protocols(a.protocols.split(",") if a.protocols else ())
     urls = list(a.urls)
     if library and library.content.url and not urls:
         urls = [urljoin(library.content.url, "/") if a.har else library.content.url]
     if a.also and a.har:
         raise UserError("--also names single requests, so it cannot be combined with --har")
     more = library.content.also if library and not (a.urls or a.har) else None
-    also = list(a.also) or ([more] if more else [])
+    also = [urljoin(urls[0], each) if urls else each for each in a.also] or ([more] if more else [])
     return Requested(template, knobs, made, urls, also, subject, _asked(a, template, made), _command(a))
+
+
+def _check_metric(a: TuneArguments) -> None:
+    if a.metric not in METRICS:
+        raise UserError(f"--metric {a.metric}: {choose(a.metric, METRICS)}")
+    if METRICS[a.metric].of_visits and not a.har:
+        raise UserError(f"--metric {a.metric} measures page visits", remedy="name a recorded page: --har FILE")
+    if "virtual" not in METRICS[a.metric].clocks:
+        raise UserError(f"--metric {a.metric} has no value under the virtual clock, where processing takes no time")
 
 
 def _installed(name: str) -> str:

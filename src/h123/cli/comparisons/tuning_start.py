@@ -44,8 +44,11 @@ def begin(a: TuneArguments, wanted: Requested, out: Path) -> Tuning:
     page = recorded(arguments)
     inquiry, load = inquiry_of(arguments, page), load_of(arguments, [], page is not None)
     # More blocks say more than more requests in a trial, which share its connection.
-    fewest = -(-max(_REQUESTS, METRICS[a.metric].needs.requests) // load.users)
-    load = dataclasses.replace(load, requests=load.requests or (None if page or load.rate else fewest))
+    needed = METRICS[a.metric].needs.requests
+    fewest = -(-max(_REQUESTS, needed) // load.users)
+    if load.requests and load.users * load.requests < needed:
+        raise UserError(f"--load {a.load}: {a.metric} needs {needed} requests", remedy=f"--load {load.users}x{fewest}")
+    load = dataclasses.replace(load, requests=load.requests or (None if page or load.rate else fewest), least=needed)
     (networks, files), (last, more) = networks_named(a.networks.split(",")), networks_named(a.held_out.split(","))
     for name in (name for name, network in {**networks, **last}.items() if not network.takes_time):
         raise UserError(
