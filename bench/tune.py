@@ -16,15 +16,12 @@ import argparse
 import math
 import random
 import shlex
-import ssl
 import statistics
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from socket import SO_SNDBUF, SOL_SOCKET
 
 from h123.analysis.comparisons.comparison import Pair, PairedComparison
 from h123.analysis.statistics.families import Membership
@@ -92,14 +89,14 @@ class Server:
     network: str = "cellular"
 
 
-_SELF = shlex.join([sys.executable, str(Path(__file__).resolve()), "serve"])
+_SERVER = shlex.join([sys.executable, str(Path(__file__).resolve().with_name("tune_server.py"))])
 SERVERS = {
-    "delay": Server(f"{_SELF} {{{{ cert }}}} {{{{ key }}}} {{{{ delay }}}} 0", "delay={60,30,0}", "0", "home"),
+    "delay": Server(f"{_SERVER} {{{{ cert }}}} {{{{ key }}}} {{{{ delay }}}} 0", "delay={60,30,0}", "0", "home"),
     "buffer": Server(
-        f"{_SELF} {{{{ cert }}}} {{{{ key }}}} 0 {{{{ buffer }}}}", "buffer={8000,32000,500000}", "500000"
+        f"{_SERVER} {{{{ cert }}}} {{{{ key }}}} 0 {{{{ buffer }}}}", "buffer={8000,32000,500000}", "500000"
     ),
     "nginx": Server(None, "http3_stream_buffer_size={64k,128k,1m}", "1m"),
-    "none": Server(f"{_SELF} {{{{ cert }}}} {{{{ key }}}} 0 0 {{{{ nothing }}}}", "nothing={1,2,3}", None),
+    "none": Server(f"{_SERVER} {{{{ cert }}}} {{{{ key }}}} 0 0 {{{{ nothing }}}}", "nothing={1,2,3}", None),
 }
 
 
@@ -125,31 +122,6 @@ def real(server: Server, seed: int, jobs: int | None, out: Path) -> Found:
         answer = tuned(arguments, out)
     (name,) = answer["default"]
     return (answer["chosen"] or {}).get(name) == server.best, list(answer["claims"])
-
-
-def serve(certificate: str, key: str, delay: str, buffer: str, *_: str) -> None:
-    """Serve 300 kB over HTTPS, `delay` ms late, through a socket with a small buffer."""
-
-    class Late(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
-            if int(buffer):
-                self.connection.setsockopt(SOL_SOCKET, SO_SNDBUF, int(buffer))
-            time.sleep(int(delay) / 1000)
-            self.send_response(200)
-            self.send_header("Content-Length", "300000")
-            self.end_headers()
-            self.wfile.write(bytes(300_000))
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate, key)
-    server = ThreadingHTTPServer(("0.0.0.0", 8443), Late)
-    server.socket = context.wrap_socket(server.socket, server_side=True)
-    server.serve_forever()
 
 
 def _simulations(runs: int, seed: int) -> bool:
@@ -202,6 +174,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["serve"]:
-        serve(*sys.argv[2:])
     sys.exit(main())
