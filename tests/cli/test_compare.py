@@ -51,9 +51,9 @@ ONE = "--server base='...' --server new='...'"
 @pytest.mark.parametrize(
     ("fault", "said", "remedy"),
     [
-        ("", "speaks HTTP/1.1 alone", ONE),
-        pytest.param("late", "speaks HTTP/1.1 alone", ONE, marks=pytest.mark.heavy),
-        pytest.param("first", "speaks HTTP/1.1 alone", ONE, marks=pytest.mark.heavy),
+        ("", "speaks only HTTP/1.1", ONE),
+        pytest.param("late", "speaks only HTTP/1.1", ONE, marks=pytest.mark.heavy),
+        pytest.param("first", "speaks only HTTP/1.1", ONE, marks=pytest.mark.heavy),
         pytest.param(
             "compress",
             "Answers to /orders are compressed (gzip), which no request asked for",
@@ -128,7 +128,7 @@ def test_a_certificate_is_checked_where_that_is_asked(h123: Tool, own: Path, opt
     done = h123("compare", "--server", script(own, "server", "h2"), "--url", URL, *options)
     assert done.returncode == 2  # there is one protocol alone
     assert said in " ".join(done.stderr.split())
-    assert ("speaks HTTP/2 alone" in done.stderr) == ("trusted" in said)
+    assert ("speaks only HTTP/2" in done.stderr) == ("trusted" in said)
 
 
 def test_one_command_answers_and_keeps_its_study(h123: Tool, own: Path) -> None:
@@ -262,7 +262,7 @@ def test_networks_are_files_too(h123: Tool, own: Path, given: str, said: str) ->
         (["--server", "true", "--url", URL, "--ready", "tcp:0"], "ports are from 1 to 65535"),
         (["--server", "true", "--url", URL, "--load", "x"], "--load 'x'"),
         (["--server", "true", "--url", URL, "--networks", "moon"], "moon"),
-        (["--server", "true", "--server", "false", "--url", URL], "need names"),
+        (["--server", "true", "--server", "false", "--url", URL], "each needs a name"),
         (["--server", "true", "--url", URL, "--fail-if", "slow"], "cannot be read"),
         (["--server", "true", "--url", URL, "--header", "x"], "NAME: VALUE"),
         (["--server", "true", "--url", URL, "--method", "POST"], "are only valid together"),

@@ -117,11 +117,11 @@ def test_who_is_not_there_is_told_so(h123: Tool) -> None:
     ("arguments", "said"),
     [
         (["--url", "https://192.0.2.1/"], "192.0.2.1 is not on this machine"),
-        (["--url", "https://127.0.0.1/", "--clock", "virtual"], "already runs does so in real time"),
+        (["--url", "https://127.0.0.1/", "--clock", "virtual"], "already running uses real time"),
         (["--url", "https://127.0.0.1/", "--fail-if", "cpu h3/h2 > 1"], "cannot be measured"),
-        (["--url", "https://127.0.0.1/", "--env", "A=B"], "for a server that h123 starts"),
+        (["--url", "https://127.0.0.1/", "--env", "A=B"], "for servers that h123 starts"),
         (["--url", f"https://{'n' * 64}.example/"], "has no address here"),
-        (["--url", "https://127.0.0.1/", "--insecure", "--cacert", "tls/ca.pem"], "exclude each other"),
+        (["--url", "https://127.0.0.1/", "--insecure", "--cacert", "tls/ca.pem"], "cannot be combined"),
     ],
 )
 def test_bad_arguments_are_refused_before_anything_is_asked(h123: Tool, arguments: list[str], said: str) -> None:

@@ -62,7 +62,7 @@ def test_an_array_has_a_name_limits_and_the_command_of_each_element(h123: Tool, 
     [
         (["--for", "slurm", "--shards", "5"], "4 blocks"),
         (["--for", "kubernetes"], "--image"),
-        (["--for", "kubernetes", "--image", "a b"], "no image's name"),
+        (["--for", "kubernetes", "--image", "a b"], "not a valid image name"),
         (["--for", "github", "--blocks", "400", "--shards", "300"], "at most 256"),
     ],
 )

@@ -62,7 +62,7 @@ def test_a_plan_lists_its_trials() -> None:
 def test_two_forms_of_one_answer_are_refused(campaign: Path) -> None:
     done = CliRunner().invoke(app, ["analyse", str(campaign), "--details", "--json"])
     assert done.exit_code != 0
-    assert "exclude each other" in str(done.exception)
+    assert "cannot be combined" in str(done.exception)
 
 
 def test_a_quiet_answer_is_its_table(campaign: Path) -> None:

@@ -56,7 +56,7 @@ def test_negative_delay(h123: Tool) -> None:
         (["run", "smoke", "--filter", "network"], "FACTOR=LEVEL"),
         (["run", "smoke", "--until-decided", "--blocks", "9"], "--max-blocks"),
         (["run", "smoke", "--max-blocks", "12"], "--until-decided"),
-        (["run", "smoke", "--precision", "5%", "--until-decided"], "exclude each other"),
+        (["run", "smoke", "--precision", "5%", "--until-decided"], "cannot be combined"),
         (["run", "smoke", "--precision", "5%", "--blocks", "9"], "--max-blocks"),
         (["run", "smoke", "--precision", "0"], "above 0"),
         (["plan", "smoke", "--spread", "5x"], "not a share"),

@@ -115,11 +115,11 @@ def test_the_report_of_a_shard_says_so_first(h123: Tool, whole: CampaignFolder) 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--shard", "1/2", "--until-decided"], "--until-decided decides from all blocks when to stop"),
-        (["--shard", "1/2", "--precision", "5%"], "--precision decides from all blocks when to stop"),
+        (["--shard", "1/2", "--until-decided"], "--until-decided needs all blocks to decide when to stop"),
+        (["--shard", "1/2", "--precision", "5%"], "--precision needs all blocks to decide when to stop"),
         (
             ["--shard", "1/2", "--precision", "5%", "--max-blocks", "20"],
-            "--precision decides from all blocks when to stop",
+            "--precision needs all blocks to decide when to stop",
         ),
         (["--shard", "3/2"], "shards are numbered from 1 to 2"),
         (["--shard", "half"], "this is not a shard"),

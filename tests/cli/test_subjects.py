@@ -119,7 +119,7 @@ def test_what_limits_a_server_is_told(tmp_path: Path, monkeypatch: pytest.Monkey
     console = Console(width=200, file=io.StringIO())
     print_subject(subject, console)
     words = " ".join(_shown(console).split())
-    assert "limit h2: 8 requests of a connection at once limit h3: ends a connection that is idle for 30 s" in words
+    assert "limit h2: 8 requests at once on a connection limit h3: ends a connection that is idle for 30 s" in words
     assert "receive windows as a server over h3: 6.29 MB per stream, 15.7 MB per connection" in words
 
 

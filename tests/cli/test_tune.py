@@ -84,7 +84,7 @@ def test_candidates_are_tried_and_an_interrupted_tuning_is_resumed(h123: Tool) -
     for other, option in ((asked, "--seed"), (["tune", "--out"], "--blocks")):
         done = h123(*other, "t", option, "7")
         assert done.returncode == 2
-        assert f"holds a tuning with another {option}" in " ".join(done.stderr.split())
+        assert f"was begun with a different {option}" in " ".join(done.stderr.split())
     done = h123("tune", "--out", "t")
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) <= 15

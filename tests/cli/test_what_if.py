@@ -38,7 +38,7 @@ def test_all_changes_are_listed(h123: Tool) -> None:
         (["DIR", "--filter", "network=lan"], "no trials that h123 can change"),
         (["DIR", "--filter", "network=moon"], "no such level"),
         (["DIR", "--out", "DIR"], "that is the campaign itself"),
-        (["DIR", "--quiet", "--json"], "exclude each other"),
+        (["DIR", "--quiet", "--json"], "cannot be combined"),
         (["DIR", "--losses-of", "b99"], "has no trial 'b99'"),
     ],
 )

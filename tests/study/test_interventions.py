@@ -46,7 +46,7 @@ def test_only_the_pair_and_networks_that_take_time_run_under_the_virtual_clock()
     assert {t.cell["network"] for t in plan.trials()} == {"medium", "poor"}
     assert {t.parameters.clock for t in plan.trials()} == {"virtual"}
     assert plan.pairs == ["h3/h2"]
-    # The A/A pair runs in the situation as it is.
+    # The A/A pair runs without a change.
     assert {t.cell[FACTOR] for t in plan.trials() if t.twin} == {AS_IS}
 
 

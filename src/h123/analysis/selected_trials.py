@@ -1,4 +1,4 @@
-"""Defines which trials answers use, and the machines whose trials do not count."""
+"""Defines which trials count for answers, and which machines' trials do not."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -151,7 +151,7 @@ class Server(Strict):
     listens: dict[Protocol, OneOrMore[Literal["tcp", "udp"]]]
     """For each protocol, the sockets that must be listening before the client starts."""
     in_turn: Annotated[list[Literal["h2", "h3"]], AfterValidator(_once_each)] = Field(default=[])
-    """Protocols over which it sends answers one after another, so that an unread one blocks the others."""
+    """Protocols over which it sends answers one after another, so that an unread one blocks later ones."""
     stores: OneOrMore[Literal["memory", "gcs"]] = Field(default=["memory"])
     """The places where it can store the bodies."""
     edge: StrictBool = False

@@ -19,7 +19,7 @@ class Recovery:
     request_at: int
     """When a request was first in progress after the move."""
     failed: int
-    """When the last failed request of the user who got the first answer ended. 0: none failed."""
+    """The end of the last failed request of the user who got the first answer. 0: none failed."""
     answer: Sample
     """The sample of the first answered request."""
 

@@ -34,7 +34,7 @@ def answer_form(*, details: bool = False, quiet: bool = False, as_json: bool = F
     options = {AnswerForm.DETAILS: details, AnswerForm.TABLE: quiet, AnswerForm.JSON: as_json}
     chosen = [form for form, is_chosen in options.items() if is_chosen]
     if len(chosen) > 1:
-        raise UserError(f"{chosen[0]} and {chosen[1]} exclude each other", remedy="choose one of them")
+        raise UserError(f"{chosen[0]} and {chosen[1]} cannot be combined", remedy="choose one of them")
     return chosen[0] if chosen else AnswerForm.SCREEN
 
 

@@ -85,7 +85,7 @@ class Lateness(Shape):
 
 
 class QueueWaits(Shape):
-    """The time in ns that packets waited for the link's rate, behind other packets in the queue."""
+    """The time in ns that packets waited in the queue because of the link's rate."""
 
     mean: Count
     max: Count
@@ -128,7 +128,7 @@ class DirectionReport(Shape):
     drop_set: str | None = None
     """SHA-256 of the lost packets' indices."""
     queue_ns: QueueWaits | None = None
-    """Waits for the link's rate, including cross traffic, of packets that were not dropped by the queue. Null in early
+    """Waits because of the link's rate, including cross traffic, of packets that the queue did not drop. Null in early
     reports."""
     lateness_ns: Lateness
     """The lateness of packets that left the link."""
@@ -279,7 +279,7 @@ class Report(Document):
     roles: Sequence[RoleReport]
     hosts: list[HostReport]
     tcp_left_out: Count | None = None
-    """Rows that did not fit into TCP's account of connections. None if there is no account."""
+    """Rows that did not fit into the record of TCP's state. None if there is no such record."""
     machine: MachineLoad
     user_namespace: UserNamespace | None = None
     """Absent if the lab ran as root, and under the virtual clock."""

@@ -160,7 +160,7 @@ class TrialFile(Document):
     """TCP's controller in every host, set by a route attribute. QUIC's is on the subject's command line."""
     tcp: Tcp | None = None
     tcp_account: bool = False
-    """Whether the lab reads TCP's own account of every connection."""
+    """Whether the lab records the state of TCP connections."""
     check: bool = False
     """Whether the lab checks the links first."""
     roles: list[Role] = Field(default=[])

@@ -69,7 +69,7 @@ class BlockOrder(Message):
     blocks: list[list[PlannedTrial]]
     """Complete blocks in their planned order, including trials that have already been attempted."""
     history: dict[str, list[PastAttempt]]
-    """Earlier attempts by trial (`history`)."""
+    """Earlier attempts by trial, from `history`."""
     networks: dict[str, dict[str, Any]]
     """Resolved networks by name."""
     servers: dict[str, OwnServer]

@@ -33,8 +33,8 @@ class SingleTrials:
     def __init__(
         self, pool: Pool, roots: Mapping[str, Path], servers: Mapping[str, OwnServer] | None = None, *, seed: int = 0
     ) -> None:
-        """Prepare to run trials on `pool`. `roots` are the folders that the trials' files name by a root, `servers`
-        your own servers that the trials start. `seed` is for certificates that are not among the roots."""
+        """Prepare to run trials on `pool`. `roots` are the folders that the trials' files name by a root. `servers` are
+        your own servers. `seed` is for certificates that are not among the roots."""
         self._pool, self._roots, self._servers, self._seed = pool, roots, servers or {}, seed
         self._orders = 0
 

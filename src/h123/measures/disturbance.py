@@ -23,8 +23,8 @@ from h123.study.metrics.quantity import PageTime, RequestTime, StageTime, TimeFr
 from h123.study.workload import OK
 
 TURNS = 6
-"""How many times threads must get a processor in a round trip, one after another. At each end, these are the kernel,
-the thread that waits for packets, the one that reads, and the one that answers."""
+"""How many times threads must get a processor in a round trip, one after another. At each end, they are the kernel, the
+thread that waits for packets, the one that reads, and the one that answers."""
 FAULT_SHARE = 0.1
 """If the machine stalled for longer than this share of an attempt's time, it may have caused the failure."""
 RUINABLE = frozenset({"link-overrun", "link-check-failed", "server-not-ready", "client-timeout"})

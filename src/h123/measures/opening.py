@@ -42,8 +42,8 @@ class Opening(NamedTuple):
     retried: bool
     """Whether the server sent a Retry."""
     limited: bool
-    """Whether the server had sent all that it may send before it has validated the client's address, which is three
-    times what it received."""
+    """Whether the server had sent all that it may send before it has validated the client's address: three times what
+    it received."""
     request_round_trips: int | None = None
     """Round trips until the request was sent, including its own; None if that time is unknown."""
     ns: int = 0
@@ -83,7 +83,7 @@ class _Side:
     delivered_at: Integers
     """The delivery time of each packet; NEVER for lost ones."""
     next: Integers
-    """The earliest arrival of each packet or a later one."""
+    """For each packet, the first arrival of it or a later one."""
 
     @classmethod
     def of(cls, packets: Packets) -> "_Side":

@@ -24,7 +24,7 @@ PACKET = np.dtype(
         ("ecn", "u1"),
     ]
 )
-"""The lab's record of a packet. `left_ns` is 0 if the packet never left, `scale` if it announced no window scale. `ecn`
+"""The lab's record of a packet. `left_ns` is 0 if the packet never left, and `scale` is 0 if it announced none. `ecn`
 is the IP header's ECN field on arrival, plus MARKED if the link's queue marked the packet, plus 8 times the field when
 the packet left (0 if it never left)."""
 UP, DOWN = 0, 1
@@ -33,7 +33,7 @@ TCP, UDP = 6, 17
 DELIVERED, LOST, QUEUE_FULL, BLOCKED, POLICED, TOO_LARGE, THINNED = range(7)
 """The fates of a packet."""
 QUEUED = (DELIVERED, LOST)
-"""The fates of packets that waited for the link's rate and were sent."""
+"""The fates of packets that the link's bottleneck sent."""
 MARKED = 4
 """In `ecn`: the link's queue set Congestion Experienced."""
 CE, LEFT = 3, 3

@@ -43,7 +43,7 @@ _LATER = {"pacing_rate", "sacked", "notsent_bytes", "app_limited"}
 """Columns that are absent in files of earlier versions."""
 FILE = "tcp.parquet"
 Account = Mapping[str, Records]
-"""The columns of the account, with a row for each connection in each sample."""
+"""The columns of the table, with a row for each connection in each sample."""
 
 
 def read_tcp_account(folder: Path) -> Account:

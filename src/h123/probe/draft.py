@@ -21,7 +21,7 @@ class Draft:
     """A comparison to write as a study."""
 
     servers: Mapping[str, OwnServer]
-    """The servers. With one, its protocols are compared; with more, the others are compared with the first."""
+    """The servers. With one, its protocols are compared; with more, each is compared with the first."""
     inquiry: Inquiry
     protocols: Sequence[str]
     """The protocols to compare. All servers speak them."""

@@ -51,7 +51,7 @@ class ProtocolFindings(Shape):
     distrust: str
     """Why the given authorities do not confirm the server's certificate. Empty if they do, or if none were given."""
     answers: list[list[Answer]]
-    """The answers to each request, in the order in which the scout made them."""
+    """The answers, in the order in which the scout made the requests."""
 
 
 class PresentedCertificate(Shape):

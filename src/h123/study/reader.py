@@ -313,7 +313,7 @@ class StudyReader:
             message = f"`changes` cannot be {factor!r}; {choose(factor, other_factors)}"
             raise self.document.error(["compare", "changes"], message)
         if len(study.factors[factor]) == 1:
-            message = f"factor {factor!r} has one level; `changes` needs the situation as it is and at least one change"
+            message = f"factor {factor!r} has one level; `changes` needs a level without a change and one with a change"
             raise self.document.error(["factors", factor], message)
 
     def check_required(self, study: Study) -> None:

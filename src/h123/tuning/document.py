@@ -67,7 +67,7 @@ class TuningRound(TypedDict):
     """A round that chose among candidates."""
 
     folder: str
-    """The campaign's folder, below the folder of the tuning."""
+    """The campaign's folder, below that of the tuning."""
     candidates: int
     """The number of candidates, without the default."""
     blocks: int

@@ -1,4 +1,4 @@
-"""Writes the answer of a tuning: what an engineer would paste into a ticket, in at most 15 lines."""
+"""Writes the answer of `h123 tune`, at most 15 lines, for an engineer to paste into a ticket."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -57,7 +57,7 @@ THREE_HOSTS = {
     ],
 }
 """A page in which all requests to one host are due together, so that the number of connections to the host is known. It
-could also be made of documents, so a browser must refuse it explicitly."""
+could also consist of documents, so a browser must refuse it explicitly."""
 CONNECTIONS: dict[str, str | int] = {"shared": "shared", "per-user": "per-user", "number": 2}
 """The value in a workload for each way to spread users over connections."""
 PATIENCE_NS = 500_000_000

@@ -34,7 +34,7 @@ Cell = dict[str, str]
 Runs = dict[tuple[tuple[str, str], ...], list[Floats]]
 
 STRATUM = "method"
-"""The paper tests all other factors at each level of this one, which it does not test itself."""
+"""The paper does not test this factor, but tests all others at each of its levels."""
 
 
 def as_published(case: Case, sound_rows: Sequence[JudgedComparison]) -> AsPublished:

@@ -41,7 +41,7 @@ def centre(trials: Iterable[Replication], statistic: Statistic) -> Centre:
 
 
 def change(a: Iterable[Replication], b: Iterable[Replication], statistic: Statistic) -> Centre | None:
-    """Return the relative change from b to a, a / b - 1, paired by block. Return None if no block has both a and b."""
+    """Return the relative change a / b - 1, paired by block. Return None if no block has both a and b."""
     first, second = _by_block(a, statistic), _by_block(b, statistic)
     blocks = sorted(first.keys() & second.keys())
     if not blocks:

@@ -26,8 +26,7 @@ machine delays."""
 ORDER_LEVEL = 0.01
 """The share of random orders that fail, if enough orders are possible."""
 FEW_ORDERS_LEVEL = 1 / 8
-"""If few orders are possible, the most one-sided one fails if it is at most this probable, as with two treatments in
-four blocks."""
+"""If few orders are possible, only the most one-sided one fails, and only if its probability is at most this."""
 
 SAME_TIME_S = 600.0
 """Trials that begin within this many seconds of each other count as simultaneous. Within minutes a machine warms up,

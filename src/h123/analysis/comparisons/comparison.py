@@ -31,7 +31,7 @@ class Pair:
     a: float
     b: float
     share: float = 0.0
-    """The larger of the shares of both values that the machine may have caused, 0 to 1."""
+    """The larger share of either value that the machine may have caused, 0 to 1."""
 
     @property
     def log_ratio(self) -> float:

@@ -56,8 +56,8 @@ def departures(samples: Sequence[Measurement[What]], machines: Iterable[str], bo
 
 
 def left_out(machines: Iterable[str], blocks: Mapping[str, int]) -> list[str]:
-    """Return which of the differing machines to leave out: the first ones, as long as the remaining machines are more
-    than half of all and ran more than half of the blocks."""
+    """Return which of the differing machines to leave out, in the given order. More than half of all machines must
+    remain, with more than half of the blocks."""
     out = list[str]()
     for machine in machines:
         stay = blocks.keys() - {*out, machine}

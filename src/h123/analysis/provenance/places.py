@@ -49,8 +49,7 @@ class PlacesPart(TypedDict):
     places: NotRequired[Sequence[PlaceRow]]
     """Absent with a single machine."""
     second_runs: NotRequired[int]
-    """Virtual trials that also ran on a second machine, with identical results to the byte. Absent if there are
-    none."""
+    """Virtual trials that also ran on a second machine, with byte-identical results. Absent if there are none."""
     privileges: NotRequired[Sequence[Privileges]]
     """The privileges with which trials ran. Absent for campaigns of early versions, which always ran as root."""
 

@@ -26,7 +26,7 @@ class LooksTaken(TypedDict):
     """The numbers of blocks at which the campaign was looked at, and the error that the current look may spend."""
 
     blocks: Sequence[int]
-    """The numbers of blocks; the last one is the present look."""
+    """The numbers of blocks; the last one is the current look."""
     planned: Sequence[int]
     """The planned looks, with `--until-decided`."""
     rule: str

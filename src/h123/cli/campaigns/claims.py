@@ -20,8 +20,8 @@ def command(
     what: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Names or paths of claims files or studies: print their claims with reasons. [default: one line for "
-            "each file; with --campaign, the claims that its study can decide]",
+            help="Names or paths of claims files or studies: print their claims with the reasons for the verdicts. "
+            "[default: one line for each file; with --campaign, the claims that its study can decide]",
             show_default=False,
             autocompletion=completion.claims_and_studies,
         ),
@@ -44,7 +44,7 @@ def command(
         ),
     ] = None,
     details: Annotated[
-        bool, typer.Option("--details", help="Print every claim with its measurement and its reason.")
+        bool, typer.Option("--details", help="Print every claim with its measurement and the reason for its verdict.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -116,7 +116,7 @@ def _other(path: Path, folder: "CampaignFolder") -> "CampaignFolder":
     other = CampaignFolder.open(path)
     if (mine := folder.study["name"]) != (its := other.study["name"]):
         raise UserError(
-            f"{path} is a campaign of study {its!r}, not of {mine!r} as {folder.path}",
+            f"{path} is a campaign of study {its!r}, but {folder.path} is one of {mine!r}",
             remedy=f"name another campaign of study {mine!r}, or leave out --beside",
         )
     return other

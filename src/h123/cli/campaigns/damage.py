@@ -28,6 +28,6 @@ def note_unsaved(folder: "CampaignFolder") -> None:
 
 def require_writable(folder: "CampaignFolder", out: Path | None, option: str) -> None:
     """Raise UserError if a command would have to write into the campaign's folder, and the folder is not writable. The
-    error recommends `option`, which sets `out`, a different place."""
+    error recommends `option`, which sets `out`, another folder."""
     if out is None and not is_writable(folder.path):
         raise UserError(f"{folder.path} cannot be written to", remedy=f"name another place with {option}", status=1)

@@ -63,7 +63,7 @@ def check(arguments: RunArguments) -> "CampaignFolder | None":
 def _check(arguments: RunArguments, there: "CampaignFolder | None") -> None:
     """Refuse arguments that contradict each other or the existing campaign."""
     if arguments.address is not None and arguments.engine != "ray":
-        raise UserError("--address goes with --engine ray", remedy="add --engine ray, or leave --address out")
+        raise UserError("--address needs --engine ray", remedy="add --engine ray, or leave --address out")
     if arguments.retry and there is None:
         raise UserError(
             "--retry runs failed trials of an existing campaign again", remedy="name the campaign's folder with --out"
@@ -71,25 +71,25 @@ def _check(arguments: RunArguments, there: "CampaignFolder | None") -> None:
     rules = ["--until-decided"] * arguments.until_decided + ["--precision"] * (arguments.precision is not None)
     if rules and (arguments.shard or (there and there.shard)):
         raise UserError(
-            f"{rules[0]} decides from all blocks when to stop, and a shard has only some of them",
-            remedy="run a fixed number of blocks (--blocks), join the shards, and add blocks to them all if necessary",
+            f"{rules[0]} needs all blocks to decide when to stop, but a shard has only some of them",
+            remedy="run a fixed number of blocks (--blocks), join the shards, and add blocks if necessary",
         )
     if len(rules) > 1:
-        raise UserError("--until-decided and --precision exclude each other: each says when the campaign ends")
+        raise UserError("--until-decided and --precision cannot be combined: each decides when the campaign ends")
     if not rules:
         if arguments.max_blocks is not None:
             raise UserError(
-                "--max-blocks goes with --until-decided or --precision",
+                "--max-blocks needs --until-decided or --precision",
                 remedy="use --blocks to run a fixed number of blocks",
             )
         return
     (rule,) = rules
     if arguments.blocks is not None:
-        raise UserError(f"--blocks and {rule} exclude each other", remedy="--max-blocks N limits the blocks")
+        raise UserError(f"--blocks and {rule} cannot be combined", remedy="--max-blocks N limits the blocks")
     if there and not _began_so(arguments, there):
         raise UserError(
             f"{rule} must be given when a campaign starts: {arguments.out} started without it, or with another value",
-            remedy="choose another folder with --out; or add blocks with --blocks, after which the test is stricter",
+            remedy="choose another folder with --out, or add blocks with --blocks, which makes the test stricter",
         )
 
 

@@ -218,7 +218,7 @@ def _shared(judgements: Mapping[str, ServerAbilities]) -> list[str]:
     shared = [protocol for protocol in PROTOCOLS if all(protocol in judgement for judgement in spoken)]
     if len(judgements) == 1 and len(shared) == 1:
         raise UserError(
-            f"the server speaks {TITLES[shared[0]]} alone on that port, so there is nothing to compare",
+            f"the server speaks only {TITLES[shared[0]]} on that port, so there is nothing to compare",
             remedy="turn on HTTP/2 or HTTP/3 (HTTP/3 uses the UDP port with the same number), or compare two builds: "
             "--server base='...' --server new='...'",
         )

@@ -37,9 +37,7 @@ def inquiry_of(arguments: CompareArguments, page: RecordedPage | None) -> Inquir
             raise UserError(f"--data {arguments.data}: it is empty", remedy="name a file with the body to send")
     headers = tuple(_header(text) for text in arguments.headers)
     if arguments.cacert and arguments.insecure:
-        raise UserError(
-            "--cacert and --insecure exclude each other: the one checks the certificate, the other does not"
-        )
+        raise UserError("--cacert and --insecure cannot be combined: --insecure turns off the check of the certificate")
     if arguments.cacert:
         _check_authorities(arguments.cacert)
     return Inquiry(

@@ -39,4 +39,7 @@ def loss_lines(trial: str, found: "LossCosts") -> list[str]:
         where = f"packet {cost.number} {cost.way}, at {format_seconds(cost.at_ns / 1e9)}"
         lines.append(f"  {where:<40}{format_seconds(cost.seconds):>12}  ({change})")
     better = sum(cost.seconds < found.seconds for cost in costs)
-    return [*lines, f"{better} of {len(costs)} losses cost time. Without the others, later losses hit worse packets."]
+    return [
+        *lines,
+        f"{better} of {len(costs)} losses cost time. The others did not: without them, later losses hit worse packets.",
+    ]

@@ -33,11 +33,12 @@ def named_servers(commands: Sequence[str], folder: Path) -> dict[str, str]:
     matches = [_NAMED.fullmatch(command) for command in commands]
     if len(commands) > 2 or not all(matches):
         raise UserError(
-            "several --server need names, and at most two are possible", remedy="--server base='...' --server new='...'"
+            "if --server is repeated, each needs a name; at most two are allowed",
+            remedy="--server base='...' --server new='...'",
         )
     found_names = {name_match["name"]: name_match["command"] for name_match in matches if name_match}
     if len(found_names) < len(commands):
-        raise UserError("both --server have the same name", remedy="--server base='...' --server new='...'")
+        raise UserError("both --server options have the same name", remedy="--server base='...' --server new='...'")
     return found_names
 
 
@@ -94,11 +95,11 @@ def check_remote_server(arguments: CompareArguments, conditions: Sequence[Condit
     """Refuse options that apply only to servers that h123 starts itself."""
     if arguments.clock == "virtual":
         raise UserError(
-            "a server that already runs does so in real time; the virtual clock is only for servers that h123 starts",
+            "a server that is already running uses real time; the virtual clock is only for servers that h123 starts",
             remedy="leave --clock out, or give the command that starts it: --server CMD",
         )
     if arguments.environment or arguments.ready:
-        raise UserError("--env and --ready are for a server that h123 starts: give its command with --server CMD")
+        raise UserError("--env and --ready are only for servers that h123 starts: give the command with --server CMD")
     for condition in conditions:
         if METRICS[condition.metric].of_the_server:
             raise UserError(

@@ -34,7 +34,7 @@ def networks_named(names: Sequence[str]) -> tuple[dict[str, Network], dict[str, 
         if networks.setdefault(name, network) != network:
             raise UserError(
                 f"--networks: two different networks are named {network.name!r}",
-                remedy=f"give one another `name` in its file, such as {path}",
+                remedy=f"change the `name` in one of their files, such as {path}",
             )
         if is_path(spelling):
             files[name] = str(path.resolve())

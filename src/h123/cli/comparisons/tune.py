@@ -167,7 +167,7 @@ def command(
             out_console.print(line, soft_wrap=True)
         return
     if address is not None and engine != "ray":
-        raise UserError("--address goes with --engine ray", remedy="add --engine ray, or leave --address out")
+        raise UserError("--address needs --engine ray", remedy="add --engine ray, or leave --address out")
     status = tune(
         TuneArguments(
             server=server,

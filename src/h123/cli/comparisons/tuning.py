@@ -101,7 +101,7 @@ def _take_up(arguments: TuneArguments, out: Path) -> Tuning:
     asked = wanted.asked if wanted else {**there.asked, **given(arguments)}
     if others := [name for name in {**asked, **there.asked} if asked.get(name) != there.asked.get(name)]:
         raise UserError(
-            f"{out} holds a tuning with another {others[0]}",
+            f"{out} was begun with a different {others[0]}",
             remedy=f"resume it with `h123 tune --out {typed(out)}`, or choose another folder with --out",
         )
     _trust(there, out, own=False)
@@ -204,7 +204,7 @@ class _Rounds:
 
         began, there = time.monotonic(), campaign_in(out)
         if there and (there.level_filter != chosen or there.blocks != blocks):
-            raise UserError(f"{out} is not the round that follows from the earlier ones", remedy="choose another --out")
+            raise UserError(f"{out} does not follow from the earlier rounds", remedy="choose another --out")
         question = self.study.question
         if name == FINAL:
             question += f" {alive[0]} is {self._settings(alive[0])}."

@@ -1,4 +1,4 @@
-"""Starts a tuning: makes the candidates, surveys each of them, and drafts the study whose parts the rounds run."""
+"""Starts `h123 tune`: makes and surveys the candidates, and drafts the study whose parts the rounds run."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ from h123.study.workload import Upload
 from h123.tuning import DEFAULT, Candidate, Tuning, changed, settings_words, study_text
 
 CONFIGS = "configs"
-"""The folder of the candidates' configurations, and of uploads, below the folder of the tuning."""
+"""The folder of the candidates' configurations, and of uploads, below that of the tuning."""
 _REQUESTS = 4
 """The default number of requests of a trial."""
 

@@ -126,7 +126,7 @@ def command(
     there = campaign_in(new)
     if there and not there.study.get("made_by", "").startswith(choice.command(folder)):
         raise UserError(
-            f"{new} holds a campaign that other options started",
+            f"{new} holds a campaign that was begun with other options",
             remedy=f"resume it with `h123 run --out {typed(new)}`, or choose another folder with --out",
         )
     if there:
@@ -197,7 +197,7 @@ class Choice:
         for name, reason in asked.refused.items():
             say(f"Left out: {name}, because {reason}")
         if likely and asked.others:
-            say(f"Not made, because no cause here calls for them (--change all): {', '.join(asked.others)}")
+            say(f"Not made, because they act on none of the causes here (--change all): {', '.join(asked.others)}")
         return draft
 
 

@@ -58,7 +58,7 @@ def command(
 @dataclass(frozen=True)
 class MachineCheck:
     """The result of checking one capability of the machine. Without a `needed` capability, h123 cannot measure
-    anything. Without another one, measurements are less accurate, or some of them are impossible."""
+    anything. Without any other, measurements are less accurate, or some of them are impossible."""
 
     name: str
     ok: bool
@@ -131,16 +131,16 @@ def _subjects() -> MachineCheck:
 
     broken = {subject.name: missing for subject in catalogue().values() if (missing := damage(subject))}
     if not broken:
-        return MachineCheck("subjects", True, "all installed ones are complete")
+        return MachineCheck("subjects", True, "all installed subjects are complete")
     phrases = ", ".join(f"{name} lacks {missing}" for name, missing in broken.items())
-    return MachineCheck("subjects", False, phrases, f"`h123 install {' '.join(broken)}` builds again what is broken")
+    return MachineCheck("subjects", False, phrases, f"`h123 install {' '.join(broken)}` rebuilds what is broken")
 
 
 def _rust() -> MachineCheck:
     path, built = shutil.which("cargo"), lab_binary().is_file()
     if path is None and checkout() is None:
         return MachineCheck(
-            "Rust", True, "not found; needed only for subjects in Rust, because the package has the lab"
+            "Rust", True, "not found; needed only for subjects in Rust, because the package contains the lab"
         )
     return MachineCheck(
         "Rust",
@@ -154,7 +154,7 @@ def _go() -> MachineCheck:
     path = shutil.which("go")
     if path is None and checkout() is None:
         return MachineCheck(
-            "Go", True, "not found; needed only for other subjects in Go, because the package has h123's own"
+            "Go", True, "not found; needed only for other subjects in Go, because the package contains h123's own"
         )
     version = _go_version(path) if path else ()
     version_text = f"{'.'.join(map(str, version))}, {path}" if version else path

@@ -74,7 +74,8 @@ def command(
     path = out or (checkout() or Path()) / "networks" / f"{name}.yaml"
     if path.suffix not in (".yaml", ".yml"):
         raise UserError(
-            f"{path}: a network's file ends in .yaml", remedy=f"write --out {typed(path.with_suffix('.yaml'))}"
+            f"{path}: the name of a network's file must end in .yaml",
+            remedy=f"write --out {typed(path.with_suffix('.yaml'))}",
         )
     try:
         parse_delay(delay or "0ms")

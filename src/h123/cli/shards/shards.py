@@ -136,11 +136,11 @@ def _job(
 def _check_image(image: str | None, plan: "Plan") -> None:
     if image is None:
         raise UserError(
-            "--for kubernetes needs an image that has h123",
+            "--for kubernetes needs an image that contains h123",
             remedy="name it with --image; docs/cluster.md has a Dockerfile",
         )
     if not _IMAGE.fullmatch(image):
-        raise UserError(f"--image {image}: this is no image's name")
+        raise UserError(f"--image {image}: not a valid image name")
     if plan.uploads():
         raise UserError(
             f"study {plan.study.name} uploads files, which a job file cannot contain",

@@ -56,7 +56,8 @@ def command(
     path = out or (checkout() or Path()) / "sites" / f"{name}.yaml"
     if path.suffix not in (".yaml", ".yml"):
         raise UserError(
-            f"{path}: a site's file ends in .yaml", remedy=f"write --out {typed(path.with_suffix('.yaml'))}"
+            f"{path}: the name of a site's file must end in .yaml",
+            remedy=f"write --out {typed(path.with_suffix('.yaml'))}",
         )
     check_output(path, force=force)
     imported = import_site(har, name, apart=hosts == "apart", page=page)

@@ -51,7 +51,7 @@ def _summary(page: "site.Site") -> Iterator[str]:
     from h123.base.units import format_bytes, format_seconds
 
     longest, connections_kept = page.running_ns(), page.repeat_requests()
-    run = f"; what runs one after another takes {format_seconds(longest / 1e9)}" if longest else ""
+    run = f"; the longest chain of resources runs for {format_seconds(longest / 1e9)}" if longest else ""
     yield f"{amount(page)}, {max(page.depth())} deep{run}"
     for label in [None, *page.hosts] if page.hosts else []:
         own = [resource for resource in page.resources if resource.host == label]

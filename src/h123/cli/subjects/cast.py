@@ -42,7 +42,7 @@ def helpers(subjects: Mapping[str, Subject]) -> list[Subject]:
     """Return the subjects for verifying servers: a client, and a server behind proxies."""
     if lacking := [name for name in _HELPERS if name not in subjects]:
         raise UserError(
-            f"subject {lacking[0]} is missing from {subjects_folder()}; verification needs it as the other end",
+            f"subject {lacking[0]} is missing from {subjects_folder()}; verification needs it at the other end",
             remedy="link it into that folder (docs/contracts/subject.md)",
         )
     return [subjects[name] for name in _HELPERS]

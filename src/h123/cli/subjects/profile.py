@@ -88,8 +88,8 @@ def _print_profiles(profiles: "Mapping[str, Sequence[SituationResult]]", console
     write(console, "\n".join(["Under the virtual clock, so without processing:", *lines]), style="dim")
     write(
         console,
-        "times the least: compared with one round trip plus the body at the link's rate. Held by: what took a tenth "
-        "of the time or more.",
+        "times the minimum: compared with one round trip plus the body at the link's rate. Held back by: what took a "
+        "tenth of the time or more.",
         style="dim",
     )
 
@@ -102,9 +102,9 @@ def _table(profile: "Sequence[SituationResult]") -> "Table":
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for column in ("it", "over"):
         table.add_column(column, no_wrap=True)
-    for column in ("takes", "times the least"):
+    for column in ("takes", "times the minimum"):
         table.add_column(column, justify="right", no_wrap=column == "takes")
-    table.add_column("held by", overflow="fold")
+    table.add_column("held back by", overflow="fold")
     for situation in SITUATIONS:
         for number, holding in enumerate(holding for holding in profile if holding.situation == situation.name):
             took = format_seconds(holding.seconds) if holding.seconds is not None else "-"

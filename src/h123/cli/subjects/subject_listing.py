@@ -202,7 +202,7 @@ def _server_facts(subject: Subject) -> Iterator[tuple[str, str]]:
     for name, protocols in abilities.items():
         yield f"  {name}", _joined(protocols)
     for protocol, most in subject.server.limits.streams.items():
-        yield "  limit", f"{protocol}: {most} requests of a connection at once"
+        yield "  limit", f"{protocol}: {most} requests at once on a connection"
     for protocol, longest in subject.server.limits.idle.items():
         yield "  limit", f"{protocol}: ends a connection that is idle for {format_seconds(longest / 1e9)}"
     yield from _settings(subject, "server")
@@ -242,17 +242,17 @@ def _client_facts(subject: Subject) -> Iterator[tuple[str, str]]:
     for way, row in OPENINGS.items():
         yield f"  {row.title}", _joined(client.sessions.get(way, []))
     yield "  fallback", "from h3 to h2" if client.fallback else _NOTHING
-    yield "  visits", "first and repeat, finds HTTP/3 by itself" if client.remembers else _NOTHING
+    yield "  visits", "first and repeat, discovers HTTP/3" if client.remembers else _NOTHING
     if client.false_start:
-        yield "  false start", "TLS 1.2: does not wait for the handshake's end"
+        yield "  false start", "TLS 1.2: does not wait for the end of the handshake"
     if client.process:
-        yield "  program", "starts another one for the requests, and reports when that ran"
+        yield "  program", "starts a separate program for the requests, and reports when it ran"
     if client.reopens:
-        yield "  connections", "h1: closes idle ones, and opens others"
+        yield "  connections", "h1: closes idle connections, and opens new ones"
     for protocol, most in client.at_once.items():
         yield "  limit", f"{protocol}: {most} users at once"
     for protocol, most in client.limits.streams.items():
-        yield "  limit", f"{protocol}: {most} requests of a connection at once; others wait"
+        yield "  limit", f"{protocol}: {most} requests at once on a connection; others wait"
     for protocol, most in client.limits.windows.items():
         yield "  limit", f"{protocol}: windows of at most {format_bytes(most)}"
     yield "  bodies", "every byte is compared" if client.compares else "bytes are only counted"

@@ -15,7 +15,7 @@ from h123.report.trial_view.arm import Arm
 from h123.store import Sample
 
 MOST = 100
-"""The largest number of requests of an arm."""
+"""The largest number of requests drawn per arm."""
 _BAR = 5
 """The height of a request in pixels."""
 _WORTH = 0.004

@@ -35,7 +35,7 @@ class Claim(Strict):
     b: str | None = None
     """The level that `a` is compared with."""
     direction: Literal["lower", "higher", "equivalent", "not higher", "not lower", "none"]
-    """The source's comparison of a with b."""
+    """The source's comparison of `a` with `b`."""
     checks: list[Annotated[Check, Field(discriminator="check")]] = Field(default=[])
     """Figures that arithmetic or physics can judge."""
 
@@ -96,9 +96,9 @@ class MeasurableClaim(Claim):
     a: str
     """A level of the study's compared factor."""
     b: str | None = None
-    """The level that `a` is compared with. Without it, the claim compares a in `cells` with a in `against`."""
+    """The level that `a` is compared with. Without it, the claim compares `a` in `cells` with `a` in `against`."""
     direction: Literal["lower", "higher", "equivalent", "not higher", "not lower"]
-    """The direction of a relative to b."""
+    """The direction of `a` relative to `b`."""
     size: Change | None = None
     """The claimed value of a / b - 1, if the claim states a size."""
     margin: Annotated[Share, Field(gt=0, lt=1)] | None = None

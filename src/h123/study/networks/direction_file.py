@@ -132,9 +132,9 @@ class AggregationFile(Strict):
     """Opportunities to send, such as `aggregation: {interval: 4ms, spread: 2ms}`: packets wait for the next one."""
 
     interval: Annotated[Duration, Field(gt=0, le=LONGEST_INTERVAL)]
-    """The length of an interval, which has one opportunity."""
+    """The length of an interval. Each has one opportunity."""
     spread: Duration = 0
-    """An opportunity comes up to this long after the beginning of its interval, at random. 0: at its beginning."""
+    """The longest time from the beginning of an interval to its opportunity, which is random. 0: at the beginning."""
     thin_acks: StrictBool = False
     """Whether packets that only acknowledge TCP are dropped if a later one of their flow waits behind them."""
 

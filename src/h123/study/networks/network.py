@@ -133,7 +133,7 @@ class Policer(LinkModel):
 
 EcnPolicy = Literal["pass", "bleach", "mark", "swap", "drop"]
 IpPolicy = Literal["pass", "drop", "reject"]
-"""The treatment of the ECN field by the link."""
+"""The treatment of an IP version by the link."""
 
 
 class Mtu(LinkModel):
@@ -149,7 +149,7 @@ class Aggregation(LinkModel):
 
     every_ns: int
     spread_ns: int = 0
-    """An opportunity comes up to this much after the beginning of its interval."""
+    """The longest time from the beginning of an interval to its opportunity."""
     thin_acks: bool | None = None
     """Whether only the last of a TCP flow's acknowledgements that wait together is sent."""
 
@@ -227,7 +227,7 @@ class Cross(LinkModel):
 
     @property
     def mean_ahead_s(self) -> float:
-        """The average number of seconds that a trial waits for the traffic."""
+        """The average time in s from the traffic's start to the main role's."""
         return (self.ahead_ns + self.spread_ns / 2) / 1e9
 
 

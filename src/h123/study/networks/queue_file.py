@@ -199,8 +199,7 @@ class RedFile(Strict):
     probability: Annotated[Share, Field(gt=0, lt=1)] = 0.02
     """The share of packets that are dropped at `max`."""
     bandwidth: Annotated[BitRate, Field(ge=1000, le=10**12)] = 10_000_000
-    """The rate at which the average falls while nothing waits. Behind a token bucket it does not fall, which is what
-    Linux does too."""
+    """The rate at which the average falls while nothing waits. Behind a token bucket it does not fall, as in Linux."""
     ecn: StrictBool = False
     """Whether ECN-capable packets are marked instead of dropped."""
     harddrop: StrictBool = False
@@ -317,8 +316,8 @@ class CakeFile(Strict):
     """Bytes of memory that packets may take. The default is 4 MiB or four times what the rate sends in `rtt`, whichever
     is greater."""
     isolation: Literal["flowblind", "flows", "triple-isolate"] = "triple-isolate"
-    """What gets a fair share: nothing, each flow, or each host and each of its flows. Cross traffic is one
-    pair of hosts."""
+    """What gets a fair share: nothing, each flow, or each host and each of its flows. Cross traffic has one pair of
+    hosts."""
 
     def resolve(self) -> resolved.Queue:
         """Return the queue in the form of trial.json."""

@@ -108,7 +108,7 @@ class Documents:
         return None
 
     def contents(self) -> Iterator[tuple[str, bytes]]:
-        """Yield the name below the folder and the content of each file."""
+        """Yield each file's name within the folder, and its content."""
         for index, (resource, _) in enumerate(self._loads):
             yield self._name(index), self._padded(index, resource)
 

@@ -73,8 +73,8 @@ class Arrivals(Strict):
     process: Literal["poisson", "constant"] = "poisson"
     """poisson: at random and independently of one another; constant: evenly spaced."""
     per: Literal["all", "connection"] = "all"
-    """all: the steps apply to all users together. connection: they apply to each connection separately, which has its
-    own requests."""
+    """all: the steps apply to all users together. connection: they apply separately to each connection's own
+    requests."""
     steps: Annotated[tuple[RateStep, ...], Field(min_length=1, max_length=MOST_STEPS, strict=False)]
 
     @model_validator(mode="after")

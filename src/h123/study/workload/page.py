@@ -64,8 +64,8 @@ class PageParameters(Load):
     pause: Duration = 0
     """The pause between a user's visits, from the end of one to the start of the next."""
     cache: Literal["empty", "kept"] = "empty"
-    """empty: the client requests the whole page. kept: it requests only what a returning visitor needs, who has cached
-    everything that is cacheable."""
+    """empty: the client requests the whole page. kept: it requests only what a returning visitor with a full cache
+    needs."""
 
 
 class WrittenResource(BaseModel):

@@ -26,8 +26,8 @@ _CODED = 0.6
 LATE_NS = 1_500_000_000
 """The largest delay with which a client may notice a timeout, in ns."""
 LAST_NS = 100_000_000
-"""A client may cancel a request by closing the connection if it abandons it this shortly before the end of the trial,
-in ns."""
+"""A client may close the connection to cancel a request that it abandons within this time before the trial's end, in
+ns."""
 LATE_TRY_NS = 300_000_000
 """The largest delay with which a client may repeat a request, in ns."""
 TRY_SHARE = (0.1, 0.8)

@@ -21,8 +21,7 @@ _STEP = 4
 _ENDS = ("stop_sending", "reset_stream")
 """The frames with which a client cancels a request."""
 NEAR = 0.1
-"""The tolerance of a window. Acknowledgements wait for a second packet or a while, so slightly more may have arrived
-than they show."""
+"""The tolerance of a window. Acknowledgements are delayed, so slightly more may have arrived than they show."""
 
 
 @dataclass(frozen=True)

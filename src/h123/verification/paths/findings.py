@@ -77,7 +77,7 @@ class PathBehaviour(Strict):
     drop: Spoilt | None = None
     reaction: Reaction | None = None
     small: Limited | None = None
-    """A path whose MTU is 1280, without ICMP."""
+    """On a path with MTU 1280, without ICMP."""
     black_hole: Limited | None = None
     """The MTU falls to 1280 in the middle of the body, without ICMP."""
     icmp: Limited | None = None

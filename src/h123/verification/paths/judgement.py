@@ -15,8 +15,8 @@ ECT1, ECT0 = 1, 2
 LEAST = 100
 """The smallest number of packets that show a habit."""
 RARE = 0.1
-"""A sender that has stopped may test again from time to time (RFC 9000, section 13.4.2.2), with at most this share of
-the second half of its packets."""
+"""A sender that has stopped using ECN may test it again (RFC 9000, section 13.4.2.2), with at most this share of the
+second half of its packets."""
 FULL = 1000
 """The smallest payload of a packet that carries a body."""
 ACK_DELAY_NS = 25_000_000

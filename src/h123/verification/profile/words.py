@@ -39,10 +39,10 @@ def holding_words(result: SituationResult) -> str:
 
 
 def summary(result: SituationResult) -> str:
-    """Return text such as `1.42 s, 2.8 times the least: 51% slow start`."""
+    """Return text such as `1.42 s, 2.8 times the minimum: 51% slow start`."""
     if result.seconds is None:
         return holding_words(result)
-    return f"{format_seconds(result.seconds)}, {slowness(result)} times the least: {holding_words(result)}"
+    return f"{format_seconds(result.seconds)}, {slowness(result)} times the minimum: {holding_words(result)}"
 
 
 def _part(result: SituationResult, name: str) -> str:

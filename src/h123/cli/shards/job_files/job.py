@@ -99,7 +99,7 @@ def shards_of(system: System, asked: int | None, blocks: int) -> int:
         )
     if asked > most:
         raise UserError(
-            f"--shards {asked}: {system} takes at most {most} elements",
+            f"--shards {asked}: {system} allows at most {most} shards",
             remedy=f"ask for at most {most}; each shard then has more blocks",
         )
     return asked

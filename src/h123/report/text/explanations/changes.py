@@ -144,7 +144,7 @@ def _line(row: ChangesRow, change: ChangeRow) -> ChangeLine:
 
 def as_is_line(row: ChangesRow) -> ChangeLine:
     """Return the line about the trials without any change."""
-    return ChangeLine("as it is", format_seconds(row["a_seconds"]), format_seconds(row["b_seconds"]), "", "")
+    return ChangeLine("nothing changed", format_seconds(row["a_seconds"]), format_seconds(row["b_seconds"]), "", "")
 
 
 def change_words(name: str, of: Sequence[str]) -> str:

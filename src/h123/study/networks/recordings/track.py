@@ -1,4 +1,4 @@
-"""Defines tracks: what a recording says about one direction, before it becomes a record."""
+"""Defines tracks: one direction of a recording, before its conversion into a record."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
