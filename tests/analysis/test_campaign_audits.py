@@ -57,7 +57,7 @@ def test_blocks_are_too_few_where_one_difference_among_equals_could_not_be_found
     rule = Rule(0.05, 0.05, Looks([10]))
     (enough,) = design.blocks_too_few([{**server, "blocks": 10}] * 20, rule)
     assert enough.passed
-    assert "of true differences of 5 % where one, half or all" in enough.detail
+    assert "of true differences of 5 % if one, half or all" in enough.detail
     one_block = {**server, "blocks": 1, "low": 0.5, "high": 0.5}
     (partly,) = design.blocks_too_few([{**server, "blocks": 10}, one_block], rule)
     assert "power not known" in partly.detail
@@ -91,7 +91,7 @@ def test_a_failure_for_want_of_blocks_says_so(case: Case) -> None:
             {"blocks": 5, "basis": "spread"},
             "6 blocks, more than the 5 that would decide the question: run `--blocks 6`.",
         ),
-        ({"blocks": None, "basis": "beyond"}, "at least 6 blocks, and the question more than 200."),
+        ({"blocks": None, "basis": "beyond"}, "at least 6 blocks, and deciding the question takes more than 200."),
     ],
 )
 def test_an_audit_and_the_answer_advise_one_number_of_blocks(case: Case, projected: dict[str, Any], said: str) -> None:
@@ -112,7 +112,7 @@ def test_the_summary_counts_what_was_checked_and_failed(case: Case) -> None:
     by_name = {row["audit"]: row for row in counted}
     assert (by_name["status-wrong"]["checked"], by_name["status-wrong"]["failed"]) == (len(attempts), 1)
     said = by_name["status-wrong"]["failure"]
-    assert said.startswith(f"In 1 of {len(attempts)} trials answers had a different status than requested: ")
+    assert said.startswith(f"In 1 of {len(attempts)} trials answers did not have the requested status: ")
     assert by_name["size-wrong"]["failure"] is None
     (found,) = [row for row in rows if not row["passed"]]
     assert (found["trial"], found["value"], found["limit"]) == (attempts[0].name, 3, 0)

@@ -363,6 +363,6 @@ def test_a_failed_audit_and_a_passed_gate_do_not_contradict_each_other(tmp_path:
         condition = Condition.forbidding(text, "estimate")
         passage = judge(condition, known.of(condition))
         assert {cell.figure.cell["network"] for cell in passage.cells if cell.word == "undecided"} == {"lan"}
-        assert "their ratio may come from it: lan: up to " in str(gate_row([passage]))
+        assert "it may have caused the ratio: lan: up to " in str(gate_row([passage]))
     sound = Condition.forbidding("latency h2/h1 > 100", "estimate")
     assert judge(sound, known.of(sound)).word == "passed"

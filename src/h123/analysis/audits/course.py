@@ -46,7 +46,7 @@ def rows_repeated(attempt: Attempt) -> Finding | None:
     repeats, rows = attempt.timeline.repeats, attempt.summary.warm
     if repeats is None or not rows:
         return None
-    return at_most(repeats / rows, REPEATED_SHARE, f"{repeats} of {rows} rows are those of another request")
+    return at_most(repeats / rows, REPEATED_SHARE, f"{repeats} of {rows} rows repeat another request's times")
 
 
 def users_exceeded(attempt: Attempt) -> Finding | None:
@@ -78,32 +78,30 @@ def loop_still(attempt: Attempt) -> Finding | None:
     usual = max(s.latency_ns[0], course.pace_ns or 0.0) + attempt.workload.longest_pause_ns()
     most = max(SHORTEST_STILL_NS, STILL * usual, STILL_SHARE * (s.warm_end_ns - s.warm_start_ns)) * 1e-9
     still = course.still_ns * 1e-9
-    return at_most(
-        still, most, f"no request ended for {format_seconds(still)}, where {format_seconds(usual * 1e-9)} is usual"
-    )
+    return at_most(still, most, f"no request ended for {format_seconds(still)} (usual: {format_seconds(usual * 1e-9)})")
 
 
 AUDITS = [
     Audit(
         "times-zero",
         "Requests take time: at most one in a hundred takes none at all.",
-        "requests took no time at all: the tool's clock is too coarse for them, or they were not made. Their times "
-        "mean nothing. Use a tool that writes finer times.",
+        "requests took no time at all: the tool's clock is too coarse for them, or they were never sent. Their times "
+        "mean nothing. Use a tool that records finer times.",
         times_zero,
         spoils=ALL,
     ),
     Audit(
         "times-beyond-run",
         "The requests' times lie within the time that the client ran.",
-        "requests cover more time than the client ran: it writes its times in a different unit, or invents them. Do "
-        "not use these trials; `h123 verify` tests the client.",
+        "requests cover a longer time than the client ran: their times are in a different unit, or invented. Do not "
+        "use these trials; `h123 verify` tests the client.",
         times_beyond_run,
         spoils=ALL,
     ),
     Audit(
         "rows-repeated",
         "Each row is a separate request.",
-        "rows occur more than once: a file was put together wrongly, and requests count twice. Do not use these "
+        "rows occur more than once: a file was assembled incorrectly, so requests count twice. Do not use these "
         "trials; make the file again.",
         rows_repeated,
         spoils=ALL,
@@ -118,10 +116,10 @@ AUDITS = [
     ),
     Audit(
         "loop-still",
-        "The load never paused: no requests were left out while the server, the link or the client stood still.",
-        "everything stood still for a while. Requests that were due in that time were never made, so medians and "
-        "percentiles barely show the pause (coordinated omission). Find out what caused it, and measure with `rate`, "
-        "using a client that measures from when a request was due.",
+        "The load never paused: no requests were omitted while the server, the link or the client stalled.",
+        "everything stalled for a while. Requests that were due in that time were never sent, so medians and "
+        "percentiles barely show the pause (coordinated omission). Find the cause, and measure with `rate` and a "
+        "client that measures each request from when it was due.",
         loop_still,
     ),
 ]

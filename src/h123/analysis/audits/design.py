@@ -17,12 +17,12 @@ from h123.study import Plan
 
 BLOCKS_TOO_FEW, DRAWS_MIXED = "blocks-too-few", "draws-mixed"
 MEANINGS = {
-    BLOCKS_TOO_FEW: "Each family of comparisons can find one more true difference, if it is large: if nothing else is "
-    "found, the correction multiplies its p by the family's size.",
-    DISTURBED_UNLIKE: "If the machine disturbed trials, it disturbed the compared levels alike, so their ratio does "
+    BLOCKS_TOO_FEW: "Each family of comparisons has enough blocks to find one more true difference, if it is large. "
+    "If the family finds nothing else, the correction multiplies this difference's p by the family's size.",
+    DISTURBED_UNLIKE: "If the machine disturbed trials, it disturbed the compared levels equally, so their ratio does "
     "not come from the machine.",
-    DRAWS_MIXED: "The links of all trials drew their packets' fates in the same way, so trials of a block met the same "
-    "losses.",
+    DRAWS_MIXED: "The links of all trials drew the fates of packets in the same way, so the trials of a block had the "
+    "same losses.",
 }
 _FIRST_DRAWS = 1
 _NAMED = 2
@@ -49,17 +49,17 @@ def of_campaign(
         CampaignAudit(
             DISTURBED_UNLIKE,
             MEANINGS[DISTURBED_UNLIKE],
-            "The machine disturbed one of the compared levels more than the other, so their ratio may come from it "
-            f"({worst.detail if worst else ''}). Try the disturbed trials again on a quieter machine: "
-            "`h123 run --out DIR --retry`.",
+            "The machine disturbed one of the compared levels more than the other, so it may have caused their ratio "
+            f"({worst.detail if worst else ''}). Run the disturbed trials again on a quieter machine: `h123 run --out "
+            "DIR --retry`.",
             unlike,
         ),
         CampaignAudit(
             DRAWS_MIXED,
             MEANINGS[DRAWS_MIXED],
-            "Trials were run with versions of h123 whose links draw packets' fates in different ways, so those of one "
-            "block may have met different losses: pairs are noisier than they seem. Begin a new campaign with one "
-            "version.",
+            "Trials ran with versions of h123 that draw the fates of packets in different ways. Trials of one block "
+            "may therefore have had different losses, so pairs are noisier than they seem. Begin a new campaign with "
+            "one version.",
             draws_mixed(attempts),
         ),
     ]
@@ -101,7 +101,7 @@ def _chances(family: Sequence[JudgedComparison], blocks: int, rule: Rule) -> str
     preview = power(spreads, blocks, rule.margin, correction=family[0]["correction"], level=rule.level)
     shares = f"{preview.single:.0%}, {preview.half:.0%} or {preview.all:.0%}"
     of_margin = f"true differences of {100 * rule.margin:g} %"
-    return f"finds {shares} of {of_margin} where one, half or all of its comparisons differ"
+    return f"finds {shares} of {of_margin} if one, half or all of its comparisons differ"
 
 
 def _times(family: Sequence[JudgedComparison]) -> float:
@@ -141,7 +141,7 @@ def _advice(comparisons: Sequence[JudgedComparison], needed: int, have: int, rul
         same = ", as many as would decide the question."
         return same if blocks == needed else f"; the {blocks} that would decide the question are enough."
     if any(projection["basis"] == BEYOND for projection in of_question(comparisons)):
-        return f", and the question more than {LIMIT}."
+        return f", and deciding the question takes more than {LIMIT}."
     if blocks is not None:
         return f", more than the {blocks} that would decide the question" + (f": {cure}." if cure else ".")
     return f": {cure}." if cure else "."

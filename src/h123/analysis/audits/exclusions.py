@@ -126,7 +126,7 @@ class Exclusions:
         if difference is None or difference.passed:
             return None
         return Exclusion(
-            UNLIKE, f"the machine disturbed one side more, and their ratio may come from it: {difference.detail}"
+            UNLIKE, f"the machine disturbed one side more, so it may have caused the ratio: {difference.detail}"
         )
 
     def _spoiled(self, c: PairedComparison) -> Exclusion | None:

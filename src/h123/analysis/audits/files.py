@@ -5,8 +5,8 @@ from h123.analysis.case import Case
 
 FILES_CHANGED = "files-changed"
 MEANINGS = {
-    FILES_CHANGED: "The files of each trial are those that it left, by the digests made when it ended. Campaigns of "
-    "earlier versions have none: then only missing files are seen."
+    FILES_CHANGED: "The files of each trial are as the trial left them, according to digests made when it ended. "
+    "Campaigns of earlier versions have no digests, so only missing files are noticed."
 }
 
 
@@ -25,8 +25,9 @@ def files_changed(case: Case) -> CampaignAudit:
     return CampaignAudit(
         FILES_CHANGED,
         MEANINGS[FILES_CHANGED],
-        f"The files of {which} have changed or gone since they were measured ({_some(list(damaged.values()))}). They "
-        f"are left out, as if they had not been run. Restore the files from a copy; or {cure}.",
+        f"The files of {which} have changed or gone missing since these were measured "
+        f"({_some(list(damaged.values()))}). These trials are left out, as if they had not run. Restore the files "
+        f"from a copy; or {cure}.",
         findings,
     )
 

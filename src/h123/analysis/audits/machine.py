@@ -136,7 +136,7 @@ def congestion_wrong(attempt: Attempt) -> Finding | None:
     if not recorded:
         return None
     detail = ", ".join(f"{name}: {controller}" for name, controller in recorded.items())
-    return Finding(set(recorded.values()) == {expected}, None, None, f"{detail}; {expected} asked")
+    return Finding(set(recorded.values()) == {expected}, None, None, f"{detail}; {expected} requested")
 
 
 _HARMLESS = {"link-check-repeated", "files-discarded"}
@@ -168,41 +168,43 @@ AUDITS = [
         "client-saturated",
         "The client has processor time to spare: it uses less than 90 % of one processor, or a browser less than 90 % "
         "of all that it may use. Under the virtual clock there is nothing to check, because processing takes no time.",
-        f"the client was at its limit (over {100 * CLIENT_LIMIT:g} % of one processor, a browser of all): their times "
-        "include waiting for it and say less of server and network. Fewer users, or a client that needs less, would "
-        "leave it room.",
+        f"the client was at its limit (over {100 * CLIENT_LIMIT:g} % of one processor, or for a browser, of all its "
+        "processors): times include waiting for the client, so they say less about the server and the network. Use "
+        "fewer users, or a client that needs less processor time.",
         client_saturated,
     ),
     Audit(
         "machine-saturated",
-        "The machine has processor time to spare: less than 95 % of all processors are busy, in runs of half a second "
-        "and more. Under the virtual clock there is nothing to check, because no request waits for a processor.",
-        f"all processors were busy (over {100 * MACHINE_LIMIT:g} %): their times may include waiting for one. The "
-        "report has the mean wait, which is short where programs of lower priority took the time. "
-        "Stop what else runs on the machine, or use fewer `--jobs`.",
+        "The machine has processor time to spare: less than 95 % of the processors' time is used. Runs shorter than "
+        "half a second are not checked. Under the virtual clock there is nothing to check, because no request waits "
+        "for a processor.",
+        f"all processors were busy (over {100 * MACHINE_LIMIT:g} %): times may include waiting for one. The report "
+        "gives the mean wait, which is short if programs of lower priority used the processors. Stop other programs "
+        "on the machine, or use fewer `--jobs`.",
         machine_saturated,
     ),
     Audit(
         "loss-mismatch",
-        "The link lost about as many packets as configured. By chance alone, one direction in a thousand fails this; "
-        "trials of a block on one network share the link's random sequence, so they fail it together.",
-        "the link lost more or fewer packets than chance explains (99.9 %). A single block may be chance; several mean "
-        "that these trials used a different link from the profile. `h123 doctor` checks the machine.",
+        "The link lost about as many packets as configured. By chance alone, one direction in a thousand fails this "
+        "check. Trials of a block on one network share the link's random sequence, so they fail together.",
+        "the link lost more or fewer packets than chance explains (99.9 %). In a single block, this may be chance. In "
+        "several, the link differed from its profile. `h123 doctor` checks the machine.",
         loss_mismatch,
     ),
     Audit(
         "packets-unaccounted",
-        "Every packet that entered the link was delivered, lost, dropped, blocked or is still in flight.",
-        "packets entered the link and are not accounted for: its counters, or the link, are wrong. This is a defect of "
+        "Every packet that entered the link was delivered, lost, dropped or blocked, or was still in flight at the "
+        "end.",
+        "packets that entered the link are unaccounted for: the link or its counters are wrong. This is a defect of "
         "h123; please report it with the campaign's folder.",
         packets_unaccounted,
         spoils=ALL,
     ),
     Audit(
         "nothing-marked",
-        "A queue that marks instead of dropping (ECN) had packets that it could mark.",
-        "no packet could be marked, so the queue dropped where it should have marked: neither sender used ECN. For "
-        "TCP, set `tcp_ecn: true`; `h123 list subjects NAME` shows whether a QUIC stack uses ECN.",
+        "Each queue that marks packets instead of dropping them (ECN) had packets that it could mark.",
+        "neither sender used ECN, so the queue could mark no packet, and dropped packets instead. For TCP, set "
+        "`tcp_ecn: true`; `h123 list subjects NAME` shows whether a QUIC stack uses ECN.",
         nothing_marked,
     ),
     Audit(
@@ -214,9 +216,9 @@ AUDITS = [
     ),
     Audit(
         "congestion-wrong",
-        "The congestion control in force is the requested one.",
-        "a different congestion control was in force than requested, and it matters more than the protocol does: do "
-        "not compare these trials with others. `h123 verify` of the subject shows what it supports.",
+        "The congestion control that was used is the requested one.",
+        "the congestion control was not the requested one, and it matters more than the protocol: do not compare "
+        "these trials with others. `h123 verify` shows what the subject supports.",
         congestion_wrong,
         spoils=ALL,
     ),

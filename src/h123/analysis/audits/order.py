@@ -38,9 +38,9 @@ APART_SHARE = 0.1
 median."""
 MEANINGS = {
     ORDER_UNRECORDED: "The trials of each block ran in the order that the journal gives. Trials under the virtual "
-    "clock are left out, because nothing that runs before or next to them can change them.",
-    ORDER_CONFOUNDED: "No level of a pair ran before the other more often than tosses of a coin allow, so a machine "
-    "that warms up or slows down favours neither. One random order in a hundred fails this. If too few orders are "
+    "clock are left out, because nothing that runs before or next to them can affect them.",
+    ORDER_CONFOUNDED: "Neither level of a pair ran first more often than coin tosses would explain, so a machine that "
+    "warms up or slows down favours neither. One random order in a hundred fails this check. If too few orders are "
     "possible for that, only the most one-sided one fails, with a probability of up to one in eight (two treatments, "
     "four blocks).",
     PAIRS_APART: "The trials of a pair ran near each other, in nine of ten blocks: within "
@@ -64,8 +64,8 @@ def of_order(attempts: Sequence[Attempt], plan: Plan) -> list[CampaignAudit]:
         CampaignAudit(
             ORDER_UNRECORDED,
             MEANINGS[ORDER_UNRECORDED],
-            "Trials of a block ran in a different order than the journal gives: what is said about the order cannot be "
-            f"relied on, and drift of the machine may favour a level ({unrecorded.detail if unrecorded else ''}).",
+            "Trials of a block did not run in the order that the journal gives: statements about the order are "
+            f"unreliable, and drift of the machine may favour a level ({unrecorded.detail if unrecorded else ''}).",
             [unrecorded] if unrecorded else [],
         ),
         CampaignAudit(
@@ -73,16 +73,16 @@ def of_order(attempts: Sequence[Attempt], plan: Plan) -> list[CampaignAudit]:
             MEANINGS[ORDER_CONFOUNDED],
             "One level of a pair ran before the other more often than chance allows, so a machine that warms up or "
             f"slows down may favour it ({_failed(confounded.values())}). Verdicts on the pair stand, with this "
-            "caveat; more blocks even it out.",
+            "caveat. More blocks reduce the imbalance.",
             list(confounded.values()),
             lambda c: (c.a, c.b) in one_sided,
         ),
         CampaignAudit(
             PAIRS_APART,
             MEANINGS[PAIRS_APART],
-            "Trials of a pair ran so far apart that something else than their block lay between them, and the machine "
-            f"may have changed meanwhile ({_failed(apart.values())}). Verdicts on the pair stand, with this "
-            "caveat; a campaign that runs through without a pause has none of it.",
+            "Trials of a pair ran so far apart that something other than their block ran in between, and the machine "
+            f"may have changed in that time ({_failed(apart.values())}). Verdicts on the pair stand, with this caveat. "
+            "A campaign that runs without a pause avoids it.",
             list(apart.values()),
             lambda c: (_place(c.cell), c.a, c.b) in distant,
         ),

@@ -98,7 +98,7 @@ def _apart(a: list[Attempt], b: list[Attempt]) -> Finding | None:
     if any(len(times) < 2 or len(times) < len(side) for times, side in zip(began, (a, b), strict=True)):
         return None
     apart = max(min(began[0]) - max(began[1]), min(began[1]) - max(began[0]))
-    distance = f"all began {format_seconds(apart * 1e-9)} and more apart" if apart > 0 else "their trials took turns"
+    distance = f"all began at least {format_seconds(apart * 1e-9)} apart" if apart > 0 else "their trials took turns"
     return Finding(apart <= 0, None, None, distance)
 
 
@@ -196,10 +196,10 @@ def _pairs(attempts: Iterable[Attempt], plan: Plan) -> Iterator[tuple[str, str, 
 AUDITS = [
     PeerAudit(
         "times-thousandfold",
-        "No imported trial's times are hundreds of times as long as in other trials of its cell, or as its link needs.",
-        "requests took hundreds of times as long as in other trials of the cell, or as their link needs: one of them "
-        "is probably in a different unit (milliseconds read as seconds). Check the units in the schema and the files, "
-        "and import again.",
+        "No imported trial took hundreds of times as long as other trials of its cell, or as its link requires.",
+        "requests took hundreds of times as long as in other trials of the cell, or as their link requires: some "
+        "times are probably in a different unit, such as milliseconds read as seconds. Check the units in the schema "
+        "and the files, and import again.",
         times_thousandfold,
         spoils=ALL,
     ),
@@ -213,17 +213,19 @@ AUDITS = [
     ),
     PeerAudit(
         "arms-apart",
-        "Trials of compared levels that no block pairs took turns: neither level ran entirely before the other.",
+        "Trials of compared levels that are not paired in blocks took turns: neither level ran entirely before the "
+        "other.",
         "all trials of one level ran before the first of the other: whatever changed in between (the machine, the "
-        "network, the time of day) looks like a difference of the levels. Measure them in turn, in random order.",
+        "network, the time of day) looks like a difference between the levels. Measure the levels in turn, in random "
+        "order.",
         arms_apart,
     ),
     PeerAudit(
         "tls-unlike",
-        "The compared levels use the same TLS, as far as known, and resume sessions alike: handshakes, round trips and "
-        "processor time depend on it.",
-        "one level ran without TLS, over a different version or with resumed sessions, and the other did not: the "
-        "difference comes from TLS as much as from the levels. Compare them with the same TLS.",
+        "As far as known, the compared levels use the same TLS version, and both or neither resume sessions. "
+        "Handshakes, round trips and processor time depend on this.",
+        "one level ran without TLS, with a different TLS version or with resumed sessions, and the other did not: the "
+        "difference may come from TLS instead of the levels. Compare them with the same TLS.",
         tls_unlike,
     ),
     PeerAudit(

@@ -109,16 +109,18 @@ AUDITS = [
     Audit(
         "goodput-above-link",
         "No more bytes arrive than the link's rate allows.",
-        "more bytes arrived than the link's rate allows: the link was not in force, or bytes or times are wrong. Do "
-        "not use these trials; `h123 verify` tests client and server.",
+        "more bytes arrived than the link's rate allows: the link had no effect, or bytes or times are wrong. Do not "
+        "use these trials; `h123 verify` tests client and server.",
         goodput_above_link,
         spoils=ALL,
     ),
     Audit(
         "users-above-link",
-        "All users together move no more than the link's rate allows, if only durations are known.",
-        "so many users at once, with requests as short as these, would move more than the link carries: the link was "
-        "not in force, or users, sizes or times are wrong. Do not use these trials. Start times would show it.",
+        "All users together move no more data than the link's rate allows. This is checked if only durations are "
+        "known.",
+        "this many simultaneous users, with requests as short as these, would move more data than the link can carry: "
+        "the link had no effect, or users, sizes or times are wrong. Do not use these trials. Start times would allow "
+        "an exact check.",
         users_above_link,
         spoils=ALL,
     ),
@@ -132,9 +134,9 @@ AUDITS = [
     ),
     Audit(
         "requests-above-littles-law",
-        "No more requests per second than those in flight and the round trip allow (Little's law).",
-        "more requests per second were answered than those in flight and the round trip allow: some did not cross the "
-        "link, for example because of a cache. Do not use these trials.",
+        "No more requests per second are answered than the number in flight and the round trip allow (Little's law).",
+        "more requests per second were answered than the number in flight and the round trip allow: some did not "
+        "cross the link, for example because of a cache. Do not use these trials.",
         requests_above_littles_law,
         spoils=ALL,
     ),

@@ -68,7 +68,7 @@ def protocol_wrong(attempt: Attempt) -> Finding | None:
     if low is None or high is None:
         return None
     protocols = attempt.workload.protocols()
-    detail = f"{' and '.join(dict.fromkeys([low, high]))}, {' or '.join(protocols)} asked"
+    detail = f"{' and '.join(dict.fromkeys([low, high]))}, {' or '.join(protocols)} requested"
     return Finding({low, high} <= {*protocols}, None, None, detail)
 
 
@@ -107,7 +107,7 @@ def sessions_wrong(attempt: Attempt) -> Finding | None:
     if attempt.workload.opening.tcp:
         least = every - sum(way.lost for link in attempt.report.links[:1] for way in link.counted().values())
         detail += f", {opened} had TCP Fast Open"
-    return Finding(count == expected and opened >= least, None, None, f"{detail}; asked for: {sessions}")
+    return Finding(count == expected and opened >= least, None, None, f"{detail}; requested: {sessions}")
 
 
 def _opened_fast(attempt: Attempt) -> int:
@@ -136,7 +136,7 @@ def loaded_early(attempt: Attempt) -> Finding | None:
     if not ahead:
         return None
     early = sum(ns > _TICK_NS for ns in ahead)
-    return none_of(early, f"{early} of {len(ahead)} events of pages came before the document's last byte")
+    return none_of(early, f"{early} of {len(ahead)} page events came before the document's last byte")
 
 
 def request_as_trial(attempt: Attempt) -> Finding | None:
@@ -150,9 +150,9 @@ def request_as_trial(attempt: Attempt) -> Finding | None:
 AUDITS = [
     Audit(
         "times-disordered",
-        "Each request's times follow one another, so its first byte is not later than its last.",
-        "the times of requests do not follow one another: the client's clock or its bookkeeping is wrong. Do not use "
-        "these trials; `h123 verify` tests the client.",
+        "Each request's times are in order: for example, its first byte is not later than its last.",
+        "the times of requests are out of order: the client's clock or its bookkeeping is wrong. Do not use these "
+        "trials; `h123 verify` tests the client.",
         times_disordered,
         spoils=ALL,
     ),
@@ -167,7 +167,7 @@ AUDITS = [
     Audit(
         "size-wrong",
         "Each body has the requested size.",
-        "bodies had a different size than requested: they were cut or padded, so times and goodput belong to a "
+        "bodies did not have the requested size: they were cut or padded, so times and goodput are those of a "
         "different workload. Do not compare these trials.",
         size_wrong,
         spoils=ALL,
@@ -175,7 +175,7 @@ AUDITS = [
     Audit(
         "status-wrong",
         "Each answer has the requested status: 200, unless the workload states a different one.",
-        "answers had a different status than requested: errors were measured, which may be quicker than answers. Do "
+        "answers did not have the requested status: errors were measured, which may be faster than real answers. Do "
         "not compare these trials; the server's log in their folders may show the reason.",
         status_wrong,
         spoils=ALL,
@@ -183,31 +183,32 @@ AUDITS = [
     Audit(
         "requests-failed",
         "No request ended with an error.",
-        "requests ended with an error. They count as slower than all others, so the answer allows for them; if one "
-        "level fails more often than the other, their times are not judged. The logs in the trials' folders may show "
-        "the reason.",
+        "requests ended with an error. They count as slower than all others, so the verdicts take them into account. "
+        "If one level fails more often than the other, their times are not judged. The logs in the trials' folders "
+        "may show the reason.",
         requests_failed,
     ),
     Audit(
         "requests-miscounted",
         "There are as many requests as the workload requires.",
-        "the records have more or fewer requests than the workload requires: some were lost, or something else was "
-        "run. Do not compare these trials; `h123 verify` tests the client.",
+        "the records have more or fewer requests than the workload requires: some were lost, or a different workload "
+        "ran. Do not compare these trials; `h123 verify` tests the client.",
         requests_miscounted,
         spoils=ALL,
     ),
     Audit(
         "protocol-wrong",
         "The negotiated protocol is the requested one.",
-        "a different protocol was negotiated than requested: something else was measured. Do not compare these trials.",
+        "the negotiated protocol was not the requested one, so something else was measured. Do not compare these "
+        "trials.",
         protocol_wrong,
         spoils=ALL,
     ),
     Audit(
         "tls-wrong",
         "All connections use the TLS version that the study requires: 1.3, unless it states a different one.",
-        "connections used a different TLS version than required, or none is known: 1.2 needs one more round trip than "
-        "1.3, so handshakes and cold times of these trials cannot be compared with others.",
+        "connections did not use the required TLS version, or the version is unknown: TLS 1.2 needs one more round "
+        "trip than 1.3, so handshakes and cold times of these trials cannot be compared with others.",
         tls_wrong,
         spoils=COLD,
     ),
@@ -215,27 +216,27 @@ AUDITS = [
         "sessions-wrong",
         "Connections resumed sessions, and servers accepted early data, if the study requires it, and only then.",
         "handshakes differ from what the study requires: a server gave no session or refused early data, or a kernel "
-        "lacks TCP Fast Open. So a request called resumed had a full handshake, and one called early or fast-open "
-        "waited for it. Do not use cold times of these trials; `h123 verify` tests server and client, and the server "
-        "may limit early data.",
+        "lacks TCP Fast Open. So requests labelled resumed may have had a full handshake, and those labelled early or "
+        "fast-open may have waited for it. Do not use cold times of these trials; `h123 verify` tests server and "
+        "client, and the server may limit early data.",
         sessions_wrong,
         spoils=COLD,
     ),
     Audit(
         "tls-impossible",
         "HTTP/3 uses TLS 1.3, as far as the version is known.",
-        "requests are said to use HTTP/3 and a TLS version other than 1.3, or none, which is impossible: one of the "
-        "two is not what was measured. Do not use these trials; take both from what the client negotiated.",
+        "requests are labelled HTTP/3 with a TLS version other than 1.3, or without TLS, which is impossible: one of "
+        "the two labels is wrong. Do not use these trials; take both labels from what the client negotiated.",
         tls_impossible,
         spoils=ALL,
     ),
     Audit(
         "request-as-trial",
         "An imported trial is a run of several requests.",
-        "a trial is a single request. It may be a row of a longer run, and requests of one run depend on each other: "
-        "counted as trials, they find differences that do not exist. Let `block` and `run` in the schema name whole "
-        "runs, made at different times; if each row is a separate transfer, made in turn, declare it with `rows: "
-        "runs`.",
+        "there is only one request, which may be a row of a longer run. Requests of one run depend on each other: if "
+        "each counts as a trial, the analysis finds differences that do not exist. Use `block` and `run` in the "
+        "schema to name whole runs that were made at different times. If each row is a separate transfer, made in "
+        "turn, declare it with `rows: runs`.",
         request_as_trial,
         spoils=ALL,
         remedy="add `rows: runs` to the schema if each row is a separate transfer, made in turn",

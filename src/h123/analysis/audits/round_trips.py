@@ -120,17 +120,17 @@ def _handshake(attempt: Attempt) -> int | None:
 AUDITS = [
     Audit(
         "handshake-below-round-trips",
-        "A handshake takes the protocol's round trips: two over TCP with TLS 1.3, three with TLS 1.2 (two for clients "
-        "that declare False Start), one less with TCP Fast Open, one over QUIC, and with early data none that a "
-        "request waits for.",
-        "a handshake took less than the protocol's round trips: the connection was resumed, was not new, or did not "
-        "cross the link. Cold times and handshakes of these trials are mislabelled.",
+        "A handshake takes at least the protocol's round trips: two over TCP with TLS 1.3, three with TLS 1.2 (two "
+        "for clients that declare False Start), one less with TCP Fast Open, one over QUIC, and with early data none "
+        "that a request waits for.",
+        "a handshake took less time than the protocol's round trips: the connection was resumed, was not new, or did "
+        "not cross the link. Cold times and handshakes of these trials are mislabelled.",
         handshake_below_round_trips,
         spoils=COLD,
     ),
     Audit(
         "cold-below-round-trips",
-        "A cold request takes its handshake's round trips and one more.",
+        "A cold request takes at least its handshake's round trips and one more.",
         "a cold request was answered before its handshake and a round trip could have ended: the session was resumed "
         "(0-RTT needs an earlier connection), the connection was not new, or nothing crossed the link. Cold times of "
         "these trials are mislabelled; if sessions were resumed, declare it in the schema (`resumed`).",
@@ -143,9 +143,9 @@ AUDITS = [
         "packets, a Retry, QUIC's anti-amplification limit (long certificates), refused early data, a server that "
         "answers later.",
         "connections took a different number of round trips than their protocol requires, and lost packets, a Retry, "
-        "QUIC's anti-amplification limit or a server that answers later do not explain it. Possible reasons that h123 "
-        "does not check: a key exchange that the server does not accept (HelloRetryRequest), an older TLS version, or "
-        "a client that does not record when it sent its request; `h123 show` draws their packets.",
+        "QUIC's anti-amplification limit or a server that answers later do not explain this. Possible reasons that "
+        "h123 does not check: a key exchange that the server does not accept (HelloRetryRequest), an older TLS "
+        "version, or a client that does not record when it sent its request; `h123 show` draws their packets.",
         round_trips_odd,
     ),
     Audit(
@@ -159,8 +159,8 @@ AUDITS = [
     Audit(
         "first-byte-below-round-trip",
         "No answer begins before a round trip has passed.",
-        "an answer began before a round trip had passed: the client takes its times at the wrong place, or the answer "
-        "did not cross the link. Do not use these trials; `h123 verify` tests the client.",
+        "an answer began before a round trip had passed: the client measures its times at the wrong point, or the "
+        "answer did not cross the link. Do not use these trials; `h123 verify` tests the client.",
         first_byte_below_round_trip,
         spoils=ALL,
     ),
