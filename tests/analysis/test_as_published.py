@@ -145,10 +145,10 @@ def sound(verdict: str, ratio: float, low: float, high: float, **more: float) ->
     ("published", "other", "words"),
     [
         (sides("faster", -0.3), sound("equivalent", 0.99, 0.98, 1.01), "within the margin of 5 %"),
-        (sides("faster", -0.3), sound("inconclusive", 0.9, 0.7, 1.1), "its interval 0.7 – 1.1 holds 1"),
+        (sides("faster", -0.3), sound("inconclusive", 0.9, 0.7, 1.1), "its interval 0.7 – 1.1 contains 1"),
         (sides("faster", -0.3), sound("inconclusive", 0.9, 0.7, 0.98, p_adjusted=0.06), "p is 0.06, above 0.05"),
         (sides("faster", -0.3), sound("inconclusive", 0.9, 0.7, 0.98, p_attainable=0.25), "below 0.25"),
-        (sides("faster", -0.3), sound("slower", 1.2, 1.1, 1.3), "point to different sides"),
+        (sides("faster", -0.3), sound("slower", 1.2, 1.1, 1.3), "point in different directions"),
         (sides("not practical", -0.06), sound("faster", 0.94, 0.9, 0.98), "medians differ by 6.0 %, not 10 %"),
         (sides("not practical", -0.2, -0.2), sound("faster", 0.8, 0.7, 0.9), "|r_rb| is 0.20, not 0.3"),
         (sides("not significant", -0.2), sound("faster", 0.8, 0.7, 0.9), "pairing removes"),

@@ -81,11 +81,11 @@ def test_a_clear_difference_that_a_sweep_drowns_is_told() -> None:
     sweep = Membership("sweep", "bh")
     drowned, *_ = judge([comparison(BELOW, family=sweep), *[comparison(WIDE, family=sweep)] * 9], RULE)
     assert drowned["verdict"] == "inconclusive"
-    assert drowned["note"].endswith("Benjamini-Hochberg over 10 puts it above 0.0469")
+    assert drowned["note"].endswith("Benjamini-Hochberg over 10 raises it above 0.0469")
 
 
 def test_few_pairs_say_what_their_interval_is_worth() -> None:
-    assert "the interval holds with 87.5 % confidence from 4 blocks: 95 % needs 6" in verdict(BELOW[:4])["note"]
+    assert "the interval has 87.5 % confidence with 4 blocks: 95 % needs 6" in verdict(BELOW[:4])["note"]
     assert verdict(BELOW[:1])["p"] == 1.0
 
 

@@ -74,7 +74,7 @@ def judge(condition: Condition, figures: Sequence[GateFigure], *, unfinished: st
     if not figures:
         raise UserError(
             f"{condition.holds!r}: the campaign has no trial with such a value",
-            remedy="docs/contracts/metrics.md says what each metric needs; `h123 export DIR` writes what there is",
+            remedy="docs/contracts/metrics.md says what each metric needs; `h123 export DIR` writes available values",
         )
     measured = [figure for figure in figures if not figure.timeless]
     cells = [_cell(condition, figure, unfinished) for figure in measured or figures]
@@ -131,7 +131,7 @@ def _apart(less: float, more: float) -> tuple[str, str]:
 
 def _cure(have: int, needed: int | None) -> str:
     if needed is None:
-        return "the value is so near the bound that no number of blocks worth running would decide"
+        return "the value is so close to the bound that no practical number of blocks would decide"
     return f"about {counted(needed - have, 'more block')} would probably decide ({needed} in all)"
 
 

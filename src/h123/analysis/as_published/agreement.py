@@ -71,7 +71,7 @@ def _pooling(published: Tests, row: SoundRow) -> str:
     sides = published["a_side"], published["b_side"]
     worth = [independent for side in sides if (independent := side["independent"]) is not None]
     if len(worth) == len(sides) and sum(worth) < 0.9 * total:
-        text += f" (alike within runs, they say as much as {max(2, round(sum(worth)))})"
+        text += f" (requests of a run are alike, so they say no more than {max(2, round(sum(worth)))} would)"
     return text
 
 
@@ -79,14 +79,14 @@ def _doubt(row: SoundRow, sound: JudgedComparison, alpha: float) -> str:
     if sound["p_attainable"] > alpha:
         return f"with so few blocks no p can fall below {sound['p_attainable']:.2g}"
     if (row["low"] or 0) <= 1 <= (row["high"] or math.inf):
-        return f"from block to block the ratio varies too much: its interval {_interval(row)} holds 1"
+        return f"from block to block the ratio varies too much: its interval {_interval(row)} contains 1"
     return f"corrected for the number of comparisons p is {row['p_adjusted']:.2g}, above {alpha:g}"
 
 
 def _against(published: Tests) -> str:
     return (
-        "the pooled medians and the ratios within blocks point to different sides: "
-        f"runs differ more than the levels do (medians {100 * published['median_difference']:+.1f} %)"
+        "the pooled medians and the ratios within blocks point in different directions: runs differ more than the "
+        f"levels do (medians {100 * published['median_difference']:+.1f} %)"
     )
 
 

@@ -39,12 +39,13 @@ class Survivors:
             sentences.append(
                 f"{level} lacks {count} {'request' if count == 1 else 'requests'} that others have, in "
                 f"{'block' if len(blocks) == 1 else 'blocks'} {numbers}; they count as failed, because failed requests "
-                "often leave no row. Import their rows too; if they were never made, leave out those blocks for all"
+                "often leave no row. Import their rows too; if they were never made, leave out those blocks for all "
+                "levels"
             )
         if self.uneven:
             sentences.append(
-                f"numbers of requests differ between the levels of {factor}, as those of runs of a set time do; if "
-                "failed requests have no rows in the files, what is compared are the quicker ones"
+                f"the numbers of requests differ between the levels of {factor}, as in runs of a fixed duration; if "
+                "failed requests have no rows in the files, only the quicker requests are compared"
             )
         return sentences
 

@@ -37,9 +37,11 @@ def costs(imported: ImportFacts, case: Case, comparisons: Sequence[JudgedCompari
         f"not recorded, so not checked: link check, packets, lateness of the link, CPU, {without}congestion control"
     )
     if not imported["timed"]:
-        lines.append("it is not known when requests began: no goodput, and no audit that needs the run's length")
+        lines.append(
+            "it is not known when requests began, so there is no goodput, and no audit that needs the run's length"
+        )
     if not imported["ordered"]:
-        lines.append("the order of the trials is not known, so it cannot be audited whether it favoured a treatment")
+        lines.append("the order of the trials is not known, so no audit can show whether it favoured a treatment")
     if unknown := [name for name in imported["unknown"] if name in _WORTH_KNOWING]:
         lines.append(f"not known: {', '.join(unknown)}; audits that need them are skipped")
     return lines

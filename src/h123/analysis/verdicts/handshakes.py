@@ -77,7 +77,7 @@ def _note(c: JudgedComparison, by_level: Mapping[Any, HandshakesRow]) -> str | N
     if abs(_share(rows[0]) - _share(rows[1])) <= NOTABLE:
         return None
     shares = " and ".join(f"{row['handshakes']} of {row['requests']} requests of {row['level']}" for row in rows)
-    return f"handshakes included, in {shares}: in trials that are long enough `cpu_warm` has a request's alone"
+    return f"handshakes included, in {shares}; in trials that are long enough, `cpu_warm` measures requests alone"
 
 
 class HandshakesPart(TypedDict):

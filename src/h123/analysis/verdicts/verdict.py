@@ -168,7 +168,7 @@ def _notes(tested: ComparisonTest, verdict: str, rule: Rule) -> list[str]:
     comparison, blocks = tested.comparison, tested.blocks
     same = [f"in a closed loop one observation with {comparison.repeats}, counted once"] if comparison.repeats else []
     notes = same + [
-        f"{level} failed in {_count(len(where))}, which counts as its loss"
+        f"{level} failed in {_count(len(where))}, and loses there"
         for level, where in zip((comparison.a, comparison.b), comparison.failed.values(), strict=True)
         if where
     ]
@@ -178,7 +178,7 @@ def _notes(tested: ComparisonTest, verdict: str, rule: Rule) -> list[str]:
         return [*notes, f"no block has a value of {comparison.metric} for both sides"]
     if blocks < ENOUGH_FOR_INTERVAL:
         notes.append(
-            f"the interval holds with {100 * tested.estimate.confidence:.3g} % confidence from {_count(blocks)}: "
+            f"the interval has {100 * tested.estimate.confidence:.3g} % confidence with {_count(blocks)}: "
             f"{100 * CONFIDENCE:.0f} % needs {ENOUGH_FOR_INTERVAL}"
         )
     if tested.test == "sign":
@@ -186,10 +186,10 @@ def _notes(tested: ComparisonTest, verdict: str, rule: Rule) -> list[str]:
     if tested.exclusion:
         return [*notes, f"not judged: {tested.exclusion.why}"]
     if verdict != INCONCLUSIVE:
-        return [*notes, f"failed in some of its trials: {audit_names(tested.qualified)}"] if tested.qualified else notes
+        return [*notes, f"some of its trials failed {audit_names(tested.qualified)}"] if tested.qualified else notes
     if tested.p is not None and tested.p_whole is not None and tested.p_whole <= rule.level < tested.p:
         notes.append(
-            "all machines together differ, and without one of them they do not: no answer rests on one machine"
+            "the levels differ on all machines together, but not without one of them: no answer rests on one machine"
         )
     size, correction = tested.family_size, comparison.family.correction
     if smallest_adjusted(blocks, size, correction) > rule.level:
@@ -211,7 +211,7 @@ def _too_few(blocks: int, size: int, correction: str, rule: Rule) -> str:
 
 def _as_clear_as_can_be(blocks: int, size: int, correction: str, rule: Rule) -> str:
     """Return a note that the data could not be clearer, but too few of the family's other comparisons are as clear."""
-    above = f"{_NAMES[correction]} over {size} puts it above {rule.level:.3g}"
+    above = f"{_NAMES[correction]} over {size} raises it above {rule.level:.3g}"
     return f"no p from {_count(blocks)} is smaller, but {above}"
 
 
@@ -222,9 +222,9 @@ def _undecided(tested: ComparisonTest, verdict: str, rule: Rule) -> str | None:
         return None
     if attainable(blocks) > rule.level:
         return f"{_count(blocks)} {'is' if blocks == 1 else 'are'} too few to rule out chance"
-    bound = f"p = {tested.p_adjusted:.2g}, and at most {rule.level:.2g} counts"
+    bound = f"p = {tested.p_adjusted:.2g}, but at most {rule.level:.2g} is allowed"
     if tested.family_size > 1:
-        return f"one of {tested.family_size} comparisons may look so by chance (adjusted {bound})"
+        return f"one of {tested.family_size} comparisons may look like this by chance (adjusted {bound})"
     return f"that may be chance ({bound})"
 
 
