@@ -44,8 +44,8 @@ MEANINGS = {
     "possible for that, only the most one-sided one fails, with a probability of up to one in eight (two treatments, "
     "four blocks).",
     PAIRS_APART: "The trials of a pair ran near each other, in nine of ten blocks: within "
-    f"{format_span(SAME_TIME_S)}, or twice the time that all trials of the block took themselves. Else a block holds "
-    "no more alike than two blocks do.",
+    f"{format_span(SAME_TIME_S)}, or twice the time that all trials of the block took themselves. Otherwise, the "
+    "trials of a block are no more alike than those of two blocks.",
 }
 _NAMED = 2
 
