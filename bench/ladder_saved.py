@@ -28,7 +28,7 @@ _HEADS = {
 def main(arguments: list[str]) -> int:
     campaigns = [json.loads((Path(folder) / "verdicts.json").read_text()) for folder in arguments]
     rows = [row for campaign in campaigns for row in campaign["ladder"] if row["metric"] == METRIC]
-    heads = ["size, network", "whole, HTTP/3 / HTTP/2", *(_HEADS[step["a"]] for step in rows[0]["steps"])]
+    heads = ["size, network", "all steps: HTTP/3 / HTTP/2", *(_HEADS[step["a"]] for step in rows[0]["steps"])]
     print(f"| {' | '.join(heads)} |\n" + "|---" * len(heads) + "|")
     for row in rows:
         cells = [_cell(step) for step in (row["whole"], *row["steps"])]

@@ -45,7 +45,7 @@ everything that it declares. Over each protocol, these tests cover bodies of 0 B
 many requests at once and one after another, the negotiated protocol, errors and timeouts, and every feature and limit
 in the subject's row.
 
-* *At most n at once*: the limit on simultaneous requests (of servers: per connection). Other servers allow 100 or
+* *At most n at once*: the limit on simultaneous requests (for servers: per connection). Other servers allow 100 or
   more.
 * *Idle for at most*: the time without a request after which the server closes a connection. Other servers wait for a
   minute or more.

@@ -42,7 +42,7 @@ way for the lost tail. `h123 list subjects NAME` shows more constants, and why a
 [constants.md](constants.md) compares the first flight, the loss and the lost tail with the stacks' source code.
 
 * *First flight*: the packets (in brackets: full packets) and bytes sent before their first acknowledgement can have
-  arrived. If the server did not send them at once, the share of a round trip that this took follows.
+  arrived. If the server did not send them at once, the share of a round trip that sending took follows.
 * *Growth*: the ratio of a round trip's bytes to the previous round trip's, in slow start.
 * *Slow start ends*: the bytes of the first round trip that the next one barely exceeds. A *fixed limit* may be a
   receive window or a send buffer; *slower growth* may come from HyStart.
@@ -75,7 +75,7 @@ _MOVES = """\
 After one second of a 5 MB download over 40 ms and 10 Mbit/s, the client's packets come from a different port (as when a
 NAT has forgotten the old one) or from a different address (RFC 9000, section 9). *Survived* means that the download
 finished on the same connection. The first time is how long the server took, after the first packet from the new port or
-address, to send a packet there. The second time is from the move until the next full packet reached the client.
+address, to send a packet there. The second time runs from the move until the next full packet reaches the client.
 
 The result depends on the client, here `go`: its connection IDs are empty, and nginx continues only with a client that
 has given it a second ID. [results/migration.md](results/migration.md) covers other clients. The machine does not affect
@@ -93,7 +93,7 @@ with the same values share a row.
 * *A mark*: the share of the bytes in flight that remains a round trip after CoDel's first mark.
 * *Payloads*: the first, the most common and the largest, in bytes, over an MTU of 1500.
 * *MTU of 1280*: from the start. *Falls*: after one second; the path sends ICMP only in the column *with ICMP*. The time
-  is until the next full packet passes; – means that all packets are small enough.
+  runs until the next full packet passes; – means that all packets are small enough.
 
 *Fails* marks senders that use ECN although the receiver's counts contradict it (RFC 9000, section 13.4.2), or that
 cannot use a path with the MTU that QUIC assumes (section 14). `h123 verify NAME --paths` measures these values;
