@@ -222,9 +222,9 @@ def _undecided(tested: ComparisonTest, verdict: str, rule: Rule) -> str | None:
         return None
     if attainable(blocks) > rule.level:
         return f"{_count(blocks)} {'is' if blocks == 1 else 'are'} too few to rule out chance"
-    bound = f"p = {tested.p_adjusted:.2g}, but at most {rule.level:.2g} is allowed"
+    bound = f"p = {tested.p_adjusted:.2g}; the limit is {rule.level:.2g}"
     if tested.family_size > 1:
-        return f"one of {tested.family_size} comparisons may look like this by chance (adjusted {bound})"
+        return f"one of {tested.family_size} comparisons may differ by chance (adjusted {bound})"
     return f"that may be chance ({bound})"
 
 
