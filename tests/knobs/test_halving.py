@@ -3,12 +3,14 @@
 import itertools
 import math
 import random
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from h123.tuning import DEFAULT, Knob, Scores, effects, half, ranked, rounds
+from h123.analysis.comparisons.rows import JudgedComparison
+from h123.tuning import DEFAULT, Knob, Scores, claims, effects, half, ranked, rounds
 
 MARGIN = 0.03
 
@@ -84,3 +86,10 @@ def test_a_planted_optimum_is_found_among_64_in_noise(seed: int) -> None:
         alive = ranked({n: scores.of(n) for n in alive}, dict.fromkeys(alive, 2), MARGIN)[: half(len(alive))]
     (chosen,) = alive
     assert values[chosen][0] == 3
+
+
+def test_an_answer_does_not_name_candidates_by_their_numbers() -> None:
+    row: Any = dict.fromkeys(JudgedComparison.__annotations__)
+    row |= {"metric": "latency", "a": "c2", "cell": {}, "withheld": {"why": "c2 failed in 9 of 9 attempts"}}
+    ((claim,), _) = claims([row], "latency", MARGIN)
+    assert claim["why"] == "it failed in 9 of 9 attempts"

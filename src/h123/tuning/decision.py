@@ -51,5 +51,9 @@ def _claim(row: JudgedComparison, p: float | None, alpha: float) -> TuningClaim:
         "p": p,
         "chosen": row["a_median"],
         "default": row["b_median"],
-        "why": withheld["why"] if withheld else None if row["blocks"] else "no block has a value for both",
+        "why": withheld["why"].replace(f"{row['a']} failed", "it failed")
+        if withheld
+        else None
+        if row["blocks"]
+        else "no block has a value for both",
     }
