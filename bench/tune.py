@@ -4,9 +4,9 @@
 
 1. Simulated: the rounds and the decision on drawn values of 64 candidates over two networks. One of 4 values of one
    knob is better by 3 to 40 %; the noise is 5 % per trial, half of it common to the block. `null`: no effect.
-2. Real: servers under the virtual clock. `delay` answers late and `close` ends connections early (over networks with few
-   losses, which would hide them), `nginx` has http3_stream_buffer_size, and the knob of `none` does nothing. The truth is
-   the median gain over all runs of a server.
+2. Real: servers under the virtual clock. `delay` answers late and `close` ends connections early (over networks with
+   few losses, which would hide them), `nginx` has http3_stream_buffer_size, and the knob of `none` does nothing. The
+   truth is the median gain over all runs of a server.
 
 The exit status is 1 if an optimum is missed, if more than 1 in 20 servers without effective knobs get a claim, or if
 less than 18 in 20 intervals contain the gain. A real run takes about 1 minute on 2 idle cores.
@@ -87,13 +87,18 @@ class Server:
     knob: str
     best: str | None
     network: str = "cellular"
+    load: str = "1x3"
 
 
 _SERVER = shlex.join([sys.executable, str(Path(__file__).resolve().with_name("tune_server.py"))])
 SERVERS = {
     "delay": Server(f"{_SERVER} {{{{ cert }}}} {{{{ key }}}} {{{{ delay }}}} 1000", "delay={60,30,0}", "0", "home"),
     "close": Server(
-        f"{_SERVER} {{{{ cert }}}} {{{{ key }}}} 0 {{{{ requests }}}}", "requests={1,2,1000}", "1000", "europe-us"
+        f"{_SERVER} {{{{ cert }}}} {{{{ key }}}} 0 {{{{ requests }}}}",
+        "requests={1,2,1000}",
+        "1000",
+        "europe-us",
+        "1x10",
     ),
     "nginx": Server(None, "http3_stream_buffer_size={64k,128k,1m}", "1m"),
     "none": Server(f"{_SERVER} {{{{ cert }}}} {{{{ key }}}} 0 1000 {{{{ nothing }}}}", "nothing={1,2,3}", None),
@@ -112,7 +117,7 @@ def real(server: Server, seed: int, jobs: int | None, out: Path) -> Found:
         held_out=server.network,
         margin=MARGIN,
         blocks=6,
-        load="1x3",
+        load=server.load,
         seed=seed,
         jobs=jobs,
         out=out,
