@@ -155,11 +155,16 @@ def inserted() -> Iterator[tuple[str, str]]:
 def kept_pages() -> dict[str, str]:
     """Return the pages stored in docs that are generated or have generated tables, by name."""
     pages = {"networks.md": "\n".join(network_page.lines()) + "\n"}
+    made, texts = inserted(), dict[str, str]()
+
+    def fill(mark: re.Match[str]) -> str:
+        while mark[2] not in texts:  # the last texts take seconds to make
+            texts.update([next(made)])
+        return f"{mark[1]}\n\n{texts[mark[2]].strip()}\n\n<!-- end -->"
+
     for path in sorted(DOCS.rglob("*.md")):
         if _KEPT.search(page := path.read_text("utf-8")):
-            texts = dict(inserted())
-            filled = _KEPT.sub(lambda mark, texts=texts: f"{mark[1]}\n\n{texts[mark[2]].strip()}\n\n<!-- end -->", page)
-            pages[path.relative_to(DOCS).as_posix()] = filled
+            pages[path.relative_to(DOCS).as_posix()] = _KEPT.sub(fill, page)
     return pages
 
 

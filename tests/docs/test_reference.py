@@ -32,10 +32,13 @@ def _tool(name: str) -> ModuleType:
 TOOL, SITE = _tool("reference"), _tool("docs_links")
 
 
-@pytest.mark.parametrize("name", TOOL.kept_pages())
+KEPT = TOOL.kept_pages()
+
+
+@pytest.mark.parametrize("name", KEPT)
 def test_a_kept_page_is_what_the_code_gives(name: str) -> None:
     page = (project_root() / "docs" / name).read_text("utf-8")
-    assert page == TOOL.kept_pages()[name], "PYTHONPATH=src .venv/bin/python tools/reference.py --save"
+    assert page == KEPT[name], "PYTHONPATH=src .venv/bin/python tools/reference.py --save"
 
 
 def test_each_option_of_each_command_is_there() -> None:
@@ -137,12 +140,15 @@ def test_each_audit_is_there_and_each_word_is_in_the_glossary() -> None:
         assert [name for name in named if not re.search(rf"^\| \[?`?{re.escape(name)}[`\],| ]", text, re.M)] == []
 
 
-def test_the_glossary_keeps_its_headings_on_the_site(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name, text in TOOL.inserted():
-        (tmp_path / f"{name}.md").write_text(text, "utf-8")
+def test_a_generated_table_keeps_its_heading_on_the_site(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "study-keys.md").write_text(dict(TOOL.inserted())["study-keys"], "utf-8")
     monkeypatch.setattr(SITE, "_REFERENCE", tmp_path)
-    page = SimpleNamespace(file=SimpleNamespace(src_uri="glossary.md"))
-    text = SITE.on_page_markdown((project_root() / "docs/glossary.md").read_text("utf-8"), page)
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="contracts/study.md"))
+    text = SITE.on_page_markdown((project_root() / "docs/contracts/study.md").read_text("utf-8"), page)
     assert "make docs" not in text
-    assert text.count("\n\n| ") == len(re.findall("^## ", text, re.M)) == 6
-    assert "\n## Causes\n\n| name |" in text
+    assert "\n## All keys\n\n### The file\n" in text
+
+
+def test_the_glossary_has_all_its_tables() -> None:
+    text = (project_root() / "docs/glossary.md").read_text("utf-8")
+    assert text.count(" -->\n\n| ") == len(re.findall("^## ", text, re.M)) == 6
