@@ -64,7 +64,7 @@ out and the client uses a lot of memory, the attack is repeated with a timeout o
 {AT_ONCE} trials at a time. Programs that were not installed are missing. `tests/adversary/` describes each attack,
 and which results are failures.
 
-[Isolation](isolation.md) describes how h123 handles files from others, and what a server under test cannot do to the
+See [Isolation](isolation.md) for how h123 handles files from others, and what a server under test cannot do to the
 machine.
 """.splitlines()
 _MARK = "<!-- generated: hostile -->"

@@ -9,7 +9,7 @@ _INTRODUCTION = """# Networks
 
 This page lists the networks that come with h123. `h123 list networks` also lists your own. Pass names to h123, as in
 `h123 compare --networks home,satellite`, or write them into a study.
-[Network](contracts/network.md) shows how to define your own.
+You can also [define your own](contracts/network.md).
 
 The files in the folder `networks` contain all numbers. Times in ms without explanation are round trips.
 `A/B Mbit/s` are the rates to and from the client. A *dark* network loses every packet.
