@@ -1,4 +1,4 @@
-// Asks again for early data that the server refused, on the connection that NextConnection returns.
+// Retries early data that the server rejected, on the connection that NextConnection returns.
 package main
 
 import (
@@ -23,7 +23,7 @@ import (
 func main() {
 	var connections int
 	address := serve(func() bool { connections++; return connections%2 == 1 })
-	refused, failed := 0, map[string]int{}
+	rejected, failed := 0, map[string]int{}
 	for range 20 {
 		secure := &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h3"}, ClientSessionCache: tls.NewLRUClientSessionCache(1)}
 		first := dial(address, secure)
@@ -35,14 +35,14 @@ func main() {
 		if !errors.Is(get(early, http3.MethodGet0RTT, address), quic.Err0RTTRejected) {
 			continue
 		}
-		refused++
+		rejected++
 		next, err := early.NextConnection(context.Background())
 		must(err)
 		if err := get(next, http.MethodGet, address); err != nil {
 			failed[err.Error()]++
 		}
 	}
-	fmt.Println(refused, "refused, of which failed when asked again:", failed)
+	fmt.Println(rejected, "rejected, errors when retried:", failed)
 }
 
 // serve accepts early data on the connections that accepts chooses.
