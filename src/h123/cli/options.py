@@ -165,7 +165,7 @@ ShardOption = Annotated[
 _FAIL_IF = typer.Option(
     "--fail-if",
     metavar="CONDITION",
-    help="Exit with 99 if this condition is met, 98 if that is undecided, 0 if it is not met. A condition is a ratio "
+    help="Exit with 99 if this condition is met, 98 if it is undecided, 0 if it is not met. A condition is a ratio "
     "or a change between two levels ('latency new/base > 1.05', 'latency_p99 new/base > +10%'), or a limit for one "
     "level ('latency new > 200ms'). Can be repeated.",
     show_default=False,
@@ -175,7 +175,8 @@ ByOption = Annotated[
     Literal["interval", "estimate"],
     typer.Option(
         "--by",
-        help="How --fail-if decides. interval: fail if the whole interval is beyond the bound, and pass if the whole "
-        "interval is within it. estimate: look only at the estimate; near the bound, chance then decides.",
+        help="How --fail-if decides. interval: the condition is met if it is true for the whole interval, and not met "
+        "if it is false for the whole interval. estimate: only the estimate counts; near the bound, chance then "
+        "decides.",
     ),
 ]

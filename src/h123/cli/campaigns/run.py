@@ -198,8 +198,8 @@ def run(arguments: RunArguments) -> int:
 
 
 def run_and(arguments: RunArguments, finish: "Callable[[CampaignFolder], int]") -> int:
-    """Start or resume a campaign and run it to its end. Then call `finish`, which returns the exit status. The other
-    processes that want the folder wait until it returns."""
+    """Start or resume a campaign and run it to its end. Then call `finish`, which returns the exit status. Other
+    processes that want the folder wait until `finish` returns."""
     load_undisturbed(*MODULES_OF_A_RUN)
     from h123.store import CampaignFolder
 

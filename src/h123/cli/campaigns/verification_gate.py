@@ -20,7 +20,7 @@ def proofs_of(cast: Cast) -> Proofs:
 
 
 def verification_gate(*, allow_unverified: bool) -> Callable[[Cast], Proofs]:
-    """Return a function that looks up all verifications. It raises UserError if one of them failed, unless
+    """Return a function that looks up all verifications. The function raises UserError if a verification failed, unless
     `allow_unverified`."""
 
     def vouch(cast: Cast) -> Proofs:

@@ -39,7 +39,7 @@ def command(
         typer.Option(
             "--fail-if",
             metavar="CONDITION",
-            help="Exit with 99 if a ratio meets this condition, 98 if that is undecided, 0 if none does. For example: "
+            help="Exit with 99 if a ratio meets this condition, 98 if it is undecided, 0 if none does. For example: "
             "'latency after/before > 1.05' or '> +5%'. Can be repeated.",
             show_default=False,
         ),
@@ -52,7 +52,7 @@ def command(
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare two campaigns from different days or machines by the ratio AFTER_DIR / BEFORE_DIR of each treatment.
+    """Compare two campaigns from different days or machines, with one ratio (after/before) for each treatment.
 
     The two campaigns are not paired. The ratios therefore include effects of the day or the machine, and the intervals
     are wider than within one campaign. If you can, measure both builds in one campaign instead (`h123 compare` with two

@@ -26,13 +26,13 @@ def command(
 ) -> None:
     """Check a finished campaign against conditions, for example to fail CI if a build gets slower.
 
-    The exit status is 0 if all conditions hold, 99 if one fails because its whole interval is beyond the bound, and 98
-    if one is undecided because its interval includes the bound. Without --fail-if, h123 checks the requirements of the
-    campaign's study. The command writes gate.json, gate.xml (JUnit), gate.md, gate-benchmark.json
-    (github-action-benchmark) and gate.prom (OpenMetrics) into the campaign's folder.
+    The exit status is 99 if a --fail-if condition is met, 98 if one is undecided because its interval includes the
+    bound, and 0 if none is met. Without --fail-if, h123 checks the requirements of the campaign's study: the status is
+    99 if one does not hold, 98 if one is undecided, and 0 if all hold. The command writes gate.json, gate.xml (JUnit),
+    gate.md, gate-benchmark.json (github-action-benchmark) and gate.prom (OpenMetrics) into the campaign's folder.
 
     A condition can name any two levels, and any metric that the campaign's trials provide (docs/contracts/metrics.md),
-    even if the study does not list it. No condition passes while trials are missing or files are damaged.
+    even if the study does not list it. While trials are missing or files are damaged, the status is never 0.
 
     Examples:
 

@@ -140,7 +140,9 @@ def command(
             show_default=False,
         ),
     ] = None,
-    show: Annotated[bool, typer.Option("--list", help="List the knob files, or the knobs of --knobs.")] = False,
+    show: Annotated[
+        bool, typer.Option("--list", help="List the knob files or, with --knobs, the knobs in that file.")
+    ] = False,
     details: DetailsOption = False,
     quiet: QuietOption = False,
     as_json: JsonOption = False,

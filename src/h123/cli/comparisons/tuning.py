@@ -193,7 +193,7 @@ class _Rounds:
         return f"; about {format_span(left * seconds / trials)} left in all"
 
     def _measure(self, name: str, alive: Sequence[str], networks: Sequence[str], blocks: int) -> CampaignFolder:
-        """Run a round, and return its campaign. Trials of candidates that fail do not stop it."""
+        """Run a round, and return its campaign. Trials of candidates that fail do not stop the round."""
         out = self.out / name
         chosen = levels(alive, networks, also=self._has_also, last=name == FINAL)
         finished = list[CampaignFolder]()

@@ -31,7 +31,7 @@ from h123.study.workload import Upload
 from h123.tuning import DEFAULT, Candidate, Tuning, changed, settings_words, study_text
 
 CONFIGS = "configs"
-"""The folder of the candidates' configurations, and of uploads, below that of the tuning."""
+"""The folder of the candidates' configurations, and of uploads, below the tuning's folder."""
 _REQUESTS = 4
 """The default number of requests of a trial."""
 

@@ -45,7 +45,7 @@ def command(
         str | None,
         typer.Option(
             metavar="A/B",
-            help="The pair whose difference to explain, such as h3/h2. [default: the campaign's first pair]",
+            help="The pair to explain, such as h3/h2. [default: the campaign's first pair]",
             show_default=False,
         ),
     ] = None,
@@ -53,8 +53,8 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Make only this change, or `all` changes that can matter. Can be repeated. [default: the changes that "
-            "act on the causes that `h123 why` finds]",
+            help="Make only this change; `all` makes every change that can matter. Can be repeated. [default: the "
+            "changes that act on the causes that `h123 why` finds]",
             show_default=False,
         ),
     ] = None,

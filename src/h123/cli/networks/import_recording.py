@@ -25,8 +25,9 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="KIND=NAME:UNIT",
-            help="Name (or number, if none has a name) and unit of a column that h123 does not recognise. KIND is "
-            "time, rate (or up and down), delay (one-way; or up-delay and down-delay), rtt or loss. Can be repeated.",
+            help="Name (or number, if the columns have no names) and unit of a column that h123 does not recognise. "
+            "KIND is time, rate (or up and down), delay (one-way; or up-delay and down-delay), rtt or loss. Can be "
+            "repeated.",
             show_default=False,
         ),
     ] = None,
