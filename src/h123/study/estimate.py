@@ -47,12 +47,12 @@ PROCESSED_BPS = {
 with studies/rest-api.yaml for h2 and h3; h1 is assumed to equal h2."""
 UNSHAPED_ROUND_TRIP_S = 0.0003
 TRIAL_OVERHEAD_S = 0.2
-"""Time for making namespaces, starting the server and the client, cleaning up and writing files; measured."""
+"""The measured time for making namespaces, starting the server and the client, cleaning up and writing files."""
 LINK_CHECK_S = 0.4
-"""Time of a link check apart from the link's own delay; measured. Each network is checked once per block."""
+"""The measured time of a link check, without the link's own delay. Each network is checked once per block."""
 LINK_CHECK_ROUND_TRIPS = 4
 VIRTUAL_BOOT_S = 0.4
-"""Real time that a virtual kernel needs to start and to stop; measured with bench/virtual.py."""
+"""Real time that a virtual kernel needs to start and to stop, measured with bench/virtual.py."""
 VIRTUAL_PACKET_S = {"h1": 0.00017, "h2": 0.00017, "h3": 0.00032}
 """Processor time per packet under the virtual clock, including the work of all programs. bench/virtual_cost.py measures
 0.24 ms over HTTP/2 and 0.49 ms over HTTP/3 for 3 MB, without the boot (docs/virtual-clock.md). Packets of larger bodies
@@ -260,7 +260,7 @@ def _cold_s(parameters: Parameters, paths: _Paths) -> float:
 
 
 def _uncounted_s(parameters: Parameters, paths: _Paths) -> float:
-    """Return the seconds of a connection that no sample records: its handshake, and one request without a body."""
+    """Return how many seconds a connection without a sample takes: its handshake, and one request without a body."""
     return (handshake_round_trips(parameters.protocol, tls=parameters.tls) + 1) * paths["down"].round_trip_s
 
 

@@ -55,7 +55,7 @@ class StudyFile(Strict):
     settings: dict[StrictStr, Any] = Field(default={})
     """Parameters that do not vary."""
     servers: dict[StrictStr, OwnServer] = Field(default={})
-    """Your own servers by name. `server` may name them like subjects."""
+    """Your own servers by name. `server` may refer to them by name, as it does to subjects."""
     filter: dict[StrictStr, Levels] = Field(default={})
     """For each factor, the levels that run unless `--filter` names others."""
     compare: Comparison
@@ -305,7 +305,7 @@ class StudyReader:
         self.check_charts(study)
 
     def check_changes(self, study: Study) -> None:
-        """Check that the factor of changes exists, and that a level of it changes something."""
+        """Check that the factor of changes exists, and that one of its levels changes something."""
         factor, other_factors = study.compare.changes, [name for name in study.factors if name != study.compare.factor]
         if factor is None:
             return

@@ -55,9 +55,9 @@ _PLAIN = {
 _WHERE_IT_BEGAN = ("expected ',' or", "could not find expected ':'", "found unexpected end of stream")
 """Messages about something that began on an earlier line, which is the one to fix."""
 _PAGES = {"published": "docs/contracts/claims.md", "site": "docs/pages.md", "import": "docs/import.md"}
-"""The pages of formats whose page in docs/contracts does not have their name, or that are documented elsewhere."""
+"""The pages of formats that are not documented in docs/contracts/<format>.md."""
 MOST_FAULTS = 100
-"""The most faults among which the reader looks for the first in the file."""
+"""The most faults that the reader compares to find the first one in the file."""
 
 
 _OCTAL = re.compile(r"[-+]?0[0-7_]+")

@@ -109,8 +109,8 @@ class MeasurableClaim(Claim):
     them."""
     against: dict[str, Levels] | None = None
     """The levels to compare `cells` with. For each factor: either one level for all of `cells`, or one level for each
-    level in `cells`, in the same order. With `b`, the claim is an interaction: a / b in `cells`, divided by a / b
-    here."""
+    level in `cells`, in the same order. With `b`, the claim is an interaction: a / b in `cells`, divided by a / b in
+    `against`."""
     note: Annotated[str, Field(min_length=1)] | None = None
     """The part of the claim that a verdict does not cover."""
 

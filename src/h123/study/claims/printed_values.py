@@ -41,7 +41,7 @@ class LevelFacts(Strict):
 
 
 class Statement(Strict):
-    """The figures that a sentence of the work prints for one cell and metric."""
+    """The figures that a sentence in the published work gives for one cell and metric."""
 
     where: str
     """The place in the work: section, figure or table."""

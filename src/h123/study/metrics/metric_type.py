@@ -61,12 +61,13 @@ class Metric:
     cold: str | None = None
     """The name of the metric of cold requests that the answer shows next to this one."""
     repeats: str | None = None
-    """The name of the metric that is based on the same observation, in a closed loop with requests of one size."""
+    """The name of the metric that shows the same observation as this one, in a closed loop with requests of one
+    size."""
     zero: bool = False
     """Whether 0 is a normal value and better than any other."""
     by_role: bool = False
-    """Whether a figure shows this metric together with the same metric of the other role when there are values, even if
-    the study does not name it."""
+    """Whether a figure of this metric also shows the same metric of the other role, if that has values, even if the
+    study names only one of the two."""
 
     @property
     def clocks(self) -> tuple[Clock, ...]:
@@ -81,8 +82,8 @@ class Metric:
     @property
     def of_requests(self) -> bool:
         """Whether the metric measures the times of requests. Such a metric gets worse if requests fail or the machine
-        stalls. With trials under both clocks, h123 divides it into parts. Processor time and memory are not such
-        metrics: they include failed requests."""
+        stalls. If trials ran under both clocks, h123 divides the metric into parts. Processor time and memory are not
+        such metrics: they include failed requests."""
         return isinstance(self.of, RequestTime | TimeFromSend | PageTime | StageTime | BodyRate | RequestRate)
 
     @property

@@ -34,7 +34,7 @@ PRINTED = _table(
         repeats="latency",
     ),
 )
-"""The request metrics that published works print (published/*.yaml) and that their procedure compares."""
+"""The request metrics that published works give (published/*.yaml) and that their procedure compares."""
 
 
 def metric(name: str) -> Metric:
@@ -58,6 +58,6 @@ PrintedName = Annotated[str, _name_in(PRINTED)]
 TAIL: Final = METRICS["latency_p99"]
 """The metric of the slowest requests."""
 QUEUE: Final = METRICS["queue_delay"]
-"""The metric of how long others on the link wait."""
+"""The metric of how long other senders' packets wait at the link."""
 TRAFFIC: Final = METRICS["sent_down"]
 """The metric of the bytes that the server sends per request."""

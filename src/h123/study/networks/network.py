@@ -284,7 +284,7 @@ class Network(LinkModel):
 
     @classmethod
     def from_resolved(cls, data: Resolved) -> "Network":
-        """Return the network that campaign.json contains as `data`."""
+        """Return the network that `data`, from campaign.json, describes."""
         return cls.model_validate(data)
 
     def describe(self) -> tuple[str, str]:

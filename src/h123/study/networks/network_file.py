@@ -62,7 +62,7 @@ class CrossFile(Strict):
     up: TrafficFile | None = None
     down: TrafficFile | None = None
     ahead: Annotated[Duration, Field(le=LONGEST_AHEAD)] = 1_000_000_000
-    """The time by which the traffic starts before the client."""
+    """How long before the client the traffic starts."""
     spread: Duration = 0
     """The traffic starts up to this much earlier, by an amount that depends on the seed and block only."""
 

@@ -295,7 +295,8 @@ class DualPi2File(Strict):
 
 
 def _follows(red: disciplines.Red) -> bool:
-    """Return whether `tc` finds a packet's weight 1 / 2^n in the average, and Linux can calculate with it."""
+    """Return whether `tc` finds a weight 1 / 2^n for a packet in the average queue length, and Linux can calculate with
+    this weight."""
     packets = red.burst + 1 - red.min / red.avpkt
     fits = (n for n in range(1, 32) if 1 <= packets <= (1 - (1 - 0.5**n) ** red.burst) * 2.0**n)
     weight = next(fits, None)

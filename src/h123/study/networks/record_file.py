@@ -20,7 +20,7 @@ _TRACE_LINE = re.compile(r"[ \t]{0,20}[0-9]{1,15}[ \t]{0,20}")
 
 
 def read_record(path: Path) -> LinkRecord:
-    """Return the record in a file: a Mahimahi trace if its first line is a number. Raises UserError."""
+    """Return the record in a file, which is a Mahimahi trace if its first line is a number. Raises UserError."""
     text = read_packed_text(path, MOST_RECORD_BYTES)
     if is_trace(text):
         times = trace_in(path, text)

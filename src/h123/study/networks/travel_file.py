@@ -39,7 +39,7 @@ class RetransmissionFile(Strict):
 
     share: Share
     delay: Annotated[Delay, Positive]
-    """The time by which packets sent again arrive later."""
+    """How much later packets that are sent again arrive."""
     in_order: StrictBool = False
     """Whether later packets wait for those sent again, or overtake them."""
 

@@ -16,8 +16,8 @@ FIRST_YEAR, LAST_YEAR = 1970, 2200
 
 
 class HarPart:
-    """An object of the file, with its values by key. A missing, null or empty value is unknown. A value of a wrong type
-    is refused."""
+    """An object of the file, with its values by key. A missing, null or empty value is unknown. A value of the wrong
+    type is refused."""
 
     def __init__(self, place: str, values: Mapping[str, Any]) -> None:
         self.place = place

@@ -14,7 +14,7 @@ from h123.study.quantities import Duration, Share
 from h123.study.workload.arrivals import MOST_ARRIVALS
 
 LEAVING = "leaving"
-"""The phase of the rows of requests to abandon."""
+"""The phase that marks rows of requests to abandon."""
 ABANDONED = "abandoned"
 """The value of a sample's `error` for an abandoned request. It is not an error."""
 

@@ -37,9 +37,9 @@ class WorkloadFile(BaseModel):
     """`shared`: one connection, or over HTTP/1.1 one for each user. `per-user`: one for each user. Or a number of
     connections, to which users are dealt round robin."""
     cold: bool
-    """Whether one request on each new connection comes first."""
+    """Whether each new connection starts with one extra request."""
     warmup: int
-    """The number of requests of each user at the start that are marked in the samples but not dropped."""
+    """How many of each user's first requests are marked as warm-up in the samples. They are not dropped."""
     timeout_ns: int
     """The timeout of each request."""
     seed: int
@@ -52,7 +52,8 @@ class WorkloadFile(BaseModel):
     tls: Literal["1.2", "1.3"] = "1.3"
     """The only TLS version that the client offers. Present only if it is not 1.3."""
     gaps_ns: list[int] | None = None
-    """The times in ns to the first request, and from each to the next. Present only if the study has `arrivals`."""
+    """The times in ns to the first request, and from each request to the next. Present only if the study has
+    `arrivals`."""
     dealt_to: list[int] | None = None
     """The index of each request's connection. Present only if each connection has its own arrivals."""
     abandon_ns: int | None = None

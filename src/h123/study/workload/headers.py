@@ -13,7 +13,7 @@ from h123.base.strict import Strict
 from h123.study.quantities import Size
 
 DIGITS = 12
-"""The number of digits of the request's number at the end of a header value that changes."""
+"""A header value that changes ends with the request's number, in this many digits."""
 MOST_BYTES = 16_000
 """The largest size of a value in bytes. Servers refuse more."""
 MOST_HEADERS = 100

@@ -58,7 +58,7 @@ class Load(Strict):
     """shared: HTTP/2 and HTTP/3 use one connection, HTTP/1.1 one per user. per-user: one for each user. A number: users
     are dealt to that many connections round robin."""
     warmup: Annotated[Count, Field(ge=0, le=10_000_000)] = 0
-    """The number of requests of each user at the start that are marked and do not count."""
+    """How many of each user's first requests are marked as warm-up and do not count."""
     cold: StrictBool = True
     """Whether each new connection starts with one extra request before all others."""
     timeout: Annotated[Duration, Field(gt=0)] = 30 * 10**9

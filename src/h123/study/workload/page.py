@@ -110,7 +110,7 @@ class Page(WorkloadKind):
 
     @cached_property
     def site(self) -> Site:
-        """The requested part of the site. `fault` has checked that there is one."""
+        """The requested part of the site. `fault` has checked that a site is given."""
         assert self.load.site is not None
         return self.load.site.repeat_requests() if self.load.cache == "kept" else self.load.site
 

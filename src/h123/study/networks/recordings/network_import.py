@@ -85,8 +85,8 @@ def import_network(paths: Sequence[Path], name: str, options: ImportOptions) -> 
 
 
 def _directions(readings: Sequence[tuple[Path, Reading]]) -> dict[str, list[Track]]:
-    """Return the tracks of each direction. If a track does not say which direction it belongs to, the file's name
-    does."""
+    """Return the tracks of each direction. If a track does not say which direction it belongs to, its file's name
+    decides."""
     tracks: dict[str, list[Track]] = {"up": [], "down": []}
     kinds: set[tuple[str, str]] = set()
     for path, reading in readings:

@@ -41,7 +41,7 @@ class Reading:
 
 
 def read_recording(path: Path, columns: list[str]) -> Reading:
-    """Return what the file says. `columns`: the user's descriptions of columns. Raises UserError."""
+    """Return the file's data. `columns`: the user's descriptions of columns. Raises UserError."""
     text = read_text(path, MOST_BYTES)
     first = text.partition("\n")[0].rstrip("\r")
     if is_trace(text):
@@ -58,7 +58,7 @@ def read_recording(path: Path, columns: list[str]) -> Reading:
 
 
 def _cellreplay(path: Path, text: str) -> Track:
-    """Read lines of a time, a one-way delay, and the opportunities of a light load (all in ms)."""
+    """Read lines that each have a time, a one-way delay, and the opportunities of a light load (all in ms)."""
     track = Track([], {"delay": [], "rate": []})
     for number, line in enumerate(text.splitlines(), 1):
         if not _CELLREPLAY.fullmatch(line):
