@@ -1,5 +1,4 @@
-"""Executes trials: decides what each needs, which machine runs it, which run at the same time, and which are
-repeated."""
+"""Executes trials: decides what each trial needs, which machine runs it, which trials run together, and which again."""
 
 from h123.execution.block_run import execute
 from h123.execution.certificate import Certificate, campaign_certificate

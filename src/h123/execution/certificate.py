@@ -34,7 +34,7 @@ _MARGIN = dt.timedelta(days=1)
 """A tolerance for clocks that differ."""
 APART = f"*.{HOST_NAME}"
 """The wildcard name of a page's other hosts. With one name per host, the certificate and thus the handshake would grow
-with their number, unlike a real site's certificate."""
+with the number of hosts, unlike a real site's certificate."""
 _P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 """The order of the P-256 group (SEC 2, section 2.4.2)."""
 _FILLER = "1.3.6.1.4.1.32473.1"
@@ -94,7 +94,7 @@ def campaign_certificate(
 
 @dataclass(frozen=True)
 class _Source:
-    """A source of keys and numbers. The same text gives the same sequence, and each use continues it."""
+    """A source of keys and numbers. The same text gives the same sequence, and each use continues the sequence."""
 
     text: str
 
@@ -157,7 +157,7 @@ def _of_size(
     issuer: "x509.Certificate",
 ) -> "list[x509.Certificate]":
     """Return the padded leaf and its issuer, which have exactly `size` bytes together. Signatures vary in length, so
-    this tries until one fits."""
+    several are tried until one fits."""
     filler = size - _size(issuer) - _size(sign_leaf(key, names, 0, 0))
     for attempt in itertools.count():
         leaf = sign_leaf(key, names, filler, attempt)
@@ -183,7 +183,7 @@ class _Issuer:
     source: _Source
 
     def sign_authority(self, whose: "_Issuer", path_length: int) -> "x509.Certificate":
-        """Sign the certificate of a CA, possibly its own."""
+        """Sign a CA's certificate. The CA may be this issuer itself."""
         from cryptography import x509
         from cryptography.hazmat.primitives import hashes
 

@@ -173,7 +173,8 @@ def _record_crash(folder: Path, status: int, output: str) -> None:
 
 
 def _crash(status: int, output: str) -> Reason:
-    """Explain why there is no report. If the process inside was killed, the lab reports it itself (status 128 + n)."""
+    """Explain why there is no report. If the process inside was killed, the lab itself reports that (status 128 +
+    n)."""
     output = output or "it said nothing"
     if status < 0:
         memory = ", perhaps because memory ran out (see `dmesg`)" if -status == signal.SIGKILL else ""

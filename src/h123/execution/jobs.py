@@ -188,7 +188,7 @@ class Jobs:
         return True
 
     def began(self, at_once: int) -> None:
-        """Note that this many trials are running now."""
+        """Record how many trials are running now."""
         self.headroom.widest = max(self.headroom.widest, at_once if at_once > 1 else 0)
 
     def span(self, trials: Iterable[PlannedTrial], seconds: Callable[[PlannedTrial], float]) -> float:
@@ -325,11 +325,11 @@ class MachineQueue:
         return (trial.block, links) not in self._checked and links not in checking
 
     def checked(self, trial: PlannedTrial) -> None:
-        """Note that the trial's links passed their check."""
+        """Record that the trial's links passed their check."""
         self._checked.add((trial.block, trial.parameters.checked_links()))
 
     def begin(self, folder: Path, running: Running) -> None:
-        """Note that an attempt has started."""
+        """Record that an attempt has started."""
         for other in self.running.values():
             other.alone = False
         self.running[folder] = running

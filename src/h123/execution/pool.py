@@ -42,9 +42,9 @@ class AttemptDone(_Event):
     facts: AttemptFacts
     """The journal's record of the attempt: trial, attempt, position, validity and reasons, disturbance."""
     seal: Digest
-    """The digest of its seal."""
+    """The digest of the attempt's seal."""
     archive: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+~-]*$", max_length=250)]
-    """The name of the archive with its folder."""
+    """The name of the archive that contains the attempt's folder."""
 
     @property
     def name(self) -> str:

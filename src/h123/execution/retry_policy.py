@@ -127,7 +127,7 @@ def forgive(attempts: Sequence[LiveAttempt]) -> None:
 
 
 def lose(event: LiveAttempt) -> None:
-    """Note that the attempt's files are missing or changed: it counts neither for nor against its trial."""
+    """Record that the attempt's files are missing or changed. The attempt counts neither for nor against its trial."""
     event["valid"], event["forgiven"] = False, True
 
 

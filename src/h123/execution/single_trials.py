@@ -22,7 +22,7 @@ class PreparedTrial:
     """A trial whose files have been written."""
 
     folder: Path
-    """The folder with its files, and later with its results."""
+    """The folder with the trial's files, and later its results."""
     parameters: Parameters
     network: Network
 
@@ -33,8 +33,8 @@ class SingleTrials:
     def __init__(
         self, pool: Pool, roots: Mapping[str, Path], servers: Mapping[str, OwnServer] | None = None, *, seed: int = 0
     ) -> None:
-        """Prepare to run trials on `pool`. `roots` are the folders that the trials' files name by a root. `servers` are
-        your own servers. `seed` is for certificates that are not among the roots."""
+        """Prepare to run trials on `pool`. `roots` are the folders that the trials' files refer to by name. `servers`
+        are your own servers. `seed` is for certificates that are not among the roots."""
         self._pool, self._roots, self._servers, self._seed = pool, roots, servers or {}, seed
         self._orders = 0
 

@@ -33,7 +33,7 @@ def pack(folder: Path, file: IO[bytes]) -> None:
 
 def unpack(file: IO[bytes], folder: Path) -> None:
     """Write an archive's content into a new folder. The archive is untrusted: nothing is written outside the folder, no
-    link leads out of it, and devices are refused. Raises `tarfile.TarError` if it is damaged."""
+    link leads out of it, and devices are refused. Raises `tarfile.TarError` if the archive is damaged."""
     folder.mkdir(parents=True)
     with tarfile.open(fileobj=file, mode="r|") as archive:
         archive.extractall(folder, filter="data")

@@ -43,8 +43,8 @@ class _Actor:
 
     handle: Any
     awaited: Any
-    """The reference that `ray.wait` waits for: the actor's description, then the events of its order. None if it is
-    idle."""
+    """The reference that `ray.wait` waits for: the actor's description, then the events of its order. None if the actor
+    is idle."""
     machine: Machine | None = None
     """The actor's machine. None until the actor is placed on a node."""
 
@@ -192,7 +192,7 @@ class RayPool:
         return [MachineJoined(machine=machine.name, joined=machine)]
 
     def _event(self, actor: _Actor) -> list[PoolEvent]:
-        """Return the next event of an actor's order, or its loss if the event is incomplete."""
+        """Return the next event of an actor's order, or the actor's loss if the event is incomplete."""
         assert actor.machine
         name = actor.machine.name
         try:
