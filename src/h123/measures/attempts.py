@@ -174,7 +174,7 @@ def _recoveries(row: Row, breaks: Sequence[Break]) -> list[float]:
 
 
 def _read(attempt: tuple[Path, str], *, timed: bool, imported: bool) -> Content:
-    """Return the summary of an attempt's samples, from their path and its parameters as text."""
+    """Return the summary of an attempt's samples, from their path and the attempt's parameters as text."""
     file, parameters = attempt
     rows, work = Rows.read(file, measured=not imported), _workload(parameters)
     summary = summarise(rows, work)

@@ -75,8 +75,8 @@ def measure(
 
 
 def finite_metrics(metrics: Mapping[str, float | None]) -> dict[str, float | None]:
-    """Return the metrics for a document. It cannot contain infinity, so a value that is infinite because of failed
-    requests becomes None."""
+    """Return the metrics for a document. Documents cannot contain infinity, so a value that is infinite because of
+    failed requests becomes None."""
     return {name: value if value is None or math.isfinite(value) else None for name, value in metrics.items()}
 
 

@@ -45,7 +45,7 @@ class Opening(NamedTuple):
     """Whether the server had sent all that it may send before it has validated the client's address: three times what
     it received."""
     request_round_trips: int | None = None
-    """Round trips until the request was sent, including its own; None if that time is unknown."""
+    """Round trips until the request was sent, including the request's own; None if that time is unknown."""
     ns: int = 0
     """The time from the connection's first packet to the first byte, ns."""
     early_part: bool = False
@@ -83,7 +83,7 @@ class _Side:
     delivered_at: Integers
     """The delivery time of each packet; NEVER for lost ones."""
     next: Integers
-    """For each packet, the first arrival of it or a later one."""
+    """For each packet, the earliest arrival among this packet and all later ones."""
 
     @classmethod
     def of(cls, packets: Packets) -> "_Side":
@@ -166,7 +166,7 @@ class _Connection:
 
     def _limited(self, receipts: Sequence[int]) -> bool:
         """Return whether QUIC's anti-amplification limit delayed the server, from the bytes sent before the client's
-        second turn reached it."""
+        second turn reached the server."""
         second = receipts[1] if len(receipts) > 1 else _NEVER
         received_bytes = self.up.packets["payload"][self.up.delivered_at < second].sum(dtype=np.int64)
         sent_bytes = self.down.packets["payload"][self.down.at < second].sum(dtype=np.int64)

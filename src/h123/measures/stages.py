@@ -14,7 +14,7 @@ class Stages(NamedTuple):
     queued: Numbers
     """Waiting for a free connection."""
     connecting: Numbers
-    """The stages that a connection's first request waits for before it is sent."""
+    """The time in which a connection opens: its first request waits before it is sent."""
     waiting: Numbers
     """Waiting for the answer's first byte."""
     receiving: Numbers

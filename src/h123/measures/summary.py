@@ -75,8 +75,8 @@ class Summary:
     latency_ns: list[float] | None
     """`QUANTILES` of end - start over warm requests (Hyndman and Fan 1996, type 7)."""
     sent_latency_ns: list[float] | None
-    """`SEND_QUANTILES` of end - sent over warm requests; None unless the time of sending is known for all that are
-    ok."""
+    """`SEND_QUANTILES` of end - sent over warm requests; None unless the time of sending is known for all requests that
+    are ok."""
     ttfb_ns: float | None
     cold_latency_ns: float | None
     cold_ttfb_ns: float | None

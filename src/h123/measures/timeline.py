@@ -11,12 +11,12 @@ from h123.store.rows import Rows
 from h123.study.workload import LEAVING
 
 _MOST = 0.99
-"""The quantile of the number in flight, with the lower value between two ranks. A client that records a start some
-microseconds early does not have more users because of that."""
+"""The quantile of the number of requests in flight (the lower value if it falls between two ranks). The maximum would
+count a user too many if a client records a start some microseconds early."""
 _SHORTER = 0.02
 """A request is assumed to be shorter by this share, because clients may record a start slightly early."""
 _SHARP_NS = 100_000
-"""If a clock's tick is at least this long, in ns, different requests begin and end together."""
+"""If a clock's tick is at least this long, in ns, different requests have equal times."""
 _SOME = (50, 1000)
 """The numbers of rows to try first, because a few of them are almost always enough."""
 _WINDOW, _DIFFERENT = 12, 8
@@ -39,11 +39,11 @@ class Timeline:
     still_ns: int | None = None
     """The longest time in which no request ended."""
     pace_ns: float | None = None
-    """The median time between two ends."""
+    """The median time between the ends of successive requests."""
     gap_ns: int | None = None
     """The longest time in which no request began."""
     repeats: int | None = None
-    """Rows that repeat another request's."""
+    """The number of rows that repeat another request's row."""
     sums: tuple[int, ...] | None = None
     """Sums that distinguish the attempt's durations from those of other attempts. None if there are too few different
     values."""
