@@ -234,7 +234,7 @@ def _reception(client: Client, case: Asked) -> Iterator[ClientCase]:
 
 
 def _sessions(client: Client, case: Asked, protocol: str) -> Iterator[ClientCase]:
-    """Yield cases over a link whose times show what the server sends first. If an answer in early data is short, the
+    """Yield cases over a link on which times show what the server sends first. If an answer in early data is short, the
     connection may end before the client has obtained a session for the next connection."""
     way = CONNECTIONS["number" if "number" in client.connections else client.connections[0]]
     for sessions, over in client.sessions.items():

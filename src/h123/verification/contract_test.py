@@ -172,8 +172,8 @@ def _measurable(tasks: Sequence[Task], what: str, steps: Steps) -> list[Task]:
 
 
 def _each(what: str, tasks: Sequence[Task], measure_one: Callable[[Subject, VerifiedRole], bool], steps: Steps) -> None:
-    """Call `measure_one` for each task and report failures. It measures, and returns whether there was a record to
-    store the results in."""
+    """Call `measure_one` for each task and report failures. `measure_one` measures, and returns whether there was a
+    record to store the results in."""
     for number, (subject, role) in enumerate(tasks, 1):
         steps.begin(f"[{number}/{len(tasks)}] {what} of {subject.name} as a {role}")
         with alone(trials_folder(subject), steps.begin, "verifying"):

@@ -130,7 +130,8 @@ def _again(case: ServerCase, subject: Subject) -> ServerCase:
 
 
 def _asking(case: ServerCase, folder: Path, probe: Subject) -> list[str]:
-    """Return the command that runs the case. The probe's own client supports no other version of QUIC."""
+    """Return the command that runs the case: a script for QUIC versions that the probe's client does not support, or
+    the probe."""
     if case.purpose == "versions":
         return versions.command(folder, "plan.json", "checks.json")
     return probe_command(probe, plan="plan.json", checks="checks.json")

@@ -26,8 +26,8 @@ _CODED = 0.6
 LATE_NS = 1_500_000_000
 """The largest delay with which a client may notice a timeout, in ns."""
 LAST_NS = 100_000_000
-"""A client may close the connection to cancel a request that it abandons within this time before the trial's end, in
-ns."""
+"""If a client abandons a request within this time before the trial's end, in ns, it may close the connection to cancel
+it."""
 LATE_TRY_NS = 300_000_000
 """The largest delay with which a client may repeat a request, in ns."""
 TRY_SHARE = (0.1, 0.8)
@@ -329,9 +329,9 @@ def _abandoned(case: ClientCase, rows: Sequence[Sample], witness: Witness) -> It
 
 
 def _retried(case: ClientCase, rows: Sequence[Sample], witness: Witness) -> Iterator[str]:
-    """Check that requests were made as often as their times say, and that others saw each try: over HTTP/1.1 the client
-    closes a connection between tries, over HTTP/3 each try is a stream, and over all protocols the link carried a part
-    of abandoned tries."""
+    """Check that requests were made as often as their times say, and that each try was observed: over HTTP/1.1 the
+    client closes a connection between tries, over HTTP/3 each try is a stream, and over all protocols the link carried
+    a part of abandoned tries."""
     retry = case.parameters.retry
     if retry is None:
         return

@@ -63,8 +63,8 @@ def _bytes_down(report: Report) -> int | None:
 
 
 def _tcp_connections(report: Report) -> int:
-    """Return the smaller count of the two hosts. Either may have additional connections: a browser to its controller,
-    or a proxy to its origin."""
+    """Return the smaller of the two hosts' counts of connections. Either may have additional connections: a browser to
+    its controller, or a proxy to its origin."""
     counted = {"client": "Tcp.ActiveOpens", "server": "Tcp.PassiveOpens"}
     counters = {host.name: host.counters for host in report.hosts}
     return min(counters[host].grown(name) for host, name in counted.items())

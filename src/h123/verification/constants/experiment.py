@@ -28,7 +28,7 @@ from h123.verification.trial import Clock, Trials
 FAR_NS = 100_000_000
 """A round trip in ns, long enough to separate flights, yet short enough that no timer expires within it."""
 NEAR_NS = 2_000_000
-"""A round trip in ns, so short that the sender's minimum decides when it retransmits."""
+"""A round trip in ns, so short that the sender's minimum timeout decides when it retransmits."""
 BULK_BYTES = 20_000_000
 """Enough bytes for windows that double to several MB, with some round trips left after the first 10 MB."""
 LOSING_BYTES = 16_000_000
@@ -44,7 +44,7 @@ one."""
 LEAST_PAUSE_S = 0.8
 _STALLED = "time-stalled"
 """The code of a stalled trial. A program that spins does so in all transfers of the kind, for minutes of processor
-time, so the others do not run."""
+time, so later ones do not run."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,7 +38,7 @@ class SlowStart(Strict):
     growth: float
     """The growth factor from one round trip to the next, while the window grows."""
     spread: float
-    """The share of a round trip during which the fullest round trip of the growth was sent."""
+    """While the window grows: the share of a round trip over which the largest flight was spread."""
     ends: int | None
     """The bytes of the first round trip that the next one barely exceeds. None if the window grew until the end."""
     why: str
@@ -120,7 +120,7 @@ class Constants(Strict):
     acknowledgements: float | None = None
     """Packets that the subject sends for each data packet that it receives."""
     tail_near: Tail | None = None
-    """The tail over a round trip so short that little more than the sender's minimum shows."""
+    """The tail over a round trip so short that little more than the sender's minimum timeout shows."""
     tail_far: Tail | None = None
     silences: list[Silence] | None = None
     unknown: dict[str, str] = Field(default={})

@@ -16,8 +16,8 @@ from h123.verification.constants.findings import LossResponse, NotMeasurable, Si
 from h123.verification.constants.transfer import LEAST, Transfer
 
 ENDS_SLOW_START, STEADY_STATE = 40, (1500, 1650, 1800)
-"""Indices of lost packets of the sender, counted from 0 over the link. The first ends slow start. Each transfer also
-loses one of the others some round trips later. Its effect is measured while windows are still small."""
+"""Indices of lost packets of the sender, counted from 0 over the link. The first ends slow start. Some round trips
+later, each transfer loses one of the others. Windows are then still small."""
 LEAST_LOSSES = 2
 """The smallest number of losses that must show a value. A single one may fall into a sender's pause or hit a
 retransmission."""
@@ -35,8 +35,9 @@ _TOGETHER_NS = 1_000_000
 """Packets this close in ns belong to one retransmission."""
 _SMALL = 60
 _DELAYED_NS = 28_000_000
-"""A QUIC datagram of at most _SMALL bytes within this many ns after a received packet is a bare acknowledgement: they
-wait up to 25 ms (RFC 9000, 18.2) plus the inaccuracy of timers. Other small datagrams are probes without data."""
+"""A QUIC datagram of at most _SMALL bytes within this many ns after a received packet is a bare acknowledgement:
+acknowledgements wait up to 25 ms (RFC 9000, 18.2) plus the inaccuracy of timers. Other small datagrams are probes
+without data."""
 _LEAST_ACKNOWLEDGEMENT = 23
 """The size of the smallest acknowledgement in bytes: one for the header, one for the packet number, five for the frame,
 and the tag. A smaller packet is a probe."""

@@ -123,8 +123,8 @@ class Transfer:
 
     @property
     def _window_scale(self) -> int:
-        """The scale of the receiver's window. Its first segment contains the window unscaled, the second one scaled,
-        and both windows are equal."""
+        """The scale of the receiver's window. The receiver's first segment contains the window unscaled, the second one
+        scaled, and both windows are equal."""
         first, second = (int(window) for window in self.received_packets["window"][:2])
         return round(math.log2(max(first, 1) / max(second, 1)))
 

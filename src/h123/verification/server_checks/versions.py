@@ -21,7 +21,7 @@ _TIMES, _WAIT_S = 3, 2.0
 
 
 def command(folder: Path, plan: str, checks: str) -> list[str]:
-    """Return the command for a trial in this folder. It names a copy in the folder, because a lab may hide this
+    """Return the command for a trial in this folder. The command runs a copy in the folder, because a lab may hide this
     file."""
     script = Path(shutil.copy(__file__, folder)).name
     return [str(Path(sys.executable).resolve()), "-I", script, plan, checks]
