@@ -75,8 +75,8 @@ def is_edge(subject: Subject, parameters: Demand) -> bool:
 
 
 def controllers(subject: Subject, protocol: str) -> list[str] | None:
-    """Return the congestion controllers that the subject itself implements. None if it uses the kernel's, or if they
-    are unknown."""
+    """Return the congestion controllers that the subject itself implements. None if the subject uses the kernel's
+    controllers, or if they are unknown."""
     offered = subject.features.congestion.get(protocol, "kernel")
     return None if offered == "kernel" else offered
 

@@ -11,8 +11,8 @@ Announcement = Literal["alt-svc", "https-record"]
 ALT_SVC: Announcement = "alt-svc"
 HTTPS_RECORD: Announcement = "https-record"
 DEFAULT_CONGESTION, TCP_DEFAULT = "default", "cubic"
-"""The level of `congestion` with which each stack uses its own controller, and the one that TCP then uses: Linux's
-default."""
+"""The level of `congestion` with which each stack uses its own controller, and the controller that TCP then uses:
+Linux's default."""
 
 
 class WorkloadNeeds(Protocol):
@@ -45,7 +45,8 @@ class WorkloadNeeds(Protocol):
 
 
 class Demand(Protocol):
-    """Those parameters of a trial that the checks of its subjects read. study.Parameters implements this protocol."""
+    """The parameters of a trial that the checks of the trial's subjects read. study.Parameters implements this
+    protocol."""
 
     @property
     def protocol(self) -> str: ...

@@ -35,7 +35,7 @@ class Installation:
     """The facts about an installed subject."""
 
     recipe: str
-    """SHA-256 of its sources."""
+    """SHA-256 of the subject's sources."""
     seconds: float
     """The duration of the build in seconds."""
     bytes: int

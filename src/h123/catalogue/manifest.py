@@ -24,7 +24,7 @@ from h123.catalogue.openings import OPENINGS, QUIC, Resumption
 PROTOCOLS = ("h1", "h2", "h3")
 CONTROLLERS = ("cubic", "reno", "bbr")
 FIXED = "fixed"
-"""The word for a controller if a narrower limit applies to the sender, so that losses change nothing."""
+"""The controller of a sender that something else limits more tightly, so that losses change nothing."""
 PLACEHOLDER = re.compile(r"\{(\w+)\}", re.ASCII)
 Item = TypeVar("Item")
 Ability = Literal["ttfb", "cold", "process"]
@@ -101,7 +101,7 @@ class Install(Strict):
     embedded: StrictBool = False
     """Whether the subject is part of the project itself."""
     sources: list[str] = Field(default=[])
-    """Other folders that it is built from, relative to its own. If they change, it is built again."""
+    """Other folders that the subject is built from, relative to its folder. If they change, it is built again."""
 
     @field_validator("sources")
     @classmethod
@@ -130,9 +130,9 @@ class Limits(Strict):
     """The limits of a server that no option can raise."""
 
     streams: dict[Multiplexed, Annotated[StrictInt, Field(ge=1)]] = Field(default={})
-    """For each protocol, the simultaneous requests that it serves per connection. Absent: 100 or more."""
+    """For each protocol, the simultaneous requests that the server serves per connection. Absent: 100 or more."""
     idle: dict[Protocol, Annotated[int, BeforeValidator(_idle)]] = Field(default={})
-    """For each protocol, the idle time after which it closes a connection, ns. Absent: a minute or more."""
+    """For each protocol, the idle time after which the server closes a connection, ns. Absent: a minute or more."""
 
 
 class Server(Strict):
@@ -151,12 +151,12 @@ class Server(Strict):
     listens: dict[Protocol, OneOrMore[Literal["tcp", "udp"]]]
     """For each protocol, the sockets that must be listening before the client starts."""
     in_turn: Annotated[list[Literal["h2", "h3"]], AfterValidator(_once_each)] = Field(default=[])
-    """Protocols over which it sends answers one after another, so that an unread one blocks later ones."""
+    """Protocols over which the server sends answers one after another, so that an unread one blocks later ones."""
     stores: OneOrMore[Literal["memory", "gcs"]] = Field(default=["memory"])
-    """The places where it can store the bodies."""
+    """The places where the server can store the bodies."""
     edge: StrictBool = False
-    """Whether it forwards all requests if `{files}` is empty. A server with an `{upstream}` and no `{files}` always
-    does."""
+    """Whether the server forwards all requests if `{files}` is empty. A server with an `{upstream}` and no `{files}`
+    always does."""
     limits: Limits = Limits()
 
     @field_validator("limits")
@@ -190,7 +190,7 @@ class Backend(Strict):
 
     command: Annotated[Command, _check_placeholders({"prefix", "address", "port"})]
     stores: OneOrMore[Literal["gcs"]]
-    """The protocols that it speaks."""
+    """The protocols that the backend speaks."""
 
 
 class Origin(Strict):
@@ -223,9 +223,10 @@ class Reach(Strict):
     """The limits of a client that no option can raise."""
 
     streams: dict[Literal["h3"], Annotated[StrictInt, Field(ge=1)]] = Field(default={})
-    """The number of requests that it has open on a connection at the same time; others wait. Absent: no limit."""
+    """The number of requests that the client has open on a connection at the same time; others wait. Absent: no
+    limit."""
     windows: dict[Literal["h3"], Annotated[int, BeforeValidator(parse_size)]] = Field(default={})
-    """The most bytes of a download that it lets a server send beyond what has arrived. Absent: unknown."""
+    """The most bytes of a download that the client lets a server send beyond what has arrived. Absent: unknown."""
 
 
 class Client(Strict):
@@ -237,52 +238,54 @@ class Client(Strict):
     protocols: OneOrMore[Protocol]
     methods: OneOrMore[Literal["GET", "POST"]] = Field(default=["GET"])
     kinds: OneOrMore[str] = Field(default=["requests"])
-    """The kinds of workloads that it can carry out."""
+    """The kinds of workloads that the client can carry out."""
     documents: StrictBool = False
-    """Whether it loads pages like a browser, which learns from documents what to request. The documents must then be
-    real."""
+    """Whether the client loads pages like a browser, which learns from documents what to request. The documents must
+    then be real."""
     headers: StrictBool = False
-    """Whether it sends the request headers that a workload names."""
+    """Whether the client sends the request headers that a workload names."""
     ttfb: StrictBool = False
-    """Whether it writes first_byte_ns."""
+    """Whether the client writes first_byte_ns."""
     open_loop: StrictBool = False
-    """Whether it can send at a given rate."""
+    """Whether the client can send at a given rate."""
     arrivals: StrictBool = False
-    """Whether it sends each request at the workload's time for it (`gaps_ns`)."""
+    """Whether the client sends each request at the time that the workload gives for the request (`gaps_ns`)."""
     per_connection: StrictBool = False
-    """Whether it also uses the connection that the workload assigns to each request (`dealt_to`)."""
+    """Whether the client also uses the connection that the workload assigns to each request (`dealt_to`)."""
     abandons: StrictBool = False
-    """Whether it cancels the requests that the workload names (`abandoned`), and no others."""
+    """Whether the client cancels the requests that the workload names (`abandoned`), and no others."""
     retries: StrictBool = False
-    """Whether it repeats requests as the workload says (`retry_ns`), and writes `tries`."""
+    """Whether the client repeats requests as the workload says (`retry_ns`), and writes `tries`."""
     compares: StrictBool = False
-    """Whether it compares every byte of a download with the block. Otherwise it only counts bytes."""
+    """Whether the client compares every byte of a download with the block. Otherwise it only counts bytes."""
     cold: StrictBool = True
-    """Whether it can make a cold request on each connection first, and record when the connection was ready."""
+    """Whether the client can make a cold request on each connection first, and record when the connection was ready."""
     process: StrictBool = False
-    """Whether it lets a separate program make the requests, and records when that program began and ended."""
+    """Whether the client lets a separate program make the requests, and records when that program began and ended."""
     at_once: dict[Protocol, Annotated[StrictInt, Field(ge=1)]] = Field(default={})
     """For each protocol, the maximum number of simultaneous users. Absent: no limit."""
     reopens: StrictBool = False
-    """Whether it closes HTTP/1.1 connections that are idle for a moment and opens new ones, so that the server sees
-    more connections than are open at the same time."""
+    """Whether the client closes HTTP/1.1 connections that are idle for a moment and opens new ones, so that the server
+    sees more connections than are open at the same time."""
     any_server: StrictBool = False
-    """Whether it can send requests to servers that are not subjects, with their own names, certificates and answers."""
+    """Whether the client can send requests to servers that are not subjects, with their own names, certificates and
+    answers."""
     limits: Reach = Reach()
     sessions: dict[Resumption, OneOrMore[Protocol]] = Field(default={})
     """For each protocol, how cold requests can open connections: with resumed sessions, with TLS in TCP's first packet,
     or with early data. Absent: every handshake is a full one."""
     false_start: StrictBool = False
-    """Whether, over TLS 1.2, its first request does not wait for the server to end the handshake (RFC 7918)."""
+    """Whether, over TLS 1.2, the client's first request does not wait for the server to end the handshake (RFC
+    7918)."""
     fallback: StrictBool = False
-    """Whether it falls back from HTTP/3 to HTTP/2 at the same address if UDP is blocked."""
+    """Whether the client falls back from HTTP/3 to HTTP/2 at the same address if UDP is blocked."""
     remembers: StrictBool = False
-    """Whether it remembers HTTP/3 and sessions for later visits to a page. It learns of HTTP/3 from the DNS (HTTPS
-    records), or from the answers (Alt-Svc) of a server that it first reached over TCP."""
+    """Whether the client remembers HTTP/3 and sessions for later visits to a page. It learns of HTTP/3 from the DNS
+    (HTTPS records), or from the answers (Alt-Svc) of a server that it first reached over TCP."""
     connections: OneOrMore[Literal["shared", "per-user", "number"]] = Field(default=["shared", "per-user", "number"])
-    """The ways in which it can distribute users over connections."""
+    """The ways in which the client can distribute users over connections."""
     verified_with: Name = "go"
-    """The server that it is verified with, if the built-in one is not suitable."""
+    """The server that the client is verified with, if the built-in one is not suitable."""
 
     @field_validator("at_once")
     @classmethod
@@ -346,9 +349,9 @@ class Features(Strict):
     max_datagram: list[Literal["h3"]] = Field(default=[], max_length=1)
     """The protocols over which the subject, as a sender, accepts a packet size and does not probe for a larger one."""
     clocks: OneOrMore[Literal["wall", "virtual"]] = Field(default=["wall"])
-    """The clocks under which it runs. A program that polls instead of waiting stops the virtual clock."""
+    """The clocks under which the subject runs. A program that polls instead of waiting stops the virtual clock."""
     tls: OneOrMore[Tls] = Field(default=["1.3"])
-    """The TLS versions that it can be limited to; 1.2 only over h1 and h2."""
+    """The TLS versions that the subject can be limited to; 1.2 only over h1 and h2."""
     resumption: Annotated[list[Protocol], AfterValidator(_once_each)] = Field(default=[])
     """The protocols over which the server resumes TLS sessions."""
     zero_rtt: list[Literal["h3"]] = Field(default=[], max_length=1)

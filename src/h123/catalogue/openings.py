@@ -23,19 +23,19 @@ class SessionOpening:
     title: str
     """The name in lists."""
     check: str
-    """The name of its check in verifications."""
+    """The name of the check in verifications."""
     missing: str
     """The behaviour, or the missing feature, of a subject that does not support this way."""
     protocols: Sequence[str] = (*_TCP, QUIC)
     """The protocols for which this way exists."""
     refusal: str = ""
-    """The message for a study that requests it over a different protocol."""
+    """The message for a study that requests this way over a different protocol."""
     tried_over: Sequence[str] = (*_TCP, QUIC)
-    """The protocols over which verification tries clients that do not declare it."""
+    """The protocols over which verification tries clients that do not declare this way."""
     declared_by: Literal["resumption", "zero_rtt"] = "resumption"
     """The server's feature that this way needs, unless the kernel provides it."""
     saved_round_trips: int = 0
-    """The round trips of TCP's handshake that it saves."""
+    """The round trips of TCP's handshake that this way saves."""
     early: bool = False
     """Whether the first request does not wait for the handshake."""
     tcp: Mapping[str, object] = field(default_factory=dict)

@@ -82,8 +82,8 @@ class OwnServer(Strict):
     """The subject whose installation the command uses. With this and the folder `/`, other machines can run the server
     too."""
     address: Annotated[str, AfterValidator(_ip)] | None = Field(default=None, exclude_if=lambda ip: ip is None)
-    """For a server that runs elsewhere, its IP address as seen from this machine, instead of a command. It uses the
-    study's port."""
+    """For a server that runs elsewhere, its IP address as seen from this machine, instead of a command. The server uses
+    the study's port."""
     allow_remote_load: bool = Field(default=False, exclude_if=lambda may: not may)
     """Confirms that load may be sent to a server that runs on another machine."""
     folder: str = Field(default=".", min_length=1)
@@ -100,8 +100,8 @@ class OwnServer(Strict):
     )
     """The UDP port for HTTP/3. None: the study's port."""
     ready: Annotated[str, AfterValidator(_awaited)] | None = None
-    """In addition to its own ports, wait until its output contains this text, or until this TCP port (`tcp:8080`) is
-    open."""
+    """In addition to the server's ports, wait until its output contains this text, or until this TCP port (`tcp:8080`)
+    is open."""
     starts_within: Annotated[int, BeforeValidator(parse_duration), Field(gt=0)] = 30 * 10**9
     """The longest time to start."""
 
