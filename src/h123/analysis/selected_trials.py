@@ -14,7 +14,7 @@ class MachineDifference(TypedDict):
 
     machine: str
     by: Literal["ratio", "twin", "level"]
-    """What differs: its ratios, its A/A pairs (from 1), or its values, on which no ratio depends."""
+    """What differs: the machine's ratios, its A/A pairs (from 1), or its values, on which no ratio depends."""
     cell: Mapping[str, str]
     metric: str
     a: str

@@ -75,7 +75,8 @@ class Audit:
     """Metrics whose values are unreliable if the audit fails, so that no verdict may rest on them. Empty if the audit
     is about load or chance; a failure then qualifies a verdict but does not prevent it."""
     remedy: str = ""
-    """Advice for a failure, if it fits in a clause. Each comparison that is not judged for this reason shows it."""
+    """Advice for a failure, if it fits in a clause. Shown with each comparison that gets no verdict because of the
+    failure."""
 
     def findings(self, attempts: Sequence[Attempt], _: Plan) -> Found:
         """Return the findings for the attempts to which the audit applies."""

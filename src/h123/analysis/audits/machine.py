@@ -10,7 +10,8 @@ from h123.measures import SHARES_MEASURABLE_NS, Attempt, longest_waiting
 from h123.study.networks.network import Direction, Loss
 
 CLIENT_LIMIT = 0.9
-"""The limit as a share of one processor. For a browser, which has many processes, it is a share of all usable ones."""
+"""The limit as a share of one processor. For a browser, which has many processes, the limit is a share of all usable
+processors."""
 MACHINE_LIMIT = 0.95
 LOSS_CONFIDENCE = 0.999
 _RECEIVE_BUFFER = "Udp.RcvbufErrors"
@@ -18,7 +19,7 @@ _RECEIVE_BUFFER = "Udp.RcvbufErrors"
 
 def client_saturated(attempt: Attempt) -> Finding | None:
     """Check that the client used less than 0.9 of one processor during its run. For a browser, the limit is 0.9 of all
-    its processors. Applies to the wall clock only."""
+    processors that it can use. Applies to the wall clock only."""
     if attempt.virtual:
         return None
     used = [role.cpu.main_ns for role in attempt.report.roles if role.name == "client"]

@@ -20,8 +20,8 @@ from h123.study import Plan, split_pair
 ORDER_UNRECORDED, ORDER_CONFOUNDED, PAIRS_APART = "order-unrecorded", "order-confounded", "pairs-apart"
 
 START_SLACK_NS = 500_000_000
-"""Tolerance for trials that start together (lanes), ns. Each records its start when it gets a processor, which a busy
-machine delays."""
+"""Tolerance for trials that start together (lanes), ns. Each trial records its start when it gets a processor, which a
+busy machine delays."""
 
 ORDER_LEVEL = 0.01
 """The share of random orders that fail, if enough orders are possible."""
@@ -34,8 +34,8 @@ and hourly jobs start."""
 OWN_TIME = 2.0
 """A block should last at most this many times its trials' own time, unless something else ran in between."""
 APART_SHARE = 0.1
-"""The tolerated share of a comparison's blocks. Repeats of disturbed trials run late, and so few pairs cannot change a
-median."""
+"""The share of a comparison's blocks whose trials may run far apart. Repeats of disturbed trials run late, and so few
+pairs cannot change a median."""
 MEANINGS = {
     ORDER_UNRECORDED: "The trials of each block ran in the order that the journal gives. Trials under the virtual "
     "clock are left out, because nothing that runs before or next to them can affect them.",

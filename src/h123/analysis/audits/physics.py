@@ -67,7 +67,8 @@ def _declared(attempt: Attempt) -> dict[str, int]:
 
 
 def request_above_link(attempt: Attempt) -> Finding | None:
-    """Check for each request that its body bits are at most 1.02 times rate x its own time, in either direction."""
+    """Check for each request that its body bits are at most 1.02 times rate x the request's time, in either
+    direction."""
     s, shares = attempt.summary, {}
     quickest = {"up": (s.quickest_up_bytes, s.quickest_up_ns), "down": (s.quickest_down_bytes, s.quickest_down_ns)}
     quickest |= {name: (size, s.shortest_ns) for name, size in _declared(attempt).items()}

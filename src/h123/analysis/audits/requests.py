@@ -74,8 +74,8 @@ def protocol_wrong(attempt: Attempt) -> Finding | None:
 
 def tls_wrong(attempt: Attempt) -> Finding | None:
     """Check that every connection has the requested TLS version, as the client records it. There is nothing to check if
-    no request was answered, or if no cold request completed its handshake: then no version is recorded and no time
-    depends on it."""
+    no request was answered, or if no cold request completed its handshake: then no version is recorded, and no time
+    depends on the version."""
     s, versions = attempt.summary, [str(kind.version) for kind in attempt.tls]
     none_began = s.cold and not s.cold_ok and s.handshake_min_ns is None
     if attempt.imported or s.protocol_min is None or (none_began and not versions):

@@ -25,7 +25,7 @@ class FailedAttemptsRow(TypedDict):
     attempts: int
     """The number of all attempts, including the A/A twin's."""
     failed: int
-    """The number of attempts that the server or the client failed or answered wrongly, without attempts that the
+    """The number of attempts in which the server or client failed or answers were wrong, without attempts that the
     machine disturbed."""
     reasons: Mapping[str, int]
     """The number of attempts by first reason."""

@@ -21,9 +21,9 @@ class Expected:
 
     metric: str
     where: str
-    """The networks that its trials use."""
+    """The networks that the comparison's trials use."""
     spread: float | None
-    """Standard deviation of its log ratios between blocks; None if unknown."""
+    """Standard deviation of the log ratios between blocks; None if unknown."""
     campaign: str | None
     """The published campaign that the spread comes from."""
     width: float | None

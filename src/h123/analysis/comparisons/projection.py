@@ -3,8 +3,8 @@
 The projection assumes that the mean and standard deviation of the paired log ratios stay as they are. It is the
 smallest number of blocks with a power of at least `POWER`, either to find a difference with Student's t test, or to
 find an equivalence with two one-sided tests. The tests use the level that the family's correction leaves. If the
-signed-rank test attains only a lower level, they use that one. The projection is no more certain than the mean on which
-it is based. Reference: Julious, Sample Sizes for Clinical Trials (2010), chapters 3 and 5.
+signed-rank test attains only a lower level, they use that lower level. The projection is no more certain than the mean
+on which it is based. Reference: Julious, Sample Sizes for Clinical Trials (2010), chapters 3 and 5.
 """
 
 import math

@@ -6,7 +6,7 @@ from itertools import chain
 from statistics import fmean
 
 Groups = Mapping[str, Sequence[float]]
-"""Logarithms by machine, one for each of its blocks."""
+"""For each machine, one logarithm for each of its blocks."""
 
 
 @dataclass(frozen=True)

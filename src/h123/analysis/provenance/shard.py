@@ -1,5 +1,5 @@
-"""Reports that a folder is a shard, which contains only a part of a campaign's blocks. No answer should depend on a
-shard alone."""
+"""Reports that a folder is a shard, which contains only some of a campaign's blocks. No answer should depend on a shard
+alone."""
 
 from collections.abc import Sequence
 from typing import NotRequired
@@ -21,7 +21,7 @@ class ShardRow(TypedDict):
 
 class ShardPart(TypedDict):
     shard: NotRequired[ShardRow]
-    """Absent if the folder is for all blocks."""
+    """Absent if the folder contains all blocks."""
 
 
 def _compute(case: Case) -> ShardPart:

@@ -63,7 +63,7 @@ class Varied:
     blocks: int
     comparisons: int
     spread: float
-    """The median standard deviation of their log ratios."""
+    """The median standard deviation of the comparisons' log ratios."""
 
 
 @cache

@@ -44,7 +44,7 @@ class Level(NamedTuple):
     confidence: float | None
     withheld: str | None
     timeless: bool
-    """Whether nothing takes time in its trials, so that the value means nothing."""
+    """Whether nothing takes time in the level's trials, so that the value means nothing."""
 
 
 def condition_ratios(case: Case, metric: str, a: str, b: str) -> list[JudgedComparison]:

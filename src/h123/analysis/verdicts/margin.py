@@ -1,5 +1,5 @@
-"""Tests whether levels differ by more than a margin. Verdicts test only for any difference, and for one smaller than
-the margin."""
+"""Tests whether levels differ by more than a margin. Verdicts only test for any difference, and for a difference
+smaller than the margin."""
 
 import math
 from collections.abc import Sequence

@@ -26,7 +26,7 @@ class Treatment:
     failed: float
     """The share of failed requests, over all trials."""
     answers: Mapping[int, Sent]
-    """The answers to its requests, if the study does not state their size."""
+    """The answers to the treatment's requests, if the study does not state the sizes of answers."""
 
     def other_answers(self, before: "Treatment") -> str | None:
         """Describe how this treatment's answers differ from those of the same treatment in the earlier campaign. Return
@@ -44,7 +44,7 @@ class TreatmentMetric:
     withheld: str | None
     """The reason why the values allow no conclusion."""
     timeless: bool = False
-    """Whether the reason is that nothing takes time in its trials."""
+    """Whether the reason is that nothing takes time in the treatment's trials."""
 
 
 def treatments(case: Case) -> Iterator[Treatment]:
