@@ -22,7 +22,7 @@ COLOURS = {
 """Colours on paper by name. They are Okabe-Ito hues, darkened so that colour-blind readers can distinguish them, and
 never the only sign of a verdict.
 
-Each colour has one use, so the page can replace it with the CSS variable of its name, which follows dark mode.
+Each colour has one use, so the page can replace it with the CSS variable of the same name, which follows dark mode.
 """
 
 SERIES = [COLOURS[name] for name in ("dot", "other-dot", "equivalent", "worse", "better", "queue")]
@@ -32,4 +32,4 @@ WIDE, NARROW = 860, 330
 """The widths in pixels of a figure on a desk and on a phone."""
 
 Mark = dict[str, Any]
-"""A row of a figure's data, by the figure's columns; or a part of its description in Vega's form."""
+"""A row of a figure's data, by the figure's columns; or a part of the figure's description in Vega's form."""

@@ -46,7 +46,7 @@ class _Group:
     main: int
     """The number of lines that take precedence over the lines of all other groups."""
     least: int
-    """The number of lines that precede the remaining lines of any group."""
+    """The number of lines that are shown before the remaining lines of any group."""
     short: Sequence[str] = ()
     """Short versions of the lines, for lines that do not fit."""
     shown: int = field(default=1)
@@ -122,8 +122,8 @@ def print_answer(
 
 def _statistic(verdicts: Verdicts) -> str:
     """Return ` in the median request time` if all differences are about the median request, otherwise an empty string.
-    The heading needs it because causes are about the mean request. If the table also shows cold requests, the heading
-    says ` in the median time of warm requests`."""
+    The heading needs this text because causes are about the mean request. If the table also shows cold requests, the
+    heading says ` in the median time of warm requests`."""
     asked = [metric(name).of for name in dict.fromkeys(c["metric"] for c in headline(verdicts["comparisons"]))]
     medians = [isinstance(of, RequestTime) and of.share == 0.5 for of in asked]
     if not medians or not all(medians):

@@ -99,8 +99,8 @@ def cause_title(verdicts: Verdicts) -> str:
 
 
 def cause_lines(verdicts: Verdicts, width: int) -> list[str]:
-    """Return a line for each difference and its main causes. It names as many causes as fit in `width` columns, but at
-    least one: `On medium, HTTP/2 takes 135 ms longer than HTTP/3, mainly because of slow start (120 ms).`"""
+    """Return a line for each difference and its main causes. A line names as many causes as fit in `width` columns, but
+    at least one: `On medium, HTTP/2 takes 135 ms longer than HTTP/3, mainly because of slow start (120 ms).`"""
     return [line for row in _main_rows(verdicts) if (line := _cause_line(row, width))]
 
 
@@ -111,7 +111,7 @@ def _main_rows(verdicts: Verdicts) -> list[CausesRow]:
 
 
 def _cause_line(row: CausesRow, width: int) -> str:
-    """Return the sentence about the slower side and what slows it down; empty if nothing does noticeably."""
+    """Return the sentence about the slower side and what slows it down; empty if nothing slows it noticeably."""
     longer = row["difference"]["seconds"]
     parts = causes.main_parts(row) if row.get("told", True) else []
     parts = [part for part in parts if part["difference"]["seconds"] * longer > 0]

@@ -219,8 +219,8 @@ def _paths(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord])
 
 
 def _kernel(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> _Rows:
-    """Return the constants of the kernel's TCP under each controller, measured with the server that
-    represents it."""
+    """Return the constants of the kernel's TCP under each controller, measured with the server that represents the
+    kernel."""
     return [
         {"controller": constants.congestion, **_constants_row(constants)}
         for constants in (_measured(subjects[PROBE], records.get(PROBE)) if PROBE in subjects else [])

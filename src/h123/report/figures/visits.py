@@ -54,8 +54,8 @@ _MIDDLE = """
     SELECT m.visits, l.* FROM loaded l JOIN middle m USING (trial, attempt, "user", "group")
     ORDER BY l.cell, l.start_ns, l.resource
 """
-"""The SQL of the median visit. A visit with a failed request ranks as slower than any without. An answer with a
-different status than the workload requires of the resource is a failure too."""
+"""The SQL of the median visit. A visit with a failed request ranks as slower than any visit without one. An answer with
+a different status than the workload requires of the resource is a failure too."""
 
 
 def median_visits(folder: CampaignFolder) -> list[Mark]:

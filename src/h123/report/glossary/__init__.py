@@ -39,7 +39,7 @@ class Term:
     do: str = ""
     """Advice if the term appears in an answer."""
     see: str = ""
-    """The page below docs that explains more."""
+    """The page in `docs/` that explains more."""
 
     @property
     def names(self) -> list[str]:

@@ -48,14 +48,14 @@ class PageSources:
 
 def empty_last(verdicts: Verdicts) -> Verdicts:
     """Return the verdicts with timeless cells last. These cells contain only dashes, because their requests take no
-    time under the virtual clock. A phone shows one cell at a time, so it should not begin with them."""
+    time under the virtual clock. A phone shows one cell at a time, so the page should not begin with these cells."""
     empty = {_key(c["cell"]) for c in verdicts["comparisons"] if timeless(c)}
     comparisons = sorted(verdicts["comparisons"], key=lambda c: _key(c["cell"]) in empty)
     return {**verdicts, "comparisons": comparisons}
 
 
 def timed(rows: Iterable[InCell], verdicts: Verdicts) -> list[InCell]:
-    """Return the rows of trials or treatments that took time. Under the virtual clock some take no time, and
+    """Return the rows of trials or treatments that took time. Under the virtual clock some trials take no time, and
     comparisons of their times are not judged."""
     factor = verdicts["factor"]
     sides: dict[tuple[tuple[str, str], ...], list[bool]] = {}

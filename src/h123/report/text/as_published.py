@@ -45,7 +45,7 @@ def terminal_lines(published: AsPublished) -> list[str]:
 
 
 def disagreements(published: AsPublished) -> list[PublishedRow]:
-    """Return the comparisons in which only one analysis finds a difference, or the two find opposite ones. Each
+    """Return the comparisons in which only one analysis finds a difference, or the two find opposite differences. Each
     observation appears once."""
     return [row for row in published["comparisons"] if row["agrees"] is False and not row.get("repeats")]
 

@@ -106,7 +106,7 @@ class _Phrases:
 
     comparison: VerdictRow
     of: str | None = None
-    """The metric whose words are used, if it is not the comparison's own."""
+    """The metric whose words are used, if not the comparison's own metric."""
 
     @property
     def a(self) -> str:

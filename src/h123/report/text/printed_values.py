@@ -34,10 +34,10 @@ class PrintedSide:
     scale: float
     trials: TrialCounts
     factors: Sequence[str]
-    """The study's factors, in its order."""
+    """The factors, in the study's order."""
     source: Mapping[str, object]
     rows: Sequence[PrintedRow]
-    """The `as_published.printed.rows` of its verdicts.json."""
+    """The `as_published.printed.rows` of the campaign's verdicts.json."""
 
 
 @dataclass(frozen=True)

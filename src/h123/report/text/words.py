@@ -56,7 +56,7 @@ def reason(code: str) -> str:
 
 
 def cause(code: str, default: str) -> str:
-    """Return a cause in words. `default` is its name in verdicts.json, for causes from other versions."""
+    """Return a cause in words. `default` is the cause's name in verdicts.json, for causes from other versions."""
     from h123.causes import WORDS  # imported here, because it loads numpy, which lists of claims do not need
 
     return WORDS.get(code, default)

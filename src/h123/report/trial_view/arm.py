@@ -25,7 +25,7 @@ _Read = TypeVar("_Read")
 
 @dataclass(frozen=True)
 class Arm:
-    """An attempt, and the page's name for it. All times are in ns, on its trial's clock."""
+    """An attempt, and the page's name for it. All times are in ns, on the clock of the attempt's trial."""
 
     attempt: SelectedAttempt
     name: str

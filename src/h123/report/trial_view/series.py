@@ -123,7 +123,7 @@ def flight_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
 
 
 def round_trip_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
-    """Draw the round trips that the sender could measure, and its own smoothed estimate."""
+    """Draw the round trips that the sender could measure, and the sender's own smoothed estimate."""
     measured = [round_trips(arm.connections, way) for arm in arms]
     medians = [
         bins.medians(series.times - arm.begin_ns, series.values) for arm, series in zip(arms, measured, strict=True)

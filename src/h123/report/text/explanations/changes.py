@@ -19,7 +19,8 @@ _MINUS = "\u2212"
 
 
 class ChangeLine(NamedTuple):
-    """One change: its words, both sides' times with it, its effect, and the effect that `h123 why` leads to expect."""
+    """One change: its words, both sides' times with the change, its effect, and the effect that `h123 why` leads to
+    expect."""
 
     words: str
     a: str

@@ -13,8 +13,8 @@ from h123.study import metric
 
 
 def repeated_lines(verdicts: RepeatsPart) -> list[str]:
-    """Return sentences about metrics based on the same observation as another metric. Like the functions below, it
-    returns nothing for a campaign that an earlier version analysed."""
+    """Return sentences about metrics based on the same observation as another metric. Like the other functions here,
+    this one returns nothing for a campaign that an earlier version analysed."""
     return [_repeated(row) for row in verdicts.get("repeats", [])]
 
 
