@@ -32,7 +32,7 @@ class Verifiable:
 
 @dataclass(frozen=True)
 class Verification:
-    """The comparison of two new executions of a trial, and of the first one with the campaign's own."""
+    """The comparison of two new executions of a trial, and of the first one with the campaign's own execution."""
 
     again: Repetition
     stored: Repetition | None

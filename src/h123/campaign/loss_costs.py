@@ -1,4 +1,5 @@
-"""Measures what each lost packet of a virtual trial costs: reruns the trial once for each, without that one loss.
+"""Measures what each lost packet of a virtual trial costs: reruns the trial once for each packet, without that one
+loss.
 
 The link selects the packets that it loses by their number in their direction, so a list of these numbers repeats the
 losses. If one loss is left out, the sender sends different packets afterwards, but the other losses still hit the same

@@ -80,8 +80,8 @@ def survey(
     udp: bool = False,
 ) -> InquiryResult:
     """Start `server` on this machine and survey it, in the empty `folder`. `roots`: folders with files that the server
-    reads, by the root at which the lab mounts them. `udp`: whether it is known to listen only on UDP. Raises UserError
-    if the server's command is not a program."""
+    reads, by the root at which the lab mounts them. `udp`: whether the server is known to listen only on UDP. Raises
+    UserError if the server's command is not a program."""
     subjects = catalogue()
     if SCOUT not in subjects:
         raise UserError(f"the subject {SCOUT}, which surveys servers, is missing", remedy="link it into H123_SUBJECTS")

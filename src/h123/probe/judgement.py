@@ -28,8 +28,8 @@ class ServerAbilities:
     """The findings over the requested protocols."""
     remarks: Sequence[str]
     protocols: Sequence[str]
-    """All protocols that the server speaks. It is ready when it listens for all of them, even if the study uses only
-    some, because an observer cannot see whether a program reads the datagrams of an open UDP port."""
+    """All protocols that the server speaks. The server is ready when it listens for all of them, even if the study uses
+    only some, because an observer cannot see whether a program reads the datagrams of an open UDP port."""
     http3_port: int | None = None
     """The server's HTTP/3 port, if it is not the requested one."""
 

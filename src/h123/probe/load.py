@@ -242,7 +242,7 @@ def by_network(workload: DraftedWorkload, networks: Mapping[str, Network], files
 
 
 def patience(workload: DraftedWorkload, networks: Mapping[str, Network]) -> Part:
-    """Return the setting for a trial's time limit. It is short, because a server that hangs in many trials would
+    """Return the setting for a trial's time limit. The limit is short, because a server that hangs in many trials would
     otherwise make the campaign very long."""
     longest = max(workload.lasts(network) for network in networks.values())
     return {"trial_timeout": f"{max(_PATIENCE_S, math.ceil(_STUCK * longest))}s"}

@@ -228,7 +228,7 @@ class CampaignFolder:
 
     @property
     def uploads(self) -> Path:
-        """The folder of the files that requests upload, as an absolute path. It is missing if they upload none."""
+        """The folder of the files that requests upload, as an absolute path. Missing if requests upload no files."""
         return self.path.absolute() / "uploads"
 
     @property

@@ -32,8 +32,8 @@ _called: Callable[[str], str] = str
 
 
 def name_program(name: str, commands: Iterable[str]) -> None:
-    """Set the name of the program in commands that h123 prints for the user to copy. In a checkout it is `./h123`, so
-    `h123 run quick` becomes `./h123 run quick`. `commands` are the words that can follow h123."""
+    """Set the name of the program in commands that h123 prints for the user to copy. In a checkout the name is
+    `./h123`, so `h123 run quick` becomes `./h123 run quick`. `commands` are the words that can follow h123."""
     global _called
     command = re.compile(rf"(?<![\w./-])h123(?=[ \u00a0](?:{'|'.join(map(re.escape, commands))})\b)")
     _called = str if name == "h123" else lambda text: command.sub(lambda _: name, text)
