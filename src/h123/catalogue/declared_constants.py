@@ -19,7 +19,7 @@ class _SourceConstant(Strict):
 
     where: OneOrMore[Line]
     differs: str = ""
-    """The reason why packets show a different value. Empty if they show the same."""
+    """The reason why packets show a different value. Empty if they show the same value."""
 
 
 class InitialWindow(_SourceConstant):

@@ -33,7 +33,8 @@ Tls = Literal["1.2", "1.3"]
 NEWEST_TLS: Tls = "1.3"
 """The only TLS version that QUIC uses."""
 LEAST_IDLE_NS = 60 * 10**9
-"""The shortest idle time, in ns, after which the contract lets a server close a connection, unless it declares less."""
+"""The shortest idle time, in ns, after which the contract lets a server close a connection, unless the server declares
+less."""
 
 
 def _check_word(word: str, allowed: Sequence[str]) -> str:
@@ -97,7 +98,7 @@ class Install(Strict):
     build: Annotated[Command, _check_placeholders({"prefix"})]
     """The build command, which runs in the subject's folder; `{prefix}` is where the result belongs."""
     part_of: Name | None = None
-    """The subject whose build also builds this one. It replaces all other keys of `install`."""
+    """The subject whose build also builds this one. This key replaces all other keys of `install`."""
     embedded: StrictBool = False
     """Whether the subject is part of the project itself."""
     sources: list[str] = Field(default=[])

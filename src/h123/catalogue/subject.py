@@ -64,7 +64,7 @@ class Subject(Strict):
     parts: list[Part] = Field(default=[])
     """All third-party code in the installation."""
     parts_note: str = ""
-    """Where to find the list of parts that are not named here."""
+    """Where to find the list of parts that `parts` does not name."""
     _folder: Path = PrivateAttr()
 
     @property

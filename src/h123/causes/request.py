@@ -19,7 +19,7 @@ class Request:
 
     start: int
     ready: int
-    """When the connection was open, or the request's start if it was already open."""
+    """When the connection was open, or the request's start if the connection was already open."""
     sent_at: int | None
     """When the request had been sent. None if the client does not record it."""
     first_byte: int | None

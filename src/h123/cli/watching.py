@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def exposition_at(address: str | None) -> "Exposition | None":
-    """Return the server that publishes the campaign's progress, or None if there is no address. Its library is imported
-    only if needed, because it loads slowly."""
+    """Return the server that publishes the campaign's progress, or None if there is no address. The server's library is
+    imported only if needed, because it loads slowly."""
     if address is None:
         return None
     from h123.progress.exposition import Exposition, Listening

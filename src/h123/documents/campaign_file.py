@@ -73,8 +73,8 @@ class Proof(TypedDict):
     """The verification of a subject's current files in one role."""
 
     outcome: Literal["passed", "failed", "changed", "none", "own"]
-    """changed: it passed or failed with different files. none: it was never verified in this role. own: a server that
-    the study defines, with no declarations to verify."""
+    """changed: the subject passed or failed with different files. none: it was never verified in this role. own: a
+    server that the study defines, with no declarations to verify."""
     upstream: bool
     """Whether the project published this verification (docs/verified). If not, it ran on this machine."""
     time: str | None
@@ -98,11 +98,11 @@ class SubjectFacts(TypedDict):
     congestion: NotRequired[Mapping[str, str | list[str]]]
     """The controllers, as in subject.toml."""
     initial_window: NotRequired[Takes]
-    """The roles in which it accepts an initial window."""
+    """The roles in which the subject accepts an initial window."""
     pacing: NotRequired[Takes]
-    """The roles in which it accepts pacing."""
+    """The roles in which the subject accepts pacing."""
     max_datagram: NotRequired[Takes]
-    """The roles in which it accepts a packet size."""
+    """The roles in which the subject accepts a packet size."""
     false_start: NotRequired[bool]
     """The value in subject.toml, for a client."""
     proofs: NotRequired[Mapping[VerifiedRole, Proof]]

@@ -1,7 +1,7 @@
 """Reads and writes published results: `NAME.json` in docs/results/data.tar.xz. A result is three lines of JSON, which
 are the head, the verdicts, and the data of the page.
 
-The head comes first, so that commands that need only the head parse nothing else. It contains a digest of its own
+The head comes first, so that commands that need only the head parse nothing else. The head contains a digest of its own
 content, and a digest of the other two lines. In these two, lists of rows with equal keys are stored by column, which
 compresses better.
 """

@@ -130,7 +130,7 @@ class _BlockRun:
 
     def _repeat_disturbed(self, took_s: float) -> Iterator[PoolEvent]:
         """Repeat disturbed trials. Trials without an attempt that counts come first and run whether or not the machine
-        is calm; the others run only while it is calm."""
+        is calm; the other trials run only while it is calm."""
         patience, retries = self._policy.patience, self._policy.retries
         self._repeating_s, waiting_s = patience.repeating_s(took_s), patience.waiting_s(took_s)
         longest = format_span(waiting_s)

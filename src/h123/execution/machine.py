@@ -65,7 +65,7 @@ class OfferedWay:
     detail: str
     """The cost of this way, or why it is not available."""
     remedy: str
-    """How to make this way, or all of its features, available. Empty if they are."""
+    """How to make this way, or all of its features, available. Empty if all are available."""
 
 
 @dataclass(frozen=True)

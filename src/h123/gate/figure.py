@@ -52,7 +52,7 @@ class GateFigure:
     unit: Unit | None = None
     """The unit of a value. None for a ratio."""
     timeless: bool = False
-    """Whether nothing takes time in its trials, so that no value is shown."""
+    """Whether nothing takes time in the figure's trials, so that no value is shown."""
     required: float | None = None
     """The confidence that the campaign's present look requires. None for two campaigns, which have no looks."""
     earlier: Sequence[int] = ()
@@ -166,8 +166,8 @@ class GateFigures:
         return 1 - self.verdicts["looks"]["level"]
 
     def _other_answers(self, cell: Mapping[str, str], level: str) -> str | None:
-        """Return why a level's value cannot decide the condition, or None. The reason is that its answers differ from
-        another level's: a build whose answers are smaller must not pass because it is faster."""
+        """Return why a level's value cannot decide the condition, or None. The reason is that the level's answers
+        differ from another's: a build whose answers are smaller must not pass because it is faster."""
         for row in self.verdicts.get("answers", []):
             if row["cell"] == cell and level in (row["a"], row["b"]) and self._must_be_alike:
                 return answers_words_of(row)

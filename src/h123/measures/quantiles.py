@@ -40,9 +40,9 @@ class Ranks:
 
 @cache
 def ranks(n: int, share: float, confidence: float = CONFIDENCE) -> Ranks | None:
-    """Return the ranks of the interval. It has equal tails if n permits; otherwise its upper end is the largest value,
-    and the lower tail has the rest of the error. None if n is too small for this confidence: the quantile 0.95 needs 59
-    values, 0.99 needs 299."""
+    """Return the ranks of the interval. The interval has equal tails if n permits; otherwise its upper end is the
+    largest value, and the lower tail has the rest of the error. None if n is too small for this confidence: the
+    quantile 0.95 needs 59 values, 0.99 needs 299."""
     below = binomial_cdf(n, share)
     error = 1 - confidence
     high = min(n, int(np.searchsorted(below, 1 - error / 2)) + 1)

@@ -18,7 +18,7 @@ _SHORTER = 0.02
 _SHARP_NS = 100_000
 """If a clock's tick is at least this long, in ns, different requests have equal times."""
 _SOME = (50, 1000)
-"""The numbers of rows to try first, because a few of them are almost always enough."""
+"""The numbers of rows to try first, because a few rows are almost always enough."""
 _WINDOW, _DIFFERENT = 12, 8
 """The number of consecutive rows, and of different values among them, that chance does not repeat. With fewer different
 values, nothing is known."""

@@ -1,5 +1,5 @@
-"""Makes and checks the seal of a finished attempt: a file with the digests of the attempt's other files. Its own digest
-is in the journal.
+"""Makes and checks the seal of a finished attempt: a file with the digests of the attempt's other files. The seal's own
+digest is in the journal.
 
 A seal reveals later changes, whether accidental or deliberate, but gives no protection against anyone who can write
 both the folder and the journal.
@@ -47,7 +47,8 @@ def seal_attempt(partial: Path, event: AttemptFacts) -> Path:
 
 
 def accept(archive: Path, finished: Path, digest: str) -> Path:
-    """Move a sealed attempt to its final path, on the same disk. Raises UserError if it differs from its seal."""
+    """Move a sealed attempt to its final path, on the same disk. Raises UserError if the attempt differs from its
+    seal."""
     fault = broken(archive, digest) if archive.is_dir() else "its folder is gone"
     if fault or finished.exists():
         raise UserError(

@@ -71,8 +71,8 @@ PACKETS_OF_REQUEST, PACKETS_OF_CONNECTION = 4, 14
 """Packets that carry no body: for a request, its answer and their acknowledgements; for the handshake and the end of a
 connection."""
 VIRTUAL_CHECK_S = 0.2
-"""Real time of a link check under the virtual clock. It sends the same number of packets on every link. Measured on a
-busy machine: 0.14 s of processor time over `poor`, and 0.2 s over `medium`."""
+"""Real time of a link check under the virtual clock. The check sends the same number of packets on every link. Measured
+on a busy machine: 0.14 s of processor time over `poor`, and 0.2 s over `medium`."""
 
 
 @dataclass(frozen=True)
@@ -292,7 +292,7 @@ def _round_trip_s(network: Network | None) -> float:
 
 
 def _rate_share(network: Network | None, up: bool) -> float:
-    """Return the share of a direction's rate that cross traffic leaves. It is at least a tenth for a constant
+    """Return the share of a direction's rate that cross traffic leaves. The share is at least a tenth for a constant
     stream."""
     traffic = (network.cross.up if up else network.cross.down) if network and network.cross else None
     if traffic is None:

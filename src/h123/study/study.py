@@ -30,7 +30,7 @@ limit."""
 _MOST_CELLS = 500
 """The most cells that are examined for a condition's metric."""
 MOST_BARS = 6
-"""The largest number of bars in a group of a chart whose colours readers can still distinguish."""
+"""The largest number of bars in a chart's group with colours that readers can tell apart."""
 
 Level = dict[str, Any]
 """Maps parameter names to the values that a level sets, or that the settings contain."""

@@ -17,7 +17,7 @@ class Tuning(Document):
 
     h123: Literal["tuning/1"] = "tuning/1"
     command: str
-    """The command that repeats it."""
+    """The command that repeats the tuning."""
     asked: dict[str, str]
     """The options and templates on which the results depend, each as text."""
     knobs: dict[str, list[str]]
@@ -67,7 +67,7 @@ class TuningRound(TypedDict):
     """A round that chose among candidates."""
 
     folder: str
-    """The campaign's folder, below that of the tuning."""
+    """The campaign's folder, below the tuning's folder."""
     candidates: int
     """The number of candidates, without the default."""
     blocks: int
@@ -88,7 +88,7 @@ class TuningAnswer(TypedDict):
 
     h123: Literal["tuning-answer/1"]
     command: str
-    """The command that repeats it."""
+    """The command that repeats the tuning."""
     question: str
     chosen: Mapping[str, str] | None
     """The values of the chosen candidate. Null if no candidate but the default worked."""

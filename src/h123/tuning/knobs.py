@@ -61,7 +61,7 @@ class KnobText(Strict):
 
 
 class KnobFile(Strict):
-    """The content of a knob file: knobs of a server, and how to start it so that they apply."""
+    """The content of a knob file: knobs of a server, and how to start the server so that they apply."""
 
     title: str
     """The server's name and version."""

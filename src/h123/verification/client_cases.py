@@ -56,8 +56,8 @@ THREE_HOSTS = {
         {"name": "images", "type": "image", "size": 20_000, "by": "style", "count": 2, "host": "c"},
     ],
 }
-"""A page in which all requests to one host are due together, so that the number of connections to the host is known. It
-could also consist of documents, so a browser must refuse it explicitly."""
+"""A page in which all requests to one host are due together, so that the number of connections to the host is known.
+The page could also consist of documents, so a browser must refuse it explicitly."""
 CONNECTIONS: dict[str, str | int] = {"shared": "shared", "per-user": "per-user", "number": 2}
 """The value in a workload for each way to spread users over connections."""
 PATIENCE_NS = 500_000_000

@@ -74,7 +74,7 @@ def last_record(subject: Subject) -> Record | None:
 def keep_results(subject: Subject, role: VerifiedRole, results: Sequence[Result]) -> Record:
     """Replace the results of a role, keep the other role's results, and return the record.
 
-    Only the newest folder of failed trials remains. It belongs to these results.
+    Only the newest folder of failed trials remains, which belongs to these results.
     """
     existing = read_record(subject)
     others = [result for result in existing.results if result.role != role] if existing else []

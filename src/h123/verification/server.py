@@ -248,8 +248,8 @@ def _older_tls(case: ServerCase, folder: Path) -> Result:
 
 
 def _edge(case: ServerCase, folder: Path) -> Result:
-    """Return the result for an edge: its answers must come from the host behind it, whose kernel counts what it
-    sends."""
+    """Return the result for an edge: answers must come from the host behind the edge, whose kernel counts what that
+    host sends."""
     report = read_document(folder / "report.json", Report)
     sent_bytes = next(host.counters.grown("IpExt.OutOctets") for host in report.hosts if host.name == "backend")
     verdict: Verdict = "passed" if sent_bytes >= PASSED_BYTES else "failed"

@@ -44,7 +44,7 @@ _LARGE_NS = 240_000_000_000
 """The time for a large body in ns. It corresponds to 3 Mbit/s, which even a server in an interpreter exceeds on a busy
 machine. It is also enough for a huge body, because only servers that need at most a quarter of it get that case."""
 PASSED_BYTES = 1_000_000
-"""The bytes requested from an edge. At least as many must come from the host behind it."""
+"""The bytes requested from an edge. At least as many must come from the host behind the edge."""
 TRIAL_TIMEOUT = "300s"
 
 Purpose = Literal["versions", "contract", "large", "huge", "limit", "idleness", "tls", "edge", "qlog", "controller"]

@@ -260,8 +260,8 @@ class _Job:
         return source
 
     def _offers(self) -> dict[KernelSource, Archive]:
-        """Return kernel sources with their archives. It searches one suite after another until one contains the tested
-        release."""
+        """Return kernel sources with their archives. The function searches one suite after another until one contains
+        the tested release."""
         address, offers = mirror(), dict[KernelSource, Archive]()
         for suite in SUITES:
             archive = Archive(self.work / f"apt-{suite}", address, suite)

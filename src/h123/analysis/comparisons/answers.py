@@ -63,7 +63,7 @@ class Sent:
 
 
 class Unlike(NamedTuple):
-    """Two levels whose answers differ, and the sizes of the answers to the request that differs most."""
+    """Two levels whose answers differ, and the sizes of the answers to the request whose answers differ most."""
 
     requests: int
     """The number of requests that differ."""

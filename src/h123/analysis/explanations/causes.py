@@ -27,7 +27,7 @@ from h123.study.metrics.quantity import PageTime, RecoveryTime, RequestTime
 
 
 class SecondsBetween(TypedDict):
-    """The number of seconds by which the first level takes longer than the second, with an interval over the blocks."""
+    """How many seconds longer the first level takes than the second, with an interval over the blocks."""
 
     seconds: float
     """The centre of the paired differences, a minus b."""

@@ -18,7 +18,7 @@ from h123.base.distributions import student_cdf
 LEVEL = 0.01
 """The largest probability of naming a machine although all machines of the campaign are alike."""
 FEWEST_BLOCKS = 2
-"""The fewest blocks by which a machine is judged, because a single block might be an outlier."""
+"""The fewest blocks from which a machine is judged, because a single block might be an outlier."""
 
 What = TypeVar("What")
 

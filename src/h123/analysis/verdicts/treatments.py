@@ -80,7 +80,7 @@ def _failed(case: Case, cell: Cell) -> float:
 
 
 def by_pairing(case: Case) -> Iterator[float]:
-    """Yield, for each comparison, the factor by which its interval would be wider if its two levels were measured in
+    """Yield, for each comparison, how many times wider its interval would be if its two levels were measured in
     different blocks. This is the spread of two independent samples divided by the spread of the pairs."""
     for comparison in compare(case.trials, case.plan):
         pairs = [pair for pair in comparison.pairs if pair.whole]

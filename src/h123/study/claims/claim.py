@@ -47,7 +47,7 @@ class Claim(Strict):
 
 
 ARITHMETIC = "arithmetic"
-"""The rule of a claim that its checks decide."""
+"""The value of `rule` if a claim's checks decide it."""
 
 
 class DocumentEvidence(Strict):

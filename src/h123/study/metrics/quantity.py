@@ -251,8 +251,8 @@ class OpeningCost:
 
 @dataclass(frozen=True)
 class RoundTripRate:
-    """The round trips per minute on connections with a cold request, until the first byte of the answer. It is the
-    number of round trips, counted on the link, divided by the time that all of them took together."""
+    """The round trips per minute on connections with a cold request, until the first byte of the answer. The rate is
+    the number of round trips, counted on the link, divided by the time that all of them took."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = OpeningCost.needs
@@ -310,8 +310,8 @@ class WastedShare:
 
 @dataclass(frozen=True)
 class LossCost:
-    """The time by which one lost packet delayed requests. It is measured against the trial of the same block that lost
-    no packet and is otherwise identical."""
+    """How much one lost packet delayed requests, compared with the trial of the same block that lost no packet and is
+    otherwise identical."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("virtual",)
     """Under the wall clock, two trials differ even without a loss."""

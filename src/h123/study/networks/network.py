@@ -55,7 +55,7 @@ class Queue(LinkModel):
         return any(managed.ecn for managed in self.disciplines().values() if managed)
 
     def disciplines(self) -> dict[str, Codel | Pie | Red | DualPi2 | Cake | None]:
-        """Return all disciplines by their names, of which at most one is set."""
+        """Return all disciplines by name. At most one is set."""
         return {
             "CoDel": self.codel,
             "FQ-CoDel": self.fq_codel,
@@ -221,9 +221,9 @@ class Cross(LinkModel):
     up: Traffic | None = None
     down: Traffic | None = None
     ahead_ns: int
-    """The time by which the traffic starts before the main role, at most 60 s."""
+    """How long before the main role the traffic starts, at most 60 s."""
     spread_ns: int = 0
-    """The traffic starts up to this many ns earlier, so that different blocks meet different moments of it."""
+    """The traffic starts up to this many ns earlier, so that different blocks meet different moments of the traffic."""
 
     @property
     def mean_ahead_s(self) -> float:
@@ -241,7 +241,7 @@ class Network(LinkModel):
     moves: list[Move] | None = None
     cross: Cross | None = None
     records: RecordPair | None = None
-    """What `up` and `down` do over time. They contain the averages."""
+    """What `up` and `down` do over time. `up` and `down` contain the averages."""
 
     @property
     def shaped(self) -> bool:

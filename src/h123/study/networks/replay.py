@@ -1,4 +1,5 @@
-"""Turns the records of a network into timed changes. They start at a different place in the record for each block."""
+"""Turns the records of a network into timed changes. The changes start at a different place in the record for each
+block."""
 
 import bisect
 from collections.abc import Iterator

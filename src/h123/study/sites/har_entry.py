@@ -79,7 +79,7 @@ class HarEntry:
     redirect: str | None
     """The URL to which the answer redirected the browser."""
     cacheable: bool
-    """Whether a returning visitor does not need to request it again."""
+    """Whether a returning visitor need not request the resource again."""
     has_browser_type: bool
     """Whether the browser recorded the type. If not, it is guessed from the media type."""
 

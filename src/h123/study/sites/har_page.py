@@ -34,8 +34,8 @@ class RequestsByPage:
     """For each request, the index of its page."""
 
     def index_of(self, path: object, number: int | None) -> int:
-        """Return the index of page `number` (counted from 1), or of the first request's page if it is None. Raises
-        UserError."""
+        """Return the index of page `number` (counted from 1), or of the first request's page if `number` is None.
+        Raises UserError."""
         if number is None:
             return self.of[0]
         if not 1 <= number <= len(self.pages):

@@ -52,7 +52,7 @@ class Resource(Strict):
     host: Annotated[StrictStr, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")] | None = Field(
         default=None, exclude_if=lambda host: host is None
     )
-    """The label of a host other than the page's, which has its own connections. None: the page's host."""
+    """The label of a separate host, which has its own connections. None: the page's host."""
     cacheable: StrictBool = Field(default=False, exclude_if=lambda cacheable: not cacheable)
     """Whether a returning visitor has the resource in the cache and does not request it."""
 

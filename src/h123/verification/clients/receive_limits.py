@@ -154,7 +154,7 @@ def _data(event: Mapping[str, Any]) -> bool:
 
 
 def _request_streams(event: Mapping[str, Any], kind: str) -> set[int]:
-    """Return the client's request streams that have such frames. Its other streams have different numbers."""
+    """Return the client's request streams that have such frames. The client's other streams have different numbers."""
     return {frame["stream_id"] for frame in _frames(event, kind) if frame["stream_id"] % _STEP == 0}
 
 

@@ -39,8 +39,8 @@ fewer packets than any initial window allows."""
 PAUSING_BYTES = 1_000_000
 PAUSED = {"requests": 4, "rate": 0.05}
 PAUSES_SEED = 4_324_167
-"""The seed of the open loop (docs/contracts/workload.md). Its requests are due 2, 5.8 and 57.8 s after the previous
-one."""
+"""The seed of the open loop (docs/contracts/workload.md). With this seed, requests are due 2, 5.8 and 57.8 s after the
+previous one."""
 LEAST_PAUSE_S = 0.8
 _STALLED = "time-stalled"
 """The code of a stalled trial. A program that spins does so in all transfers of the kind, for minutes of processor

@@ -23,7 +23,7 @@ LEAST = 5
 """The smallest number of packets in a round trip that a body fills. Handshakes have fewer."""
 UNANSWERED = 1.5
 """A packet that is not answered within this many round trips needs no answer. The time is longer than a receiver may
-delay one."""
+delay an answer."""
 
 
 @dataclass(frozen=True)

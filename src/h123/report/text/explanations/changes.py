@@ -157,7 +157,7 @@ def change_words(name: str, of: Sequence[str]) -> str:
 
 
 def _oriented(row: ChangesRow, seconds: float) -> str:
-    """Return seconds of a difference, a minus b, with a plus if they make the difference smaller."""
+    """Format seconds of the difference a minus b, with a plus if they make the difference smaller."""
     return signed(math.copysign(seconds, seconds * row["difference"]["seconds"]))
 
 
@@ -189,7 +189,7 @@ def _percent(share: float) -> str:
 
 
 def _expected(row: ChangesRow, change: ChangeRow) -> str:
-    """Return the share of the difference that the causes lead to expect: `92 %`; empty if they say nothing."""
+    """Return the share of the difference that the causes lead to expect: `92 %`; empty if the causes say nothing."""
     whole = row["difference"]["seconds"]
     if "expected" not in change or not whole:
         return ""
