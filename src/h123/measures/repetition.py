@@ -44,7 +44,8 @@ class Repetition:
     samples: int
     """The number of samples in the first execution."""
     outcomes: int
-    """Samples that ended differently (status, bytes, protocol, connection, error), or that only one execution has."""
+    """The number of samples that ended differently (status, bytes, protocol, connection, error), or that only one
+    execution has."""
     moved: int
     """The number of samples with a different time, counted from the first sample's start."""
     furthest_ns: int

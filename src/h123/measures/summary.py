@@ -53,20 +53,20 @@ class Summary:
     """The number of rows that opened a connection. None if unknown, or if requests are repeated, because connections
     opened for attempts before the last have no row."""
     leaving: int
-    """Rows of requests that the client should abandon."""
+    """The number of rows of requests that the client should abandon."""
     abandoned: int
     """Warm requests that were abandoned."""
     retried: int | None
     """Warm rows of requests that were made more than once. None if no request is repeated, or if the client does not
     record it."""
     errors: int
-    """Rows with an error."""
+    """The number of rows with an error."""
     first_error: str | None
     """One of the errors, in words."""
     refused: int
-    """Rows without an error but with a different status than required."""
+    """The number of rows without an error but with a different status than required."""
     instant: int
-    """Rows that are ok and took no time at all."""
+    """The number of rows that are ok and took no time at all."""
     warm_ok: int
     warm_ttfb_known: int
     """Warm rows that are ok and have the time of the first byte."""

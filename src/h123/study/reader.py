@@ -61,7 +61,7 @@ class StudyFile(Strict):
     compare: Comparison
     """The comparison, and how strictly it is judged."""
     require: list[Condition] = Field(default=[], max_length=MOST_CONDITIONS)
-    """Conditions that must hold, or the campaign fails."""
+    """Conditions that must hold. Otherwise, the campaign fails."""
     blocks: Annotated[StrictInt, Field(ge=1, le=MOST_TRIALS)]
     """The number of times that every treatment runs. Fewer than 6 blocks decide nothing."""
     seed: Annotated[StrictInt, Field(ge=0, lt=2**53)] = 1

@@ -197,7 +197,7 @@ class Study(Strict):
     compare: Comparison
     blocks: Annotated[int, Field(ge=1, le=MOST_TRIALS, strict=True)]
     require: list[Condition] = Field(default=[], exclude_if=lambda require: not require)
-    """Conditions that must hold, or the campaign fails."""
+    """Conditions that must hold. Otherwise, the campaign fails."""
     seed: Annotated[int, Field(ge=0, lt=2**53, strict=True)] = 1
     scale: Annotated[float, Field(gt=0, le=1)] = 1.0
     """The factor by which the request counts of the study's file were multiplied."""

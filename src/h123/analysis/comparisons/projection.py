@@ -40,7 +40,7 @@ class Outlook(TypedDict):
     failed: int
     """The number of trials without a valid attempt."""
     waiting: int
-    """Trials that were not tried yet."""
+    """The number of trials that have not been tried yet."""
     damaged: NotRequired[int]
     """The number of measured trials whose files have since changed or gone missing. Absent if it is 0."""
 

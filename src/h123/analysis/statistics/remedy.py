@@ -15,9 +15,9 @@ class Remedy:
     blocks: int = 0
     """The number of planned blocks."""
     failed: int = 0
-    """Trials without a valid attempt for which another attempt may be valid."""
+    """The number of trials without a valid attempt for which another attempt may be valid."""
     waiting: int = 0
-    """Trials that have not been tried."""
+    """The number of trials that have not been tried."""
     damaged: int = 0
     """Measured trials whose files have since changed or gone missing, or that are missing from the journal."""
     imported: bool = False

@@ -114,9 +114,9 @@ class Constants(Strict):
     decrease: LossResponse | None = None
     datagrams: Datagrams | None = None
     in_flight: InFlight | None = None
-    """Bytes in flight as the sender of bodies."""
+    """The bytes in flight while the subject sends a body."""
     received: InFlight | None = None
-    """Bytes that the other end has in flight towards the subject as the receiver of bodies."""
+    """The bytes in flight from the other end while the subject receives a body."""
     acknowledgements: float | None = None
     """Packets that the subject sends for each data packet that it receives."""
     tail_near: Tail | None = None
