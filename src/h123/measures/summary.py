@@ -55,10 +55,10 @@ class Summary:
     leaving: int
     """The number of rows of requests that the client should abandon."""
     abandoned: int
-    """Warm requests that were abandoned."""
+    """The number of warm requests that were abandoned."""
     retried: int | None
-    """Warm rows of requests that were made more than once. None if no request is repeated, or if the client does not
-    record it."""
+    """The number of warm rows of requests that were made more than once. None if no request is repeated, or if the
+    client does not record it."""
     errors: int
     """The number of rows with an error."""
     first_error: str | None
@@ -69,7 +69,7 @@ class Summary:
     """The number of rows that are ok and took no time at all."""
     warm_ok: int
     warm_ttfb_known: int
-    """Warm rows that are ok and have the time of the first byte."""
+    """The number of warm rows that are ok and have the time of the first byte."""
     cold_ok: int
     cold_ttfb_known: int
     latency_ns: list[float] | None
@@ -81,7 +81,7 @@ class Summary:
     cold_latency_ns: float | None
     cold_ttfb_ns: float | None
     handshake_ns: float | None
-    """Medians of the handshakes."""
+    """The median time of a handshake."""
     start_ns: int | None
     """Start of the first request."""
     end_ns: int | None
@@ -111,7 +111,7 @@ class Summary:
     ttfb_min_ns: int | None
     """The shortest time to first byte of a warm request that is ok."""
     disordered: int
-    """Rows whose times are not in the order start, connected, sent, end, or start, first byte, end."""
+    """The number of rows whose times are not in the order start, connected, sent, end, or start, first byte, end."""
     bytes_up_min: int | None
     bytes_up_max: int | None
     bytes_down_min: int | None
