@@ -90,6 +90,7 @@ class Server:
     best: str | None
     network: str = "cellular"
     load: str = "1x3"
+    size: int = 300_000
 
 
 _SERVER = shlex.join([sys.executable, str(Path(__file__).resolve().with_name("tune_server.py"))])
@@ -102,14 +103,14 @@ SERVERS = {
         "europe-us",
         "1x10",
     ),
-    "nginx": Server(None, "http3_stream_buffer_size={64k,128k,1m}", "1m"),
+    "nginx": Server(None, "http3_stream_buffer_size={64k,128k,1m}", "1m", size=1_000_000),
     "none": Server(f"{_SERVER} {{{{ cert }}}} {{{{ key }}}} 0 1000 {{{{ nothing }}}}", "nothing={1,2,3}", None),
 }
 
 
 def real(server: Server, seed: int, jobs: int | None, out: Path) -> Found:
     """Tune a server once. Return whether the best value is chosen, and the claims."""
-    url = "https://localhost:8443/bytes/300000"
+    url = f"https://localhost:8443/bytes/{server.size}"
     arguments = TuneArguments(
         server=server.command,
         knobs=[server.knob],
