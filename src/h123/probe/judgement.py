@@ -109,7 +109,7 @@ def _printed(log: Sequence[str], *, answered: bool = False) -> str:
 
 
 _ALERT = re.compile(r"\balert\b|_alert_|handshake|bad.?certificate|sslerror|tlsv?1", re.IGNORECASE)
-"""Words of servers and their libraries about a handshake that a client gave up."""
+"""Words that servers and their libraries log when a client aborts a handshake."""
 
 
 def _may_explain(answer: Answer, log: Sequence[str]) -> bool:

@@ -35,7 +35,8 @@ class HalvingRound:
 
 
 def rounds(challengers: int) -> Iterator[HalvingRound]:
-    """Yield the rounds for a number of candidates without the default, until one is left."""
+    """Yield the rounds until one candidate is left. `challengers` is the number of candidates, not counting the
+    default."""
     blocks = max(1, min(_MOST_FIRST, _PAIRS // max(1, challengers)))
     number = 1
     while challengers > 1:

@@ -1,4 +1,4 @@
-"""Decides claims by the published results (docs/results/data.tar.xz), with the verdicts of each campaign's analysis.
+"""Decides claims from the published results (docs/results/data.tar.xz), using the verdicts of each campaign's analysis.
 
 A result decides a claim if it contains the claim's figures, the claim was the same at the time of the analysis, and the
 claim's treatments have not changed since they ran. The verdict may be that the audits allow no conclusion. If several

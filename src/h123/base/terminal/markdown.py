@@ -27,12 +27,12 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def plain(text: str) -> str:
-    """Escape text that others wrote, and put it in one line, so that it creates no link, picture, markup, mention or
+    """Escape text that others wrote, and put it on one line, so that it creates no link, picture, markup, mention or
     cell."""
     marked = _MARKS.sub(r"\\\g<0>", visible(" ".join(text.split())))
     return _TAG.sub("&lt;", marked).replace("@", "&#64;")
 
 
 def _cell(text: str) -> str:
-    """Escape text for a table cell, and put it in one line."""
+    """Escape text for a table cell, and put it on one line."""
     return visible(" ".join(text.split())).replace("|", "\\|").replace("<", "&lt;")

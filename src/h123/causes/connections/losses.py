@@ -31,7 +31,7 @@ _NO_ROOM = "Udp.RcvbufErrors"
 
 
 _REPAIR = {QUEUE_FULL: QUEUE_LOSS, capture.POLICED: POLICED, capture.TOO_LARGE: TOO_LARGE}
-"""The cause of the time that packets with a fate cost. For all other fates: MENDING and CUT."""
+"""Maps a packet's fate to the cause of the time lost. All other fates map to MENDING or CUT."""
 _REPAIRS, _CUTS = (
     np.array([NUMBER[_REPAIR.get(fate, other)] for fate in range(capture.THINNED + 1)], np.int8)
     for other in (MENDING, CUT)

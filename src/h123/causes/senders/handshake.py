@@ -93,7 +93,8 @@ def _joined(spans: list[tuple[Times, Times]], sides: list[Sending]) -> tuple[Tim
 
 
 def _repairs(sides: list[Sending]) -> Limits:
-    """Return the spans from each packet that did not arrive until its sender's next packet, by what dropped it."""
+    """For each packet that never arrived, return the span until its sender's next packet, grouped by what dropped the
+    packet."""
     begins, ends, numbers = [], [], []
     for side in sides:
         places = np.flatnonzero(~side.arrived[:-1])

@@ -36,7 +36,7 @@ def execute(
     """Run any two commands across an emulated link.
 
     On both hosts, the variable `H123_SERVER` holds the server's address. The command prints the client's output and
-    ends with its exit status.
+    exits with the client's status.
 
     Examples:
 
