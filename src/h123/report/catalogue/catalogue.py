@@ -49,7 +49,11 @@ in the subject's row.
   more.
 * *Idle for at most*: the time without a request after which the server closes a connection. Other servers wait for a
   minute or more.
-* TLS *as usual*: TLS 1.3 with TLS_AES_128_GCM_SHA256 and X25519."""
+* TLS *as usual*: TLS 1.3 with TLS_AES_128_GCM_SHA256 and X25519.
+* *Changed since*: the subject's files have changed since its last published verification, on the given date. You can
+  use the subject without `--allow-unverified`; `h123 verify NAME` tests it. In such a row, a dash means *not
+  verified*, not *unsupported*.
+* Names that end in `-sid`: programs from Debian unstable."""
 _ABOUT = """\
 ## About each subject
 
