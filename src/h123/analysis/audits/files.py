@@ -26,7 +26,7 @@ def files_changed(case: Case) -> CampaignAudit:
         FILES_CHANGED,
         MEANINGS[FILES_CHANGED],
         f"The files of {which} have changed or gone missing since these were measured "
-        f"({_some(list(damaged.values()))}). These trials are left out, as if they had not run. Restore the files "
+        f"({_some(list(damaged.values()))}). These trials are left out of the analysis. Restore the files "
         f"from a copy; or {cure}.",
         findings,
     )
