@@ -9,7 +9,7 @@
    truth is the median gain over all runs of a server.
 
 The exit status is 1 if an optimum is missed, if more than 1 in 20 servers without effective knobs get a claim, or if
-less than 18 in 20 intervals contain the gain. A real run takes about 1 minute on 2 idle cores.
+less than 18 in 20 intervals contain the gain. A real run takes about 30 seconds on 2 idle cores.
 """
 
 import argparse

@@ -3,9 +3,8 @@
 In the repository, pages link to files outside `docs`. Those links would be dead on the site, so the page names the
 files instead. Next to a link to the data of a published result, the page gets links to the pages that
 `tools/result_pages.py` made from it. The comment `<!-- figure: NAME -->` becomes the figure of that result, and
-`<!-- table: FILE -->` the CSV file as a table. Texts that are stored compressed are unpacked, and
-so is the archive of results. Wide tables scroll, so
-they can be reached with the keyboard.
+`<!-- table: FILE -->` the CSV file as a table. Texts that are stored compressed are unpacked, and so
+is the archive of results. Wide tables scroll, so they can be reached with the keyboard.
 
 MkDocs calls the functions of this hook: `on_files` once, the others for each page.
 """
