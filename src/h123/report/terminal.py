@@ -132,7 +132,7 @@ def _print_answer(verdicts: Verdicts, console: Console) -> None:
         table = _answer_table(answer, ratios=ratios)
         fits = len(answer.levels) <= ABREAST or _fits(table, console)
         console.print(table if fits else _ranked_table(answer))
-        for line in (answer.tally, answer.parting(ABREAST)):
+        for line in (answer.tally, answer.parting()):
             _say(console, line)
     console.print()
     for stood, words in headline_sentences(headline_comparisons):

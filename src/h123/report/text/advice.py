@@ -45,7 +45,7 @@ def remedy(comparison: JudgedComparison) -> str:
         "fewest": f"{blocks} blocks are the fewest that can decide it.",
         "beyond": "It would take too many blocks to decide it.",
         "trials": "Trials are missing.",
-        "machine": "Most of these values may be the busy machine's doing: measure again when it is quieter.",
+        "machine": "Measure again when the machine is quieter.",
         "disturbed": "Run the disturbed trials again on a quieter machine.",
         "attempts": "More blocks would not help: the side that fails or answers wrongly must be repaired.",
         "unmeasured": "More blocks would not help before the cause is mended.",

@@ -23,6 +23,8 @@ from h123.study import Metric, metric
 
 _SHOWN = 3
 _ENOUGH_TO_READ = 6
+_PLACES = 3
+"""The number of places that a sentence names."""
 _OTHER_SIDE = 0.01
 """If medians and the paired ratio are on different sides of 1, a difference of at least this share is reported."""
 
@@ -181,16 +183,16 @@ class AnswerTable:
         title = row.metric.title.removeprefix(f"{self.metric.title}, ")
         return title[:1].lower() + title[1:]
 
-    def parting(self, most: int | None = None) -> str:
-        """Explain where and why medians disagree with the paired ratios, and name at most `most` of these places."""
+    def parting(self) -> str:
+        """Explain where and why medians disagree with the paired ratios, and name the first of these places."""
         places = [(row, pair) for row in self.rows for pair in row.ratios if row.parts(pair)]
         if not places:
             return ""
-        sentences = [self._parted(row, pair) for row, pair in places[:most]]
+        sentences = [self._parted(row, pair) for row, pair in places[:_PLACES]]
         more = f"; and {len(places) - len(sentences)} more" if len(places) > len(sentences) else ""
         return (
-            f"In some places, the medians in the table suggest a different answer: {'; '.join(sentences)}{more}. The "
-            "paired difference is the answer. It compares trials of the same block, which met the same losses; two "
+            f"In some places, the table's medians differ from the paired differences: {'; '.join(sentences)}{more}. "
+            "The paired difference is the answer. It compares trials of the same block, which met the same losses; two "
             "medians may come from different blocks."
         )
 
