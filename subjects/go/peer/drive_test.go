@@ -93,7 +93,7 @@ func TestTLSIsTheVersionAskedFor(t *testing.T) {
 			}
 			return
 		}
-		server := serveOver(t, p, tls12)
+		server := serveAt(t, "127.0.0.1", p, tls12)
 		old := server.drive(t, fields{"tls": "1.2"})
 		old.mustSucceed(t, 12)
 		for _, kind := range old.facts.TLS {

@@ -68,16 +68,21 @@ func TestBrokenRequestsAreNotRepeated(t *testing.T) {
 
 func TestKilledServer(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, p protocol) {
-		server := serveProcess(t, p)
+		address := ownAddress()
+		server := serveAt(t, address, p, tls13)
 		// 300 requests last 3 s at this rate; the server lives for the first part of them.
-		d := server.drive(t, fields{"users": 3, "rate": 100, "requests": 100, "timeout_ns": 300e6}, func(*os.Process) {
+		d := server.drive(t, fields{"address": address, "users": 3, "rate": 100, "requests": 100, "timeout_ns": 300e6}, func(*os.Process) {
 			time.Sleep(700 * time.Millisecond)
 			_ = server.process.Process.Kill()
 		})
 		good := d.count("error", "")
 		named := good + d.count("error", "refused") + d.count("error", "reset") + d.count("error", "timeout")
 		if d.status != 0 || len(d.rows) != 300 || good == 0 || good == 300 || named != 300 {
-			t.Errorf("exit %d, %d rows, %d good, %d with an error that has a name, %s", d.status, len(d.rows), good, named, d.said)
+			errors := map[string]int{}
+			for _, row := range d.rows {
+				errors[row["error"]]++
+			}
+			t.Errorf("exit %d, %d rows, errors %v, %s", d.status, len(d.rows), errors, d.said)
 		}
 	})
 }
@@ -99,7 +104,8 @@ func TestErrorsHaveNames(t *testing.T) {
 		check("wrong name", "tls", fields{"host": "other.test"})
 		check("missing", "other: status 404", fields{"path": "/nothing"})
 		refusal := map[bool]string{true: "timeout", false: "refused"}[p == h3] // QUIC sockets see no refusal
-		check("closed port", refusal, fields{"port": closedPort(t)})
+		closed := ownAddress()
+		check("closed port", refusal, fields{"address": closed, "port": closedPort(t, closed)})
 		switch p {
 		case h1:
 			check("HTTP/2 with an HTTP/1.1 server", "protocol", fields{"protocol": h2})

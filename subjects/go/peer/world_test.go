@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -86,10 +87,20 @@ func identity(t *testing.T) (certificate, key string) {
 	return write("certificate.pem", "CERTIFICATE", chain), write("key.pem", "PRIVATE KEY", secret)
 }
 
-// closedPort is a port of loopback on which nothing listens.
-func closedPort(t *testing.T) int {
+// addresses counts what ownAddress has given.
+var addresses atomic.Int32
+
+// ownAddress is an address of loopback that no other test of this run listens on, so no other server can take over the
+// port of a server that ended.
+func ownAddress() string {
+	n := addresses.Add(1)
+	return netip.AddrFrom4([4]byte{127, 1, byte(n >> 8), byte(n)}).String()
+}
+
+// closedPort is a port of an address on which nothing listens.
+func closedPort(t *testing.T, address string) int {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", net.JoinHostPort(address, "0"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,14 +129,14 @@ type served struct {
 // serveProcess starts `h123-go serve` and waits until it says that it serves.
 func serveProcess(t *testing.T, p protocol) served {
 	t.Helper()
-	return serveOver(t, p, tls13)
+	return serveAt(t, "127.0.0.1", p, tls13)
 }
 
-// serveOver is the same with a version of TLS.
-func serveOver(t *testing.T, p protocol, version tlsVersion) served {
+// serveAt is the same at an address and with a version of TLS.
+func serveAt(t *testing.T, at string, p protocol, version tlsVersion) served {
 	t.Helper()
 	certificate, key := identity(t)
-	command := self("serve", "--address", "127.0.0.1", "--port", "0", "--protocol", string(p), "--tls", string(version), "--cert", certificate, "--key", key,
+	command := self("serve", "--address", at, "--port", "0", "--protocol", string(p), "--tls", string(version), "--cert", certificate, "--key", key,
 		"--qlog", "", "--documents", documentsOf(t), "--alt-svc", "", "--initial-window", "", "--pacing", "", "--max-datagram", "")
 	line := firstLine(t, command)
 	address, serves := strings.CutPrefix(line, "h123-go: serving "+string(p)+" on ")
