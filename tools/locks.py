@@ -1,4 +1,4 @@
-"""Drops from requirements/*.txt the hashes of wheels that h123 cannot use. Run it after uv has locked versions.
+"""Drops from requirements/*.txt and subjects/*/requirements.txt the hashes of wheels that h123 cannot use. Run it after uv has locked versions.
 
 uv lists the hashes of all of a release's wheels. Most of them are for systems, processors and Pythons that h123 does
 not run on (docs/install.md). The hash of the source archive stays, so pip can still build what has no wheel.
@@ -12,7 +12,7 @@ import re
 import urllib.request
 from pathlib import Path
 
-FOLDER = Path(__file__).resolve().parents[1] / "requirements"
+ROOT = Path(__file__).resolve().parents[1]
 _PIN = re.compile(r"^([\w.-]+)==")
 _HASH = re.compile(r"^ +--hash=sha256:(\w+)")
 _USABLE = re.compile(
@@ -25,7 +25,7 @@ _FEW = 6
 
 
 def main() -> None:
-    for lock in sorted(FOLDER.glob("*.txt")):
+    for lock in [*sorted(ROOT.glob("requirements/*.txt")), *sorted(ROOT.glob("subjects/*/requirements.txt"))]:
         lock.write_text("".join(map(_pruned, re.split(r"(?m)^(?=\S)", lock.read_text()))))
 
 

@@ -87,6 +87,15 @@ def test_byproducts_of_work_on_a_subject_do_not_count(tmp_path: Path) -> None:
     assert installed(subject)
 
 
+def test_go_tests_do_not_count(tmp_path: Path) -> None:
+    subject = small(tmp_path)
+    install(subject, _quiet)
+    before = fingerprint(subject)
+    (tmp_path / "small/serve_test.go").write_text("package main\n")
+    assert installed(subject)
+    assert fingerprint(subject) == before
+
+
 def test_what_the_build_does_not_depend_on_builds_nothing_anew(tmp_path: Path) -> None:
     subject = small(tmp_path)
     install(subject, _quiet)

@@ -28,6 +28,8 @@ _OWN_FILE = re.compile(r"\{prefix\}/([^{}:*]+)")
 """A path in a word of a command line: `{prefix}/lib/*` refers to `lib/`."""
 _BYPRODUCTS = {"__pycache__", "target", "node_modules"}
 """Files that people who work on a subject leave in its folder; they do not count as sources."""
+_GO_TEST = "_test.go"
+"""The end of the names of Go's test files, which no build contains, so changing one leaves a verification valid."""
 
 
 @dataclass(frozen=True)
@@ -145,8 +147,8 @@ def remove(subject: Subject, report: Callable[[str], None]) -> bool:
 
 
 def fingerprint(subject: Subject) -> str:
-    """Return the SHA-256 of all of the subject's files (names, contents, whether executable). A verification is valid
-    for exactly these files."""
+    """Return the SHA-256 of all of the subject's files except Go tests (names, contents, whether executable). A
+    verification is valid for exactly these files."""
     own = _files_of(subject.folder) if subject.install.part_of else ()
     return _digest([*own, *_sources(subject)])
 
@@ -178,7 +180,7 @@ def _sources(subject: Subject) -> Iterator[tuple[Path, Path]]:
 def _files_of(folder: Path) -> Iterator[tuple[Path, Path]]:
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         name = path.relative_to(folder)
-        if not _BYPRODUCTS.intersection(name.parts):
+        if not _BYPRODUCTS.intersection(name.parts) and not name.name.endswith(_GO_TEST):
             yield path, name
 
 
