@@ -1,4 +1,5 @@
-"""Presents a campaign's results: in the terminal, on the page and in figures. It reads verdicts.json and raw files."""
+"""Presents a campaign's results: in the terminal, on the page and in figures. Reads verdicts.json and the campaign's
+raw files."""
 
 from typing import TYPE_CHECKING
 

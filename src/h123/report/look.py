@@ -19,17 +19,17 @@ COLOURS = {
     "awaiting": "#bb7a1b",
     "receiving": "#47937a",
 }
-"""Colours on paper by name. They are Okabe-Ito hues, darkened so that colour-blind readers can distinguish them, and
-never the only sign of a verdict.
+"""The colours by name, for a light background. They are Okabe-Ito hues, darkened so that colour-blind readers can
+distinguish them, and never the only sign of a verdict.
 
 Each colour has one use, so the page can replace it with the CSS variable of the same name, which follows dark mode.
 """
 
 SERIES = [COLOURS[name] for name in ("dot", "other-dot", "equivalent", "worse", "better", "queue")]
-"""Colours of the levels of a factor, in their order."""
+"""The colours of a factor's levels, in the order of the levels."""
 
 WIDE, NARROW = 860, 330
-"""The widths in pixels of a figure on a desk and on a phone."""
+"""The widths in pixels of a figure on a wide screen and on a phone."""
 
 Mark = dict[str, Any]
-"""A row of a figure's data, by the figure's columns; or a part of the figure's description in Vega's form."""
+"""A row of a figure's data, by column name, or a part of the figure's description in Vega's form."""

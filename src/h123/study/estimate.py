@@ -95,7 +95,7 @@ def estimate(trial: PlannedTrial, networks: Mapping[str, Network]) -> Estimate:
 
 def estimate_blocks(blocks: Iterable[Sequence[PlannedTrial]], networks: Mapping[str, Network]) -> dict[str, Estimate]:
     """Return the cost of every trial, keyed by the trial's ID. The cost of a link check is added to the trials that
-    have one: the first one of a block that needs it, and all that share random numbers."""
+    have one: in each block, the first trial that needs the check, and all trials that share random numbers."""
     costs: dict[str, Estimate] = {}
     alike: dict[int, tuple[Parameters, Estimate]] = {}
     """The estimates by the identity of the parameters, which the trials of a treatment share."""
@@ -155,8 +155,8 @@ def _passes(work: WorkloadKind) -> int:
 
 
 def _access(parameters: Parameters, networks: Mapping[str, Network]) -> Network:
-    """Return the network between client and server as the trial changes it, with listed losses counted as a loss of
-    zero."""
+    """Return the network between client and server with the trial's changes. Losses of listed packets or bytes are
+    ignored."""
     return access_link(networks[parameters.network], parameters, 0.0)
 
 
@@ -216,7 +216,7 @@ class _Path:
     round_trip_s: float
     rate_bps: float
     loss: float
-    """The share of lost packets that slow a connection down."""
+    """The share of packets that are lost. Zero if losses do not slow a connection down."""
 
     @classmethod
     def of(cls, network: Network | None, up: bool, congestion: str) -> "_Path":

@@ -22,7 +22,7 @@ FACTOR = "change"
 AS_IS = "as-is"
 ALL = "all"
 MOST_COMBINED = 3
-"""The most changes that are made in every combination. Each change doubles the combinations."""
+"""The largest number of changes that are made in every combination. Each change doubles the number of combinations."""
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ class SenderSetting:
 
     @property
     def text(self) -> str:
-        """The setting in words, such as `10 packets` or `go's own`."""
+        """The setting in words, such as `10 packets` or `go's default`."""
         return f"{self.name or 'Linux'}'s default" if self.value is None else self.setting.describe(self.value)
 
     def is_like(self, other: "SenderSetting") -> bool:

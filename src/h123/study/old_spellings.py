@@ -8,9 +8,9 @@ _VALUES = {("congestion", "own"): "default"}
 """Maps a parameter and its old value to the new value."""
 _STUDY_KEYS = {"only": "filter"}
 _SERVER_KEYS = {"may_load": "allow_remote_load"}
-"""Keys of a server that a study defines."""
+"""Maps the old keys of a study's own server to the new keys."""
 _CAMPAIGN_KEYS = {**_STUDY_KEYS, "width": "precision"}
-"""Keys of campaign.json."""
+"""Maps the old keys of campaign.json to the new keys."""
 
 
 def respelled(name: str, value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Prints the answer of `run`, `compare` and `analyse`, in no more lines than fit on a screen."""
+"""Prints the answer of the commands `run`, `compare` and `analyse`, shortened to fit on one screen."""
 
 import re
 import textwrap
@@ -29,9 +29,9 @@ from h123.study.metrics.quantity import RequestTime
 
 WIDTH = 100
 MOST = 30
-"""The number of lines of an answer, including those that name the report and explain how to get the details."""
+"""The largest number of lines in an answer, including those that name the report and explain how to get the details."""
 _ROWS = 12
-"""The number of rows of a table that is printed together with sentences."""
+"""The largest number of rows in a table that is printed together with sentences."""
 _STYLES = {"better": "blue", "worse": "yellow", "equivalent": "green", "inconclusive": "dim"}
 _GATE_STYLES = {"passed": "green", "failed": "red", "undecided": "yellow"}
 
@@ -44,9 +44,9 @@ class _Group:
     lines: Sequence[tuple[str, str]]
     """The text and the style of each line."""
     main: int
-    """The number of lines that take precedence over the lines of all other groups."""
+    """The number of lines to show in the first round, which comes before every other group's second round."""
     least: int
-    """The number of lines that are shown before the remaining lines of any group."""
+    """The number of lines to show in the second round. The third round shows the rest."""
     short: Sequence[str] = ()
     """Short versions of the lines, for lines that do not fit."""
     shown: int = field(default=1)
@@ -165,8 +165,9 @@ def _title(answer: AnswerTable) -> str:
 
 
 def _fitted(groups: Sequence[_Group], room: int, width: int) -> Sequence[_Group]:
-    """Return the groups with the number of lines that each may show. Every group shows at least one line. While there
-    is room, the groups get their `main` lines, then their `least` lines, then the rest, in the order of the groups."""
+    """Set the number of lines that each group shows, and return the groups. Every group shows at least one line. While
+    there is room, the groups get their `main` lines, then their `least` lines, then the rest, in the order of the
+    groups."""
     room -= sum(1 + bool(group.heading) for group in groups)  # an empty line and the heading
     for goal in (lambda group: group.main, lambda group: group.least, lambda group: len(group.lines)):
         for group in groups:

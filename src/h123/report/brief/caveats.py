@@ -22,8 +22,8 @@ _FOLDER = re.compile(r"(--out[ \u00a0])DIR\b")
 
 
 def caveat_lines(verdicts: Verdicts, folder: Path | None = None) -> list[str]:
-    """Return the caveats of a campaign, the most important first. If `folder` is given, commands name it. Stored text
-    names no folder, so that a campaign can be moved."""
+    """Return the caveats of a campaign, the most important first. If `folder` is given, the commands in them name it.
+    Text to be stored names no folder, so that a campaign can be moved."""
     checks = (
         _missing,
         _failed_attempts,
@@ -136,7 +136,7 @@ def _confounded(verdicts: Verdicts) -> Iterator[str]:
 
 
 def _medians(verdicts: Verdicts) -> Iterator[str]:
-    """Yield a line if the table's medians disagree with the sentences, which compare within blocks."""
+    """Yield a line if the ratios of the table's medians disagree with the sentences, which compare within blocks."""
     rows = [row for answer in answers(verdicts) for row in answer.rows for pair in row.ratios if row.parts(pair)]
     if rows:
         names = list(dict.fromkeys(cell_name(row.cell) for row in rows if row.cell))

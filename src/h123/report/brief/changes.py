@@ -26,13 +26,13 @@ from h123.report.text.trust.completeness import count_lines
 from h123.report.text.words import level
 
 _WORDS, _TIME = 34, 9
-"""The widths of columns."""
+"""The widths of the columns for words and for times, in characters."""
 _HEAD, _CHANGES = 3, 4
-"""The numbers of lines above a comparison's changes, and of changes that come before notes."""
+"""The number of lines above a comparison's changes, and the number of changes that take precedence over notes."""
 _LEAST_WITH_ALL = 2
-"""If more lines than this fit, one is about all changes together."""
+"""If there is room for more lines than this, the last one is about all changes together."""
 _LEAST = _HEAD + 2
-"""The smallest number of lines for one comparison."""
+"""The smallest number of lines printed for one comparison."""
 
 
 def print_changes(verdicts: Verdicts, console: Console, *, most: int | None = None) -> None:

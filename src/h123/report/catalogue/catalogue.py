@@ -29,7 +29,7 @@ from h123.verification import (
 )
 
 _FEATURES = {"resumption": "resumption", "0-RTT": "zero_rtt", "qlog": "qlog"}
-"""The manifest's field for each of the server's checks."""
+"""Maps each check of a server to the manifest's field that declares the feature."""
 _USUAL_TLS = "1.3, TLS_AES_128_GCM_SHA256, X25519"
 _SHORT: dict[Verdict, str] = {"failed": "failed", "unsupported": "not tested"}
 _HEAD = """\
@@ -101,7 +101,7 @@ def _page(parts: Sequence[list[str]]) -> str:
 
 
 def _stacks(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
-    """Return the distinct QUIC stacks with a verified HTTP/3 server."""
+    """Return a line that lists the distinct QUIC stacks with a verified HTTP/3 server; no line if there are none."""
     stacks = dict.fromkeys(
         subject.stack
         for name, subject in subjects.items()
@@ -204,7 +204,7 @@ def _proved(subject: Subject, results: Sequence[Result]) -> Iterator[str]:
 
 
 def _controllers(results: Sequence[Result]) -> str:
-    """Return the congestion controllers that verification observed."""
+    """List the congestion controllers that verification observed over HTTP/3."""
     phrases = []
     for result in results:
         what, _, name = result.check.partition(" ")

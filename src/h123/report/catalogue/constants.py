@@ -77,8 +77,8 @@ def write_constants() -> Path:
 def check_declarations(
     every: Sequence[DeclaredConstants], subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]
 ) -> Sequence[DeclarationCheck]:
-    """Compare each declaration with what the verification of its subject measured. A verification of files other than
-    the current ones does not count."""
+    """Compare each declaration with what the verification of its subject measured. A verification counts only if the
+    subject's files have not changed since."""
     return [
         DeclarationCheck(
             declared, _comparisons(declared, subjects.get(declared.subject), records.get(declared.subject))

@@ -35,7 +35,8 @@ from h123.verification.constants import (
 )
 
 _ALIKE = 0.1
-"""If losses leave shares of the window that differ by more than this, the table shows their range."""
+"""After each loss, a sender keeps a share of its window. If these shares differ by more than this, the table shows
+their range."""
 _CONSTANTS = """\
 These constants come from packets, under the virtual clock, over a link that only delays: 50 ms each way, or 1 ms each
 way for the lost tail. `h123 list subjects NAME` shows more constants, and why a value is missing.
@@ -205,7 +206,7 @@ def _of_a_move(move: MoveResult) -> str:
 
 
 def _paths(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> _Rows:
-    """Return the use of ECN and of paths' MTUs, with a row for subjects with the same values."""
+    """Return how subjects use ECN and probe their paths' MTUs. Subjects with the same values share a row."""
     names = dict[tuple[tuple[str, str], ...], list[str]]()
     for name, subject in subjects.items():
         record = records.get(name)

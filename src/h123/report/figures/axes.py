@@ -26,7 +26,7 @@ _ABOUT_ONE: tuple[tuple[float, ...], ...] = (
     (0.33, 0.5, 0.67, 1, 1.5, 2, 3),
     (0.33, 0.5, 1, 2, 3),
 )
-"""Ticks near 1, from fine to coarse. Beyond them follow 0.2, 0.1, 0.05... and 5, 10, 20..."""
+"""Ticks near 1, from fine to coarse. Further ticks follow on both sides: 0.2, 0.1, 0.05... and 5, 10, 20..."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ def log_scale(rows: Sequence[Mark], margin: float, plot: int) -> Scale:
 
 
 def _ladders(low: float, high: float) -> Iterator[list[float]]:
-    """Yield sets of ticks, the finest first. Each set is sorted and includes 1. The last set has no other tick in the
-    domain."""
+    """Yield sets of ticks, the finest first. Each set is sorted and includes 1, which is the last set's only tick in
+    the domain."""
     for parts in (50, 20, 10) if high < 4 else ():
         yield [part / parts for part in range(max(1, math.ceil(low * parts)), math.floor(high * parts) + 1)]
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
@@ -94,7 +94,7 @@ class RowNames:
 
 
 def row_names(names: Iterable[str], most: int) -> RowNames:
-    """Return the names, each broken into lines of at most `most` pixels."""
+    """Return an axis with the names, each broken into lines of at most `most` pixels."""
     lines_by_name = {name: lines(name, most - _GAP) for name in names}
     longest = max((len(line) for name_lines in lines_by_name.values() for line in name_lines), default=0)
     label = f"{json.dumps(lines_by_name)}[datum.label]"

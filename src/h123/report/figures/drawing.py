@@ -25,7 +25,7 @@ _FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
 _VEGA_LITE = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 _PNG_SCALE = 2
 _LINES = re.compile(r'text-anchor="end" transform="translate\(([^,]*),([^)]*)\)"([^>]*)>(<tspan>.*?)</text>')
-"""A name of several lines at the left of a row."""
+"""Matches a name of several lines to the left of a row."""
 _MARK = re.compile(
     r'<path +transform="translate\((?P<x>[^,)]*),(?P<y>[^)]*)\)" (?P<shape>d="[^>]*?")'
     r"(?:/>|>(?P<title><title>[^<]*</title>)</path>)"
@@ -33,7 +33,7 @@ _MARK = re.compile(
 _READ = 24
 """The most marks whose values appear in a figure's text alternative."""
 _OFTEN = 8
-"""The number of times that a shape must occur before a name for it saves anything."""
+"""The number of times that a shape must occur before a definition for it saves bytes."""
 
 
 class FigureRows(alt.InlineData):

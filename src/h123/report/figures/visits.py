@@ -55,7 +55,7 @@ _MIDDLE = """
     ORDER BY l.cell, l.start_ns, l.resource
 """
 """The SQL of the median visit. A visit with a failed request ranks as slower than any visit without one. An answer with
-a different status than the workload requires of the resource is a failure too."""
+another status than the workload requires is a failure too."""
 
 
 def median_visits(folder: CampaignFolder) -> list[Mark]:

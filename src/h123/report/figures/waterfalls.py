@@ -25,14 +25,14 @@ _STRIP = 9
 _FULL = 0.85
 """The share of its space that a bar fills."""
 _WORTH = 0.002
-"""The share of the axis that a stage needs to be drawn."""
+"""The smallest share of the axis at which a stage is drawn."""
 LOST = "packets lost"
 CARRIERS = {"h1": "over HTTP/1.1", "h2": "over HTTP/2", "h3": "over HTTP/3"}
 """The protocols, drawn next to the bars if a visit used more than one."""
 _COLOURS = {name: COLOURS[colour] for name, colour in STAGES.items()} | {LOST: COLOURS["worse"]}
 _CARRIER_COLOURS = dict(zip(CARRIERS.values(), (COLOURS["other-dot"], COLOURS["dot"], COLOURS["queue"]), strict=True))
 _BESIDE = (-0.02, -0.008)
-"""The position of the protocols on the axis."""
+"""Where the mark of a bar's protocol begins and ends, as shares of the axis."""
 
 
 def waterfalls_figure(visits: Sequence[Mark], factor: str) -> Figure:
@@ -108,7 +108,7 @@ def _panel(visit: Mark, factor: str, end: int, plot: int, legend: alt.Legend, ca
 
 
 def _pixel(at: int, end: int, plot: int) -> float:
-    """Return the time of the pixel that a loss falls into. Two marks in one pixel would look like one."""
+    """Return the time at which the pixel of a loss begins. Two marks in one pixel would look like one."""
     return math.floor(at / end * plot) * end / plot
 
 

@@ -259,7 +259,7 @@ BODY: Sequence[PagePart] = [
 def page_parts(
     parts: Sequence[PagePart], of: PageSources, figures: "Mapping[type, Sequence[Figure]]"
 ) -> Iterator[Markup]:
-    """Yield the parts that have content."""
+    """Render and yield the parts that have content."""
     environment = _environment()
     for part in parts:
         own = figures.get(part.section.part, ()) if part.section else ()

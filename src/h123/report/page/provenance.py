@@ -29,7 +29,7 @@ class LinkRow:
     loss: str
     lateness: str
     cross: str
-    """The throughput of cross traffic. Empty if there was none."""
+    """The goodput of cross traffic, and the share of its packets that the queue dropped. Empty if there was none."""
 
 
 def link_rows(attempts: Sequence[Attempt]) -> list[LinkRow]:

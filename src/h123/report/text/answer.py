@@ -24,7 +24,7 @@ from h123.study import Metric, metric
 _SHOWN = 3
 _ENOUGH_TO_READ = 6
 _PLACES = 3
-"""The number of places that a sentence names."""
+"""The largest number of disagreements that a sentence names."""
 _OTHER_SIDE = 0.01
 """If medians and the paired ratio are on different sides of 1, a difference of at least this share is reported."""
 
@@ -40,7 +40,7 @@ class Best:
     @property
     def words(self) -> str:
         """Name the best level: `HTTP/1.1`, `HTTP/1.1 and HTTP/3 alike`, or `no clear winner: HTTP/1.1 or HTTP/2` (if
-        there are more levels)."""
+        only some levels are candidates)."""
         if self.levels:
             return f"{listed([level(name) for name in self.levels], 'and')}{' alike' if len(self.levels) > 1 else ''}"
         if not self.between:

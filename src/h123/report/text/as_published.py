@@ -10,7 +10,7 @@ PUBLISHED_VERDICTS = {
     "not practical": "significant, not practical",
     "not significant": "not significant",
 }
-"""The study's own verdicts in words, whatever the metric is."""
+"""The study's own verdicts in words that fit every metric."""
 _SHOWN_IN_TERMINAL = 3
 
 

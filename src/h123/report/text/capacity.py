@@ -26,7 +26,7 @@ def terminal_lines(capacity: Capacity | None) -> list[str]:
 
 
 def knee(row: CapacityRow) -> str:
-    """Describe the knee: `knee at 5600 /s (5200 /s to 6100 /s)`."""
+    """Describe the knee: `knee 5600 /s (5200 /s to 6100 /s)`."""
     return f"knee {rate_limit_words(row['knee'])}"
 
 

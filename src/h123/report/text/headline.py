@@ -14,7 +14,7 @@ _NAMED = 3
 
 
 def headline_sentences(answers: Sequence[JudgedComparison]) -> list[tuple[str, str]]:
-    """Return sentences, each after the first level's standing, such as `better`. A sentence reads `Latency, HTTP/3 v
+    """Return pairs of the first level's standing (such as `better`) and a sentence. A sentence reads `Latency, HTTP/3 v
     HTTP/2: faster in 16 of 24 (by 18 to 38 %): all with network medium or poor.` For each pair of levels, the most
     frequent verdict comes first. Empty if the answers are few enough to read one by one."""
     if len(answers) <= ENOUGH_TO_READ:
@@ -51,7 +51,7 @@ def _predicate(word: str, about: Sequence[JudgedComparison]) -> str:
 
 
 def _where(comparisons: Sequence[JudgedComparison], about: Sequence[JudgedComparison]) -> str:
-    """Name the levels to which the standing is limited, and say whether it holds in all cells with these levels."""
+    """Name the levels to which the verdict is limited, and say whether it applies to all cells with these levels."""
     levels_by_factor: dict[str, list[str]] = {}
     for factor in about[0]["cell"]:
         levels = list(dict.fromkeys(a["cell"][factor] for a in comparisons))

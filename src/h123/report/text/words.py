@@ -1,5 +1,5 @@
-"""Names and numbers in readable form. The words for metrics are in study/metrics/table.py, the words for causes in
-causes/cause.py, and all others in vocabulary.toml."""
+"""Writes names and numbers in readable form. The words for metrics are in study/metrics/table.py, the words for causes
+in causes/cause.py, and all others in vocabulary.toml."""
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ class Bounds(TypedDict):
     low: ReadOnly[float | None]
     high: ReadOnly[float | None]
     confidence: NotRequired[ReadOnly[float | None]]
-    """The confidence of the interval. Absent if it is the same for all."""
+    """The confidence of the interval. Absent if all rows have the same confidence."""
 
 
 class MetricVerdict(TypedDict):

@@ -116,7 +116,7 @@ class Arm:
 
     @cached_property
     def begin_ns(self) -> int:
-        """When the client began, in ns."""
+        """The time at which the client began, in ns."""
         if self.report and self.report.main_began_ns:
             return self.report.main_began_ns
         firsts = [row["start_ns"] for row in self.requests[:1]]
@@ -124,7 +124,7 @@ class Arm:
 
     @cached_property
     def end_ns(self) -> int:
-        """When the last packet or request ended, in ns."""
+        """The time at which the last packet or request ended, in ns."""
         lasts = [row["end_ns"] for row in self.requests]
         return max([self.begin_ns + 1, *lasts, *self._packet_times[1:]])
 
@@ -136,7 +136,7 @@ class Arm:
 
     @property
     def recorded_to(self) -> int:
-        """When the record of packets ended, in ns."""
+        """The time at which the record of packets ended, in ns."""
         if not self.left_out or self.packets is None or not len(self.packets):
             return self.end_ns
         return int(self.packets["at_ns"].max())
@@ -148,7 +148,8 @@ class Arm:
 
 
 def arms(choices: Sequence[SelectedAttempt], factor: str) -> list[Arm]:
-    """Return the attempts with names that distinguish them. A single attempt is named by its compared level."""
+    """Return the attempts with names that distinguish them. A single attempt is named after its level of the compared
+    factor."""
     if len(choices) == 1:
         return [Arm(choices[0], _arm_name(choices[0], [factor]))]
     first, second = choices

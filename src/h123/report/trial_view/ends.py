@@ -65,7 +65,7 @@ def log(arm: Arm) -> str:
 
 
 def unread(arm: Arm) -> Iterator[str]:
-    """Yield the logs that cannot be shown, and why."""
+    """Yield sentences about the logs that cannot be shown, with the reasons."""
     for why in arm.stack_logs.faults:
         yield f"{why}; what its server says of that connection is not shown."
     if arm.stack_logs.logs and not any(arm.logs):

@@ -19,7 +19,7 @@ HELD = max(FATES) + 1
 KINDS = {**FATES, HELD: "flow control"}
 """The kinds of marks: packets that never left the link, by fate, and times when flow control blocked a sender."""
 _LEFT = 70
-"""The width in pixels to the left of every plot, so that their time axes are aligned."""
+"""The space in pixels to the left of every plot. It is the same for all plots, so that their time axes are aligned."""
 _ROW = 16
 """The height in pixels of the ticks of one kind."""
 _CROSS = "M-1,-1L1,1M-1,1L1,-1"
@@ -34,7 +34,7 @@ class Line:
     name: str
     """The meaning of the line's colour and dashes."""
     arm: int | None
-    """The arm whose colour the line has. None: a neutral colour."""
+    """The number of the arm that gives the line its colour. None: a neutral colour."""
     seconds: Numbers
     values: Numbers
     dashed: bool = False

@@ -19,7 +19,8 @@ MOST = 100
 _BAR = 5
 """The height of a request in pixels."""
 _WORTH = 0.004
-"""The share of the axis that a part needs to be drawn; a smaller part is drawn together with the previous one."""
+"""The smallest share of the axis at which a part is drawn on its own. A smaller part is drawn together with the
+previous one."""
 PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     WORDS["tries"]: (STAGES[FAILED], ("tries",)),
     WAITING: (STAGES[WAITING], ("place",)),

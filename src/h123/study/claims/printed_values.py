@@ -47,7 +47,7 @@ class Statement(Strict):
     """The place in the work: section, figure or table."""
     quotation: Annotated[str, Field(min_length=1)]
     note: str | None = None
-    """A remark on how h123 reads the sentence, or on what it leaves open."""
+    """A remark on how h123 reads the sentence, or on what the sentence leaves open."""
     metric: PrintedName
     statistic: Literal["mean", "median"]
     cell: Cell

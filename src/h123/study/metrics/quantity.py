@@ -23,9 +23,9 @@ class Needs:
     """The requirements that a trial must meet for a value to be computed."""
 
     columns: tuple[str, ...] = ()
-    """Columns of its samples, in addition to `phase`, `status` and `error`."""
+    """Columns of the trial's samples, in addition to `phase`, `status` and `error`."""
     client: tuple[Ability, ...] = ()
-    """Abilities that its client must have."""
+    """Abilities that the trial's client must have."""
     report: tuple[str, ...] = ()
     """Fields of report.json, for each role or for the client's link."""
     facts: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Needs:
     """Whether the trial must lose one packet, and the block must have a second trial in which that packet was
     delivered."""
     requests: int = 1
-    """The smallest number of requests of the phase. With fewer, a high quantile says nothing."""
+    """The smallest number of requests in the phase. With fewer, a high quantile says nothing."""
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,6 @@ PrintedName = Annotated[str, _name_in(PRINTED)]
 TAIL: Final = METRICS["latency_p99"]
 """The metric of the slowest requests."""
 QUEUE: Final = METRICS["queue_delay"]
-"""The metric of how long other senders' packets wait at the link."""
+"""The metric of how long packets wait at the link."""
 TRAFFIC: Final = METRICS["sent_down"]
 """The metric of the bytes that the server sends per request."""

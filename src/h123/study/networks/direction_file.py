@@ -110,7 +110,7 @@ class MtuFile(Strict):
     size: Annotated[StrictInt, Field(ge=LEAST_MTU, le=MOST_MTU)]
     """The size in bytes, including the IP header."""
     black_hole: StrictBool = False
-    """Whether larger packets vanish without ICMP's answer, from which the sender would learn the size."""
+    """Whether larger packets vanish without the ICMP message from which the sender would learn the size."""
 
     def resolve(self) -> resolved.Mtu:
         """Return this part in the form of trial.json."""
@@ -205,8 +205,8 @@ class DirectionFile(Strict):
     """A Mahimahi file instead of a rate. Each line is a time in milliseconds at which 1500 bytes can be delivered; the
     trace repeats."""
     record: Annotated[LinkRecord | None, BeforeValidator(_read_record)] = None
-    """A file with the course of rate, delay and loss, instead of these keys: CSV or a Mahimahi trace. Each block starts
-    at a different point in it."""
+    """A file that gives rate, delay and loss over time, instead of these keys: CSV or a Mahimahi trace. Each block
+    starts at a different point in it."""
     burst: Size | None = None
     """Make the rate a token bucket, which sends this many bytes at once after a silence (Linux's TBF)."""
     queue: QueueFile | None = None
@@ -352,7 +352,7 @@ class DirectionFile(Strict):
         )
 
     def _bottleneck(self) -> resolved.Bottleneck | None:
-        """Return the rate. With a record, it is the average: the link has it until the trial starts."""
+        """Return the rate. For a record, return its average rate, which the link has until the trial starts."""
         if self.rate:
             return resolved.Bottleneck(bps=self.rate, burst_bytes=self.burst)
         if self.trace:

@@ -27,9 +27,9 @@ class FqCodel(Codel):
 
     flows: int
     quantum: int
-    """The quantum in bytes."""
+    """The number of bytes that a flow may send in each round."""
     drop_batch: int
-    """The batch in packets."""
+    """The largest number of packets dropped at once."""
 
 
 class Pie(LinkModel):
@@ -51,9 +51,9 @@ class FqPie(Pie):
 
     flows: int
     quantum: int
-    """The quantum in bytes."""
+    """The number of bytes that a flow may send in each round."""
     ecn_prob: int
-    """The probability in percent."""
+    """The probability up to which packets are marked instead of dropped, in percent."""
 
 
 class Red(LinkModel):
@@ -64,7 +64,7 @@ class Red(LinkModel):
     max: int
     avpkt: int
     burst: int
-    """The burst in packets."""
+    """The number of packets that may arrive at once."""
     probability: float
     bandwidth_bps: int
     ecn: bool
@@ -87,11 +87,11 @@ class DualPi2(LinkModel):
     step_thresh_ns: int
     drop_overload: bool
     classic_protection: int
-    """The weight in percent."""
+    """The weight of the classic queue in percent."""
 
     @property
     def ecn(self) -> bool:
-        """True: ECN-capable packets are always marked."""
+        """Always true: the queue marks ECN-capable packets."""
         return True
 
 
@@ -100,10 +100,10 @@ class Cake(LinkModel):
 
     rtt_ns: int
     memlimit: int | None = None
-    """The limit in bytes."""
+    """The limit of memory in bytes."""
     isolation: Literal["flowblind", "flows", "triple-isolate"]
 
     @property
     def ecn(self) -> bool:
-        """True: ECN-capable packets are always marked."""
+        """Always true: the queue marks ECN-capable packets."""
         return True

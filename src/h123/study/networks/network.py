@@ -19,7 +19,7 @@ class Bottleneck(LinkModel):
 
     bps: int | None = None
     burst_bytes: int | None = None
-    """A token bucket's depth: what may be sent at once after a silence."""
+    """The depth of a token bucket: the number of bytes that may be sent at once after a silence."""
     trace_ms: list[int] | None = None
     """The times of delivery opportunities in ms. The last one is the period after which they repeat."""
     opportunity_bytes: int | None = None
@@ -141,7 +141,7 @@ class Mtu(LinkModel):
 
     bytes: int
     silent: bool = False
-    """Whether senders of larger packets are left without ICMP's answer: a black hole."""
+    """Whether larger packets vanish without an ICMP message to the sender: a black hole."""
 
 
 class Aggregation(LinkModel):
@@ -227,7 +227,7 @@ class Cross(LinkModel):
 
     @property
     def mean_ahead_s(self) -> float:
-        """The average time in s from the traffic's start to the main role's."""
+        """The average time from the traffic's start to the main role's start, in s."""
         return (self.ahead_ns + self.spread_ns / 2) / 1e9
 
 
@@ -241,7 +241,7 @@ class Network(LinkModel):
     moves: list[Move] | None = None
     cross: Cross | None = None
     records: RecordPair | None = None
-    """What `up` and `down` do over time. `up` and `down` contain the averages."""
+    """The course of both directions over time. `up` and `down` contain the averages."""
 
     @property
     def shaped(self) -> bool:

@@ -21,11 +21,11 @@ class RecordTable:
 
     path: Path
     line: int
-    """The line of the names."""
+    """The number of the line with the names."""
     names: list[str]
-    """In a table without names, the columns' numbers: 1, 2 and so on."""
+    """The names of the columns. In a table without names, their numbers: 1, 2 and so on."""
     rows: list[tuple[int, list[str]]]
-    """The cells of each row, with its line."""
+    """The cells of each row, with the number of its line."""
 
     @classmethod
     def of(cls, path: Path, text: str) -> Self:

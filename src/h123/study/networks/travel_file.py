@@ -39,7 +39,7 @@ class RetransmissionFile(Strict):
 
     share: Share
     delay: Annotated[Delay, Positive]
-    """How much later packets that are sent again arrive."""
+    """The additional delay of packets that are sent again."""
     in_order: StrictBool = False
     """Whether later packets wait for those sent again, or overtake them."""
 

@@ -9,7 +9,8 @@ from h123.report.text.words import level
 from h123.study import Study
 
 _NAMED = 0.25
-"""The minimum share of a request's time that is reported, unless it is the largest."""
+"""The smallest share of a request's time that is reported if it belongs to no limit. Shares of processors are always
+reported."""
 _PACKETS = (
     "**Bold** is what took the largest part of the mean time of a request, according to the link's packets. Other "
     "parts of a quarter or more follow."

@@ -40,7 +40,7 @@ class PartRow(TypedDict):
 
 _NAMED = 3
 DRAWN = 0.02
-"""The share of the longer side's time that a part needs to be drawn as a bar."""
+"""The smallest share of the longer side's time at which a part is drawn as a bar."""
 _WORTH = 0.1
 """The share of the largest part's difference below which a part is not named in a sentence."""
 NOTICED = 0.01
@@ -246,7 +246,7 @@ def which(rows: Sequence[CausesRow]) -> str:
 
 
 def typical(row: CausesRow) -> str:
-    """Name the typical value: `mean request`, or the median visit or recovery."""
+    """Name the typical value: `mean request`, `median visit` or `median recovery`."""
     return f"{observation(row).typical} {kind(row)}"
 
 

@@ -19,8 +19,7 @@ _MINUS = "\u2212"
 
 
 class ChangeLine(NamedTuple):
-    """One change: its words, both sides' times with the change, its effect, and the effect that `h123 why` leads to
-    expect."""
+    """One change: its words, both sides' times with the change, its effect, and the effect expected from `h123 why`."""
 
     words: str
     a: str
@@ -35,7 +34,7 @@ def change_rows(verdicts: ChangesPart) -> list[ChangesRow]:
 
 
 def difference_words(row: ChangesRow) -> str:
-    """Describe the difference without any change: `On poor, the mean request takes 500 ms longer with HTTP/2 than
+    """Describe the difference without any change: `On poor, the mean request takes 500 ms longer with HTTP/2 than with
     HTTP/3.`"""
     seconds = row["difference"]["seconds"]
     slower, faster = (row["a"], row["b"]) if seconds > 0 else (row["b"], row["a"])
@@ -107,7 +106,8 @@ def shapley_words(row: ChangesRow) -> str:
 
 
 def agreement_words(row: ChangesRow) -> str:
-    """Say for which changes the effect differs from what the causes lead to expect. Empty if none can be compared."""
+    """Say for which changes the effect differs from the effect expected from the causes. Empty if none can be
+    compared."""
     tried = [change for change in row["changes"] if "expected" in change and len(change["of"]) == 1]
     if not tried or tried[0]["removed"]["confidence"] < CONFIDENCE:
         return ""
@@ -157,7 +157,8 @@ def change_words(name: str, of: Sequence[str]) -> str:
 
 
 def _oriented(row: ChangesRow, seconds: float) -> str:
-    """Format seconds of the difference a minus b, with a plus if they make the difference smaller."""
+    """Format the seconds that a change removes from the difference a minus b, with a plus if the difference becomes
+    smaller."""
     return signed(math.copysign(seconds, seconds * row["difference"]["seconds"]))
 
 
@@ -189,7 +190,8 @@ def _percent(share: float) -> str:
 
 
 def _expected(row: ChangesRow, change: ChangeRow) -> str:
-    """Return the share of the difference that the causes lead to expect: `92 %`; empty if the causes say nothing."""
+    """Return the effect expected from the causes, as a share of the difference: `92 %`. Empty if no effect is
+    expected."""
     whole = row["difference"]["seconds"]
     if "expected" not in change or not whole:
         return ""

@@ -35,7 +35,7 @@ class Reading:
 
     format: str
     tracks: dict[str, Track]
-    """The tracks by direction, or under `both`."""
+    """The tracks by direction: `up`, `down`, or `both`."""
     notes: list[str] = field(default_factory=list)
     """What the format cannot express."""
 
@@ -90,7 +90,7 @@ def _finite(text: str) -> float:
 
 
 def _iperf3(path: Path, result: dict[str, Any]) -> dict[str, Track]:
-    """Read the sums of the intervals. The client is the sender, or with `-R` the server."""
+    """Read the sums of the intervals. The sender is the client, or the server with `-R`."""
     tracks = {}
     try:
         asked = result["start"]["test_start"]
