@@ -78,7 +78,7 @@ class Scheduler:
         self._assignment = BlockAssignment(campaign.plan.blocks, assignees, attempts, grows=pool.grows)
         self._second_runs = SecondRuns(campaign, attempts)
         self._last_loss: MachineLost | None = None
-        """The reason why no machine is left. None: there is one."""
+        """The loss that left the campaign without a machine. None if a machine is left."""
         self._orders = 0
         self._given_up_in_a_row = 0
         self._began = time.monotonic()

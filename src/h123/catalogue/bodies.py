@@ -69,7 +69,7 @@ def _require_room(needed: int) -> None:
 
 
 def make_documents(folder: str, contents: Callable[[], Iterable[tuple[str, bytes]]]) -> None:
-    """If a folder below the bodies is missing, create it with the files that `contents` yields by name. The folder is
+    """Create a folder below the bodies, with the files that `contents` yields by name, unless the folder exists. It is
     created completely or not at all."""
     whole = files_folder() / folder
     with alone(files_folder(), lambda _: None):

@@ -1,6 +1,6 @@
 """Builds a subject's command lines, with its congestion controllers and its settings.
 
-`placeholders` are those in docs/contracts/subject.md, without `prefix`.
+`placeholders` are those in docs/contracts/subject.md, except `prefix`.
 """
 
 from h123.base.errors import UserError

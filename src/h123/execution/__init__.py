@@ -1,4 +1,5 @@
-"""Executes trials: decides what each trial needs, which machine runs it, which trials run together, and which again."""
+"""Executes trials: decides what each trial needs, which machine runs it, which trials run together, and which are
+repeated."""
 
 from h123.execution.block_run import execute
 from h123.execution.certificate import Certificate, campaign_certificate

@@ -39,12 +39,13 @@ JOB_BPS_PER_CPU = 100e6
 """The total link rate that one processor handles easily, including the client and the server. Measured: about a tenth
 of this rate takes a tenth of a processor."""
 BUSY_TARGET = 0.4
-"""The expected share of all processors that all lanes together may use, so that bursts rarely coincide."""
+"""The expected share of all processors that all simultaneous trials together may use, so that bursts rarely
+coincide."""
 JOBS_PER_CPU = 8
-"""The most lanes per processor that h123 chooses. Measured: with 12 trials on 2 processors, links are as punctual as
-with a single trial."""
+"""The most simultaneous trials per processor that h123 chooses. Measured: with 12 trials on 2 processors, links are as
+punctual as with a single trial."""
 CALM_TRIALS = 8
-"""The number of undisturbed trials after which a lost lane is used again."""
+"""After this many undisturbed trials, one more trial may run at the same time, if crowding had reduced their number."""
 VIRTUAL_TRIAL_BYTES = 2**30
 """The memory of the kernel that runs a trial under the virtual clock, in bytes."""
 
@@ -61,7 +62,8 @@ class Headroom(Shape):
     busy: dict[str, list[float]] = Field(default={})
     """For each network, the shares of all processors that its trials took."""
     open: Count = 0
-    """The number of lanes left after crowded trials; 0 means all."""
+    """The limit on simultaneous trials since trials crowded each other. 0: they have not, or the limit has
+    recovered."""
     widest: Count = 0
     """The most simultaneous trials so far."""
     calm: Count = 0
@@ -315,7 +317,7 @@ class MachineQueue:
         return self.jobs.admits(trial, [running.trial for running in others])
 
     def free_lane(self) -> int:
-        """Return the smallest number, from 1, that no running trial has as its lane."""
+        """Return the lowest lane number, from 1, that no running trial occupies."""
         return min(set(range(1, len(self.running) + 2)) - {running.lane for running in self.running.values()})
 
     def unchecked(self, trial: PlannedTrial) -> bool:

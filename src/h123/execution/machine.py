@@ -44,7 +44,7 @@ class Machine(Message):
     facts: MachineFacts
     cpus: Count
     memory_bytes: Count
-    """Free memory. Together with the processors, it determines the number of lanes."""
+    """Free memory. Together with the processors, it determines how many trials may run at the same time."""
 
 
 class UnfitMachine(UserError):

@@ -1,7 +1,7 @@
 """Defines a block order: all that a machine needs to run blocks of a campaign, without paths (docs/contracts/pool.md).
 
-The exception is an order with a server of your own: the server is a program on one machine, or an address that this
-machine can reach. Only this machine can run such an order.
+The exception is an order with the user's own server, which is a program on one machine, or an address that this machine
+can reach. Only this machine can run such an order.
 """
 
 from collections.abc import Iterable

@@ -116,7 +116,7 @@ def disturbed(attempts: Sequence[LiveAttempt], retries: Retries = RETRIES) -> bo
 
 
 def settled(attempts: Sequence[LiveAttempt], retries: Retries = RETRIES) -> bool:
-    """Return whether nothing remains to run for now."""
+    """Return whether the trial needs no further attempt for now."""
     return usable(attempts) or given_up(attempts, retries) or disturbed(attempts, retries)
 
 

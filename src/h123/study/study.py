@@ -179,7 +179,7 @@ class _Values:
 
 @lru_cache(MOST_TRIALS)
 def _resolved(cell: _Values) -> Parameters:
-    """Validate the parameters. Plans and analyses ask for the same cells many times."""
+    """Validate the parameters. Results are cached, because plans and analyses need the same cells many times."""
     return Parameters.model_validate(cell.values, context=RESOLVED)
 
 

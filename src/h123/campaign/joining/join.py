@@ -131,8 +131,8 @@ def _continues(longer: RunBlock, shorter: RunBlock) -> bool:
 
 
 def _require_finished(block: RunBlock) -> None:
-    """Raise UserError if the campaign itself has begun the block but not finished it, because its attempts have the
-    same names as the shard's."""
+    """Raise UserError if the campaign itself has begun the block but not finished it: its attempts and the shard's have
+    the same names."""
     if not block.finished:
         path = typed(block.folder.path)
         raise UserError(

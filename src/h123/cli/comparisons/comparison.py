@@ -212,8 +212,8 @@ def _find_out(name: str, server: OwnServer, inquiry: Inquiry, arguments: Compare
 
 
 def _shared(judgements: Mapping[str, ServerAbilities]) -> list[str]:
-    """Return the protocols that all servers speak. Raises UserError if there is none, or only one with a single
-    server."""
+    """Return the protocols that all servers speak. Raises UserError if there is none, or if a single server speaks only
+    one."""
     spoken = [[each.protocol for each in judgement.spoken] for judgement in judgements.values()]
     shared = [protocol for protocol in PROTOCOLS if all(protocol in judgement for judgement in spoken)]
     if len(judgements) == 1 and len(shared) == 1:

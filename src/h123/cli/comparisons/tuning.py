@@ -183,7 +183,7 @@ class _Rounds:
         return "load" in self.study.factors
 
     def _left(self, each: HalvingRound, planned: Sequence[HalvingRound]) -> str:
-        """Say how long the remaining rounds take, from the rounds so far."""
+        """Say how long the remaining rounds will take, judging by the rounds so far."""
         trials, seconds = (sum(column) for column in zip(*self.spent, strict=True)) if self.spent else (0, 0.0)
         if not trials:
             return ""
@@ -193,7 +193,7 @@ class _Rounds:
         return f"; about {format_span(left * seconds / trials)} left in all"
 
     def _measure(self, name: str, alive: Sequence[str], networks: Sequence[str], blocks: int) -> CampaignFolder:
-        """Run a round, and return its campaign. Trials of candidates that fail do not stop the round."""
+        """Run a round, and return its campaign. Failing candidates do not stop the round."""
         out = self.out / name
         chosen = levels(alive, networks, also=self._has_also, last=name == FINAL)
         finished = list[CampaignFolder]()

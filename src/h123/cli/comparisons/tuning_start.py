@@ -1,4 +1,4 @@
-"""Starts `h123 tune`: makes and surveys the candidates, and drafts the study whose parts the rounds run."""
+"""Starts `h123 tune`: makes and surveys the candidates, and drafts the study that the rounds run in parts."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -37,8 +37,8 @@ _REQUESTS = 4
 
 
 def begin(a: TuneArguments, wanted: Requested, out: Path) -> Tuning:
-    """Survey every candidate, and draft the study. The candidates' configurations are in `out` afterwards. Raises
-    UserError, for example if the default does not work."""
+    """Survey every candidate, and draft the study. Writes the candidates' configurations into `out`. Raises UserError,
+    for example if the default does not work."""
     check_client(a.client)
     arguments = a.compared([*wanted.urls, *wanted.also])
     page = recorded(arguments)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _TEMPLATES = {"slurm": "slurm.sh.j2", "kubernetes": "kubernetes.yaml.j2", "github": "github.yaml.j2"}
 _LONGEST_NAME = 40
 _CPUS = 2
-"""The processors for a job that runs virtual trials."""
+"""The default number of processors for a job that runs virtual trials."""
 _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]*")
 
 

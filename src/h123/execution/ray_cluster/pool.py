@@ -79,7 +79,7 @@ class RayPool:
         self._archives: dict[str, Any] = {}
         """References to archives in the object store, by digest."""
         self._failures = list[str]()
-        """Why actors could not start, since the last one did."""
+        """The reasons why actors failed to start, since the last one that started."""
 
     def __enter__(self) -> Self:
         return self

@@ -25,7 +25,7 @@ LONGEST_TITLE = 200
 MOST_HOSTS = 12
 """The most hosts that a note lists."""
 LONG_RUN_NS = 10**9
-"""A run longer than this, in ns, is probably not processing alone."""
+"""A run longer than this, in ns, probably includes more than processing."""
 RESOLUTION_NS = 1_000_000
 """The resolution of run times in ns, about the precision of recordings."""
 

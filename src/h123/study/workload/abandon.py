@@ -25,7 +25,7 @@ class Abandon(Strict):
     share: Annotated[Share, Field(gt=0, lt=1)]
     """The share of warm requests that are abandoned."""
     after: Annotated[Duration, Field(gt=0)]
-    """The time from when a request is due until its user leaves, unless it has ended by then."""
+    """The time from when a request is due until its user leaves, unless the request has ended by then."""
 
     def count(self, requests: int) -> int:
         """Return the number of abandoned requests among `requests`."""

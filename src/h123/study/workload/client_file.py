@@ -25,8 +25,8 @@ class WorkloadFile(BaseModel):
     address: str
     port: int
     ca: str
-    """The path of the certificate authority. It is below a root, like all paths in a trial's files, so it does not
-    depend on the machine."""
+    """The path of the certificate authority. It is below a fixed root, like all paths in a trial's files, so it is the
+    same on every machine."""
     users: int
     """The number of users who send requests at the same time."""
     requests: int
@@ -91,8 +91,8 @@ class Target:
     address: str
     port: int
     ca: str
-    """The path of the certificate authority. It is below a root, like all paths in a trial's files, so it does not
-    depend on the machine."""
+    """The path of the certificate authority. It is below a fixed root, like all paths in a trial's files, so it is the
+    same on every machine."""
     seed: int
     authority: str | None = None
     """The authority of a server that is not a subject."""

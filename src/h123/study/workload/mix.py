@@ -28,9 +28,9 @@ from h123.study.workload.load import OK, Count, Exchange, Load, Method, Upload
 
 MOST_ENTRIES = 100
 MOST_WEIGHT = 10_000
-"""The largest sum of weights, which is the length of the longest turn."""
+"""The largest sum of weights, which is the length of the longest round."""
 LEAST_ORDER = 1000
-"""The smallest length of an order, which repeats after its end. Shorter turns are joined."""
+"""The smallest length of an order, which repeats after its end. Shorter rounds are joined."""
 ANY = 0
 """The status that means any success in workload.json: 200 to 299."""
 LONGEST_NAME = 255
@@ -45,7 +45,7 @@ class MixEntry(Strict):
     method: Method = "GET"
     path: Annotated[str, Field(pattern=r"^/[!-~]*$", max_length=2000)] | None = None
     size: Annotated[Size, Field(ge=1)] | None = None
-    """The size of a download, which replaces a path: `/bytes/<size>`."""
+    """The size of a download from `/bytes/<size>`, instead of a path."""
     body: Annotated[Size, Field(ge=1)] | None = None
     """The size of an upload in bytes."""
     file: str | None = None
@@ -132,7 +132,7 @@ def _of_measure(entries: tuple[MixEntry, ...]) -> tuple[MixEntry, ...]:
 
 
 def _parts(entries: Sequence[MixEntry]) -> list[int]:
-    """Return how often each entry occurs in one turn: the weights, divided by their greatest common divisor."""
+    """Return how often each entry occurs in one round: the weights, divided by their greatest common divisor."""
     common = math.gcd(*(entry.weight for entry in entries))
     return [entry.weight // common for entry in entries]
 
@@ -154,7 +154,7 @@ class WrittenMixEntry(BaseModel):
     headers: list[WrittenHeader]
     body_bytes: int
     body_file: str | None
-    """A path below a root, like all paths in a trial's files."""
+    """A path below a fixed root, like all paths in a trial's files."""
     status: int
     think_ns: int
 

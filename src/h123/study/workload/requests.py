@@ -21,9 +21,9 @@ class RequestsParameters(Load):
     size: Annotated[Size, Field(ge=1)] = 100_000
     """The body bytes of one request (POST: sent, GET: received)."""
     sessions: Sessions = FULL
-    """full: every handshake is a full one. resumed: each connection resumes the session of an earlier one, which does
-    not count. fast-open: in addition, TLS starts in TCP's first packet. early: the first request is sent before the
-    handshake is complete."""
+    """full: every handshake is a full one. resumed: each connection resumes the session of an earlier connection, which
+    no sample records. fast-open: in addition, TLS starts in TCP's first packet. early: the first request is sent before
+    the handshake is complete."""
     fallback: StrictBool = False
     """Whether the server also supports HTTP/2 at the same address, and the client, which prefers HTTP/3, may use it."""
 
@@ -37,7 +37,7 @@ class RequestsFile(WorkloadFile):
     upload_bytes: int
     """The size of a POST's body."""
     sessions: Resumption | None = None
-    """Present only if sessions are not full."""
+    """Present only if handshakes are not full ones."""
 
 
 @dataclass(frozen=True)
