@@ -185,12 +185,12 @@ def _files_of(folder: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def _files(subject: Subject) -> dict[Path, str]:
-    """Return the content of each of the subject's files."""
+    """Return the SHA-256 of each file that the subject is built from, by path."""
     return {path: hashlib.sha256(path.read_bytes()).hexdigest() for path, _ in _sources(subject)}
 
 
 def _check_sources(subject: Subject, before: Mapping[Path, str]) -> None:
-    """Raise UserError if the build has changed its own sources, because its installation would then always be out of
+    """Raise UserError if the build has changed its own sources, because the installation would then always be out of
     date."""
     after = _files(subject)
     changed = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))

@@ -102,7 +102,8 @@ class Install(Strict):
     embedded: StrictBool = False
     """Whether the subject is part of the project itself."""
     sources: list[str] = Field(default=[])
-    """Other folders that the subject is built from, relative to its folder. If they change, it is built again."""
+    """Other folders that the subject is built from, relative to the subject's folder. If they change, the subject is
+    built again."""
 
     @field_validator("sources")
     @classmethod

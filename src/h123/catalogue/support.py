@@ -115,7 +115,7 @@ def _check_ipv6(subject: Subject, role: Role, parameters: Demand) -> None:
 
 
 def _check_settings(subject: Subject, role: Role, parameters: Demand) -> None:
-    """Check the settings that a study requests one by one. With `transport: matched`, h123 does not refuse a subject
+    """Check the settings that a study requests individually. With `transport: matched`, h123 does not refuse a subject
     but lists what it cannot match."""
     settings = [setting for setting in SETTINGS.values() if parameters.setting(setting.name) is not None]
     if brought := [setting for setting in settings if setting.brought_by == parameters.congestion]:

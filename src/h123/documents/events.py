@@ -114,7 +114,7 @@ class BlockMove(TypedDict):
     place: PlaceName
     """The machine that runs the block now."""
     before: PlaceName
-    """The machine that ran it before."""
+    """The machine that ran the block before."""
     why: str
 
 

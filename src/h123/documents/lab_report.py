@@ -210,7 +210,8 @@ class LinkReport(Shape):
     realtime: bool | None = None
     """Whether the link's thread had real-time priority."""
     stamps: bool | None = None
-    """Whether the kernel stamps arriving packets. If not, a packet's arrival is when the lab read it."""
+    """Whether the kernel stamps arriving packets. If not, a packet's arrival is the time at which the lab read the
+    packet."""
     draws: int | None = None
     """The version of the random draws that decided the packets' fates. Null: version 1."""
     check: LinkCheck | None = None

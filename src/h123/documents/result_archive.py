@@ -19,7 +19,7 @@ from h123.base.paths import data_remedy, project_root
 
 ARCHIVE = project_root() / "docs/results/data.tar.xz"
 _MOST_BYTES = 2**26
-"""The limit for the sum of all members."""
+"""The largest total size of all members, in bytes."""
 _LZMA2 = {"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 2**24, "nice_len": 273}
 _FILTERS = [{**_LZMA2, "lc": 4, "lp": 0, "pb": 0}]
 

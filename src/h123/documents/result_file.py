@@ -128,7 +128,7 @@ def rounded(content: Any, digits: int = DIGITS) -> Any:
 
 
 def _in_rows(content: Any) -> Any:
-    """Return the content of a line with all rows that are stored by column."""
+    """Return the content of a line, with rows that are stored by column turned back into rows."""
     if isinstance(content, list):
         return [_in_rows(part) for part in content]
     if not isinstance(content, dict):

@@ -97,7 +97,8 @@ class Role(Shape):
     name: str
     host: str
     kind: Literal["service", "main"]
-    """The trial ends when its single main role ends."""
+    """`main`: the role whose end is the end of the trial; each trial has exactly one. `service`: a role that runs
+    throughout the trial."""
     command: list[str]
     """The command line. Programs that h123 installs have paths below a root."""
     env: dict[str, str] = Field(default={})

@@ -44,7 +44,7 @@ class Sample(TypedDict):
     group: int | None
     """The user's visit, page or journey that the request belongs to. None if there are none."""
     resource: int | None
-    """The requested resource, as the workload numbers them. None if there is only one."""
+    """The index of the requested resource in the workload. None if there is only one."""
     tries: NotRequired[int]
     """The number of times that the request was made. Only for workloads whose requests are repeated."""
 

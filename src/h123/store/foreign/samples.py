@@ -90,7 +90,7 @@ class ForeignFile:
 
     requests: list[ForeignRequest]
     redirects: int
-    """The number of answers that redirected the client, among the requests or left out."""
+    """The number of answers that redirected the client, whether or not they are among the requests."""
 
 
 def read_requests(path: Path, schema: Schema) -> ForeignFile:
