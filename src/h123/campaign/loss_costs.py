@@ -100,7 +100,7 @@ def _without(losses: LostNumbers, packet: tuple[str, int] | None) -> LostNumbers
 
 
 def _lose(file: Path, losses: LostNumbers) -> None:
-    """Let a trial's first link lose exactly these packets."""
+    """Make a trial's first link lose exactly these packets."""
     trial = read_document(file, TrialFile)
     for way, numbers in losses.items():
         direction = getattr(trial.links[0], way)

@@ -253,8 +253,8 @@ def _take_up(campaign: Campaign, machines: Sequence[Machine], retry: bool) -> At
 
 
 def _take_up_networks(campaign: Campaign, attempts: Attempts) -> None:
-    """Use the current definition of a network that has changed since the campaign began, unless there are already
-    results over the earlier one."""
+    """Use the current definition of a network that has changed since the campaign began. Raises UserError if there are
+    already results over the earlier one."""
     folder, networks = campaign.folder, campaign.plan.study.networks
     changed = {name for name, resolved in folder.networks.items() if Network.from_resolved(resolved) != networks[name]}
     for event in itertools.chain.from_iterable(attempts.values()):

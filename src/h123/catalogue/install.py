@@ -25,7 +25,7 @@ MANIFEST = "subject.toml"
 _BUILD_ENVIRONMENT = {"GOFLAGS": "-trimpath -buildvcs=false", "GOTOOLCHAIN": "local"}
 """The environment of builds. The same sources give the same binary, wherever the checkout is."""
 _OWN_FILE = re.compile(r"\{prefix\}/([^{}:*]+)")
-"""A path in a word of a command line: `{prefix}/lib/*` refers to `lib/`."""
+"""Matches a path in a word of a command line: `{prefix}/lib/*` refers to `lib/`."""
 _BYPRODUCTS = {"__pycache__", "target", "node_modules"}
 """Files that people who work on a subject leave in its folder; they do not count as sources."""
 _GO_TEST = "_test.go"

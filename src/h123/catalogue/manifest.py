@@ -274,8 +274,8 @@ class Client(Strict):
     answers."""
     limits: Reach = Reach()
     sessions: dict[Resumption, OneOrMore[Protocol]] = Field(default={})
-    """For each protocol, how cold requests can open connections: with resumed sessions, with TLS in TCP's first packet,
-    or with early data. Absent: every handshake is a full one."""
+    """Maps each way in which cold requests can open connections to the protocols for which the client supports it:
+    resumed sessions, TLS in TCP's first packet, or early data. Absent: every handshake is a full one."""
     false_start: StrictBool = False
     """Whether, over TLS 1.2, the client's first request does not wait for the server to end the handshake (RFC
     7918)."""

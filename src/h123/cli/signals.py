@@ -16,8 +16,8 @@ MODULES_OF_A_RUN = (
     "h123.report.page.facts",
     "h123.study.networks.network_file",
 )
-"""All modules that `h123 run` may import. A signal during an import would not end it properly: pydantic, for example,
-turns the interruption into a different error."""
+"""All modules that `h123 run` may import. A signal during an import would not end the command properly: pydantic, for
+example, turns the interruption into a different error."""
 
 
 def heed_signals() -> None:
@@ -33,7 +33,8 @@ def heed_signals() -> None:
 
 @contextmanager
 def signals_blocked() -> Iterator[None]:
-    """Block signals within the context. An import that is interrupted may print a traceback or lose the signal."""
+    """Block signals while the context is open. An import that is interrupted may print a traceback or lose the
+    signal."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
     try:
         yield

@@ -84,8 +84,8 @@ class Proof(TypedDict):
     first_flight: int | None
     """The number of packets in the subject's first flight over HTTP/3, if counted with these files."""
     paths: NotRequired[PathFindings | None]
-    """The behaviour on adverse paths over HTTP/3. None if not measured with these files. Absent for a server of your
-    own, and in campaigns of earlier versions."""
+    """The behaviour on adverse paths over HTTP/3. None if not measured with these files. Absent for the user's own
+    server, and in campaigns of earlier versions."""
 
 
 @with_config(STRICT)
@@ -108,7 +108,7 @@ class SubjectFacts(TypedDict):
     proofs: NotRequired[Mapping[VerifiedRole, Proof]]
     """The verification in each role of the subject in the campaign."""
     fingerprint: NotRequired[Digest]
-    """The digest of the subject's files. Earlier versions recorded none, and a server of your own has none."""
+    """The digest of the subject's files. Earlier versions recorded none, and the user's own server has none."""
 
 
 Privileges = Literal["root", "user-namespace", "virtual-clock"]

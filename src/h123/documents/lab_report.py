@@ -71,7 +71,8 @@ class HostReport(Shape):
     name: str
     congestion: str | None = None
     tcp: TcpReport | None = None
-    """The settings in use. Null: the kernel's defaults, 10 packets and 200 ms."""
+    """The settings in use. Null: the kernel's defaults, an initial window of 10 packets and a minimum timeout of 200
+    ms."""
     counters: Counters
 
 
@@ -157,7 +158,7 @@ class DelayCheck(Shape):
     probes: Count | None = None
     lost: Count | None = None
     error_ns: DelayError | None
-    """None if no probe arrived."""
+    """Quantiles of the error of the delay, in ns. None if no probe arrived."""
 
 
 class LinkRateCheck(Shape):

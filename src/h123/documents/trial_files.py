@@ -100,7 +100,7 @@ class Role(Shape):
     """`main`: the role whose end is the end of the trial; each trial has exactly one. `service`: a role that runs
     throughout the trial."""
     command: list[str]
-    """The command line. Programs that h123 installs have paths below a root."""
+    """The command line. Programs that h123 installs have paths below a fixed root."""
     env: dict[str, str] = Field(default={})
     ready: Readiness | None = None
     stop_timeout_ns: int | None = None

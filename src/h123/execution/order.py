@@ -73,7 +73,7 @@ class BlockOrder(Message):
     networks: dict[str, dict[str, Any]]
     """Resolved networks by name."""
     servers: dict[str, OwnServer]
-    """Your own servers by name."""
+    """The user's own servers by name."""
     subjects: dict[str, Digest]
     """The subjects of the catalogue that the machine installs, with the fingerprints of their files."""
     roots: dict[str, Digest]

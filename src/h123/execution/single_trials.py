@@ -34,7 +34,7 @@ class SingleTrials:
         self, pool: Pool, roots: Mapping[str, Path], servers: Mapping[str, OwnServer] | None = None, *, seed: int = 0
     ) -> None:
         """Prepare to run trials on `pool`. `roots` are the folders that the trials' files refer to by name. `servers`
-        are your own servers. `seed` is for certificates that are not among the roots."""
+        are the user's own servers. `seed` is for certificates that are not among the roots."""
         self._pool, self._roots, self._servers, self._seed = pool, roots, servers or {}, seed
         self._orders = 0
 

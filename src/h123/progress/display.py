@@ -17,7 +17,8 @@ NAMES_SHOWN = 3
 EVERY_TRIALS, EVERY_S = 10, 30.0
 """Without a terminal: the number of trials, or the time, after which a new line is printed."""
 WIDTH = 100
-"""The maximum number of characters of the estimates so far, unless the first of them is longer."""
+"""The maximum length, in characters, of the line with the estimates so far, unless the first estimate alone is
+longer."""
 
 
 @dataclass(frozen=True)

@@ -162,7 +162,7 @@ def _answer_table(answer: AnswerTable, *, ratios: bool) -> Table:
 
 
 def _row_name(answer: AnswerTable, row: AnswerRow) -> str:
-    """Return the row's name. Rows of cold requests are below the cell to which they belong."""
+    """Return the row's name. Rows of cold requests are indented below the row of their cell."""
     return answer.name(row) if row.metric is answer.metric else f"  {answer.name(row)}"
 
 

@@ -81,7 +81,7 @@ def column_fault(name: str, column: Column | None, kind: np.dtype[Any], *, nulla
 
 
 def _all_texts(column: Column) -> bool:
-    """Return whether a column of objects contains only texts, since lists and others are objects too."""
+    """Return whether a column of objects contains only texts, because lists and other values are objects too."""
     try:
         "".join(_known(column).tolist())
     except TypeError:

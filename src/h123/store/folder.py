@@ -195,7 +195,7 @@ class CampaignFolder:
 
     @property
     def created(self) -> str:
-        """The time at which the campaign began, in ISO 8601."""
+        """An array of one kind of the lab's records."""
         return str(self._content["created"])
 
     @contextmanager

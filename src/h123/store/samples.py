@@ -90,7 +90,7 @@ def _read(source: Path, columns: Sequence[str]) -> Rows:
 
 
 def _batches(source: Path, columns: Sequence[str]) -> Iterator[list[list[str]]]:
-    """Yield the rows after the header in batches. All must be as long as the header."""
+    """Yield the rows after the header in batches. All rows must have as many fields as the header."""
     with source.open(encoding="utf-8", newline="") as file:
         if file.readline().rstrip("\r\n") != ",".join(columns):
             raise _Malformed
@@ -226,8 +226,8 @@ def _size_fault(rows: Rows, good: Mask, exchange: Exchange) -> str | None:
 
 def read_samples(file: Path, statuses: Sequence[int], *, measured: bool = False) -> list[Sample]:
     """Read the samples of a trial in the order of their starts and, if these are equal, of the times at which they were
-    sent. `statuses` are the required statuses of the resources; a different one becomes an error such as `status 404`.
-    Raises UserError if a sample lacks a required value."""
+    sent. `statuses` are the required statuses of the resources; a different status becomes an error such as `status
+    404`. Raises UserError if a sample lacks a required value."""
     rows = Rows.read(file, measured=measured)
     samples = rows.samples()
     for number in np.flatnonzero(rows.faultless & ~rows.ok(statuses)).tolist():

@@ -51,8 +51,8 @@ def _ways(network: Network) -> list[Direction]:
 
 
 def _sends_other(name: Any, value: Any) -> Callable[[Parameters, Network], bool]:
-    """Return a function that tests whether a trial uses a different value of a setting. Over TCP, the kernel's default
-    applies if the trial sets none."""
+    """Return a function that tests whether a trial uses another value of a setting than `value`. Over TCP, the kernel's
+    default applies if the trial sets none."""
 
     def changes(p: Parameters, _: Network) -> bool:
         default = None if p.protocol == "h3" else SETTINGS[name].kernel
@@ -280,8 +280,8 @@ def _with_factor(study: Study, pair: str, levels: dict[str, Level]) -> Study:
 
 
 def _metrics(study: Study) -> tuple[list[MetricName], list[MetricName]]:
-    """Return the metrics that the study asks about and whose time has causes, and the metrics of cold requests. If the
-    study asks about no such metric, return those of whole requests or visits."""
+    """Return the metrics of the study's question whose time h123 divides into causes, and their counterparts for cold
+    requests. If there are no such metrics, return the default ones of requests or visits."""
     named = [name for family in study.compare.families for name in family.metrics]
     known = [name for name in study.compare.families[0].metrics if _is_whole(METRICS[name].of)]
     default = OF_VISITS if any(METRICS[name].of_visits for name in named) else OF_REQUESTS

@@ -51,7 +51,8 @@ class StudyFile(Strict):
     question: Annotated[StrictStr, Field(min_length=1)]
     """The question that the first family answers; the report begins with it."""
     factors: dict[StrictStr, Any] = Field(min_length=1)
-    """The factors: parameters with their values, or names for sets of parameters. All levels are crossed."""
+    """The factors: parameters with their values, or names for sets of parameters. All levels are combined with each
+    other."""
     settings: dict[StrictStr, Any] = Field(default={})
     """Parameters that do not vary."""
     servers: dict[StrictStr, OwnServer] = Field(default={})

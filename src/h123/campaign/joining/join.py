@@ -125,8 +125,8 @@ def _choose(mine: dict[int, RunBlock], theirs: Sequence[RunBlock]) -> dict[int, 
 
 
 def _continues(longer: RunBlock, shorter: RunBlock) -> bool:
-    """Return whether the history `shorter` is the beginning of `longer`. If so, one folder is a copy of the other that
-    has run further."""
+    """Return whether the history `shorter` is the beginning of `longer`. If so, one folder was copied, and one of the
+    two then ran further."""
     return longer.marks()[: len(shorter.history)] == shorter.marks()
 
 
@@ -209,8 +209,8 @@ def _add(
 
 
 def _copy(folder: CampaignFolder, campaign: CampaignFolder, event: TrialEvent) -> None:
-    """Copy an attempt, and check the copy against its seal. If the campaign has the attempt already, an earlier join
-    was interrupted; only check it then."""
+    """Copy an attempt, and check the copy against its seal. If the campaign already has the attempt, because an earlier
+    join was interrupted, only check it."""
     source, target = folder.attempt(event), campaign.attempt(event)
     sealed = event.get("seal")
     assert sealed  # `require_seals` has checked this

@@ -1,5 +1,5 @@
-"""Prints warnings at the end of commands about a campaign: that results could not be saved, or that files of trials
-have changed."""
+"""Warns at the end of commands about a campaign: that results could not be saved, or that files of trials have
+changed."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def complain_of_damage(folder: "CampaignFolder") -> None:
-    """Print a warning that lists the trials of a campaign whose files have changed since they were measured."""
+    """Raise a UserError that lists the trials of a campaign whose files have changed since they were measured."""
     from h123.store import damage_warning
 
     if error := damage_warning(folder):

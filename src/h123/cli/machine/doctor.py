@@ -58,7 +58,7 @@ def command(
 @dataclass(frozen=True)
 class MachineCheck:
     """The result of checking one capability of the machine. Without a `needed` capability, h123 cannot measure
-    anything. Without any other, measurements are less accurate, or some of them are impossible."""
+    anything. If another capability is missing, measurements are less accurate, or some of them are impossible."""
 
     name: str
     ok: bool

@@ -231,7 +231,7 @@ _START = f"start nodes with `ray start --address=HEAD:6379 --resources='{{\"{RES
 
 
 def _connect(address: str | None) -> Any:
-    """Connect to the cluster and return the module ray."""
+    """Connect to the cluster and return the `ray` module."""
     try:
         import ray
     except ImportError:

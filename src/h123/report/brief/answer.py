@@ -44,9 +44,9 @@ class _Group:
     lines: Sequence[tuple[str, str]]
     """The text and the style of each line."""
     main: int
-    """The number of lines to show in the first round, which comes before every other group's second round."""
+    """The number of lines to show first, before any group shows more."""
     least: int
-    """The number of lines to show in the second round. The third round shows the rest."""
+    """The number of lines to show before any group shows all of its lines."""
     short: Sequence[str] = ()
     """Short versions of the lines, for lines that do not fit."""
     shown: int = field(default=1)

@@ -22,8 +22,8 @@ _FOLDER = re.compile(r"(--out[ \u00a0])DIR\b")
 
 
 def caveat_lines(verdicts: Verdicts, folder: Path | None = None) -> list[str]:
-    """Return the caveats of a campaign, the most important first. If `folder` is given, the commands in them name it.
-    Text to be stored names no folder, so that a campaign can be moved."""
+    """Return the caveats of a campaign, the most important first. The commands in them name `folder`, if it is given.
+    Stored text names no folder, so that a campaign can be moved."""
     checks = (
         _missing,
         _failed_attempts,

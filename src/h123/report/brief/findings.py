@@ -28,7 +28,7 @@ from h123.report.text.words import (
 from h123.study import METRICS
 
 _ONE_BY_ONE = 9
-"""If there are more comparisons than this, they are only counted."""
+"""If there are more comparisons than this, the answer only counts them."""
 
 
 class AnswerLine(NamedTuple):
@@ -57,7 +57,7 @@ def _short(c: JudgedComparison) -> str:
 
 
 def _unjudged(comparisons: Sequence[JudgedComparison]) -> Iterator[AnswerLine]:
-    """Yield one line for each reason: `lan is not judged: the machine was too busy.`"""
+    """Yield one line for each reason why comparisons are not judged: `lan is not judged: the machine was too busy.`"""
     cells: dict[str, dict[str, JudgedComparison]] = {}
     for c in comparisons:
         name = cell_name(c["cell"]) or f"{level(c['a'])} v {level(c['b'])}"

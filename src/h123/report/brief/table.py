@@ -7,7 +7,8 @@ from h123.report.text.answer import AnswerRow, AnswerTable
 from h123.report.text.words import level
 
 ABREAST = 4
-"""The most levels with a column each. If there are more, the table shows the best three and the worst."""
+"""The largest number of levels that get a column each. If there are more, the table shows the best three and the
+worst."""
 _BEST = "bold blue"
 
 

@@ -115,7 +115,7 @@ def _summary(every: Sequence[DeclarationCheck]) -> str:
 
 
 def constants_table(every: Sequence[DeclarationCheck]) -> list[str]:
-    """Return the lines of the table that compares each constant with its source."""
+    """Return the lines of the table that compares each declared constant with the measured one."""
     rows = []
     for check in every:
         declaration = check.declared

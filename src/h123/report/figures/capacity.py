@@ -143,7 +143,7 @@ def _drawing(
 
 
 def _diagonal(panels: Iterable[str], *domains: Sequence[float]) -> list[Mark]:
-    """Return the line on which every request is answered."""
+    """Return, for each panel, the diagonal on which every request is answered."""
     low, high = max(domain[0] for domain in domains), min(domain[1] for domain in domains)
     return [{"panel": panel, "diagonal": True, "x": at, "y": at} for panel in panels for at in (low, high)]
 

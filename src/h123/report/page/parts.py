@@ -161,7 +161,8 @@ def _tails(of: PageSources, _: "Sequence[Figure]") -> Content | None:
 
 
 def _interactions(of: PageSources, _: "Sequence[Figure]") -> Content | None:
-    """Return the terms of the model, except those with a level that takes no time under the virtual clock."""
+    """Return the terms of the interaction model, except those with a level that takes no time under the virtual
+    clock."""
     had = of.verdicts.get("interactions") or []
     known = [c for c in of.comparisons if c["metric"] in {row["metric"] for row in had}]
 

@@ -254,7 +254,7 @@ def _cold(name: str) -> list[str]:
 
 
 def best(levels: Sequence[str], compared: Sequence[JudgedComparison], unanswered: Collection[str] = ()) -> Best:
-    """Return the best of `levels`, from the verdicts on one metric in one cell, whatever their families.
+    """Return the best of `levels`, from the verdicts of all families on one metric in one cell.
 
     The best level is better than every level that it was compared with. Levels equivalent to it are also best; all
     others must be worse than some level. If one of the necessary comparisons is missing or inconclusive, there is no

@@ -46,7 +46,7 @@ def treatment(cell: Mapping[str, str], factor: str, twin: bool) -> str:
 
 
 def other_factors(cell: Mapping[str, str], factor: str) -> str:
-    """Return the name of the cell that a trial's comparison belongs to."""
+    """Return the name of a trial's cell, without the compared factor."""
     return cell_name({name: level_name for name, level_name in cell.items() if name != factor})
 
 
@@ -120,7 +120,7 @@ def confidence_words(attained: float) -> str:
 
 
 def verdict_word(comparison: VerdictRow) -> str:
-    """Return the verdict in the words of its metric: slower goodput is `lower`."""
+    """Return the verdict in the words of its metric: goodput is `lower`, not `slower`."""
     if comparison.get("withheld"):
         return "not judged"
     if small := comparison.get("small"):
@@ -129,7 +129,7 @@ def verdict_word(comparison: VerdictRow) -> str:
 
 
 def metric_word(name: str, verdict: str) -> str:
-    """Return the word for a verdict on a metric, without margins."""
+    """Return the metric's own word for a verdict, such as `higher` for better goodput."""
     of = metric(name)
     words = {"better": of.words.better, "worse": of.words.worse, "inconclusive": "cannot tell yet"}
     return words.get(of.standing(verdict), verdict)

@@ -24,8 +24,8 @@ def processor(arm: Arm, role: str) -> str:
 
 
 def sends(arm: Arm, role: str) -> str:
-    """Describe how many datagrams an end gave the kernel at a time. Datagrams that are sent together (GSO) count as
-    one."""
+    """Describe how many datagrams an end gave the kernel at a time. The kernel counts datagrams that are sent together
+    (GSO) as one."""
     host = _host(arm, role)
     if host is None or arm.packets is None or arm.left_out:
         return "–"

@@ -66,8 +66,8 @@ class Metric:
     zero: bool = False
     """Whether 0 is a normal value and better than any other."""
     by_role: bool = False
-    """Whether a figure of this metric also shows the same metric of the other role, if that has values, even if the
-    study names only one of the two."""
+    """Whether a figure of this metric also shows the other role's metric, if that one has values, even if the study
+    does not name it."""
 
     @property
     def clocks(self) -> tuple[Clock, ...]:

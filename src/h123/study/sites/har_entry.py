@@ -257,8 +257,7 @@ def _askers(initiator: object) -> Iterator[str]:
 
 
 def _headers(part: HarPart) -> dict[str, str]:
-    """Return the headers by name in lower case, since tools differ in case. Lists that span several lines are
-    joined."""
+    """Return the headers by name, in lower case because tools differ. Lists that span several lines are joined."""
     headers = dict[str, str]()
     for pair in (pair for pair in part.items("headers") if isinstance(pair, dict)):
         name, value = str(pair.get("name")).lower(), str(pair.get("value"))

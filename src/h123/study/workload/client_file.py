@@ -47,7 +47,7 @@ class WorkloadFile(BaseModel):
     headers: list[WrittenHeader] = Field(default=[])
     """Headers of each request."""
     authority: str | None = None
-    """The authority of requests. Present only for a server of the user's, whose certificate the client does not check
+    """The authority of requests. Present only for the user's own server, whose certificate the client does not check
     and whose bodies need not be the standard block."""
     tls: Literal["1.2", "1.3"] = "1.3"
     """The only TLS version that the client offers. Present only if it is not 1.3."""

@@ -29,9 +29,9 @@ from h123.study.workload.kind import WorkloadKind
 from h123.study.workload.load import Exchange, Load, VisitShape
 
 BROWSER_CONNECTIONS = 6
-"""The number of HTTP/1.1 connections to a host in Chromium, Firefox and Safari."""
+"""The number of HTTP/1.1 connections that Chromium, Firefox and Safari open to a host."""
 STREAMS = 100
-"""The number of simultaneous requests on an HTTP/2 or HTTP/3 connection: the smallest limit of the servers."""
+"""The number of simultaneous requests on an HTTP/2 or HTTP/3 connection: the smallest limit among the servers."""
 
 
 def _read_site(value: object, info: ValidationInfo) -> object:

@@ -16,7 +16,7 @@ HOSTED_S = 6 * 3600
 PATIENCE = 3
 """The time limit of a job as a multiple of its planned time, before an hour for installing is added."""
 TRIAL_MB = 1500
-"""Memory in MB for a virtual trial and its share of h123's own memory."""
+"""The memory in MB that a virtual trial needs, including its share of h123's own memory."""
 
 
 @dataclass(frozen=True)

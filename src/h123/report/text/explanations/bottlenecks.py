@@ -9,8 +9,8 @@ from h123.report.text.words import level
 from h123.study import Study
 
 _NAMED = 0.25
-"""The smallest share of a request's time that is reported if it belongs to no limit. Shares of processors are always
-reported."""
+"""The smallest share of a request's time that is reported for something that is not a limit. Shares of processors are
+always reported."""
 _PACKETS = (
     "**Bold** is what took the largest part of the mean time of a request, according to the link's packets. Other "
     "parts of a quarter or more follow."

@@ -59,7 +59,7 @@ def audit_lines(verdicts: AuditsPart) -> list[str]:
 
 
 def _audits_passed(summary: Collection[AuditCount]) -> str:
-    """Say how many audits passed. Audits that had nothing to check do not count."""
+    """Say how many audits passed. An audit that had nothing to check does not count as passed."""
     counts = Counter(row["result"] for row in summary)
     if set(counts) == {"nothing to check"}:
         return f"no audit was made: all {len(summary)} had nothing to check"

@@ -12,7 +12,7 @@ SCALES = {
     "rate": {"bit/s": 1, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9},
     "loss": {"%": 0.01, "share": 1},
 }
-"""Units by the kind of quantity, as factors to s, bit/s and shares."""
+"""Units by the kind of quantity, with the factors that convert them to s, bit/s and shares."""
 KINDS = {
     "time": ("time", 1),
     "rate": ("rate", 1),

@@ -22,7 +22,7 @@ MOST_BYTES = 100_000_000
 WAYS = ("up", "down")
 TRANSFERRED = "A rate is what was transferred; the link may have been able to carry more."
 _EPOCHS = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3))
-"""The smallest values that count as ns, us or ms since 1970, each with the factor to s."""
+"""The smallest values that count as ns, us or ms since 1970, each with the factor that converts it to s."""
 _CELLREPLAY = re.compile(r"\d{1,15}( +\d{1,9})+ *")
 _OPPORTUNITIES = re.compile(r"^\d+ +\d+ +\d", re.MULTILINE)
 """Three numbers in a line, as in CellReplay traces but not in tables of two columns."""
