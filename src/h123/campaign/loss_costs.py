@@ -37,7 +37,7 @@ class LostPacket:
     number: int
     """The packet's number in its direction, from 0."""
     at_ns: int
-    """When the packet reached the link, in ns after the first packet."""
+    """The time at which the packet reached the link, in ns after the first packet."""
     seconds: float
 
 

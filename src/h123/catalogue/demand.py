@@ -16,7 +16,7 @@ Linux's default."""
 
 
 class WorkloadNeeds(Protocol):
-    """What a workload requires of its subjects. study.workload.WorkloadKind implements this protocol."""
+    """The requirements that a workload has of its subjects. study.workload.WorkloadKind implements this protocol."""
 
     @property
     def has_headers(self) -> bool: ...

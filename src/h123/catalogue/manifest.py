@@ -228,7 +228,8 @@ class Reach(Strict):
     """The number of requests that the client has open on a connection at the same time; others wait. Absent: no
     limit."""
     windows: dict[Literal["h3"], Annotated[int, BeforeValidator(parse_size)]] = Field(default={})
-    """The most bytes of a download that the client lets a server send beyond what has arrived. Absent: unknown."""
+    """The largest number of bytes of a download that the client lets a server send beyond what has arrived. Absent:
+    unknown."""
 
 
 class Client(Strict):

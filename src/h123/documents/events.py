@@ -95,7 +95,7 @@ class InterimLook(TypedDict):
 
     event: Literal["look"]
     blocks: NotRequired[Annotated[int, Field(ge=0, le=100_000)]]
-    """Absent if the comparison has no complete block."""
+    """The number of blocks. Absent if the comparison has no complete block."""
 
 
 @with_config(STRICT)

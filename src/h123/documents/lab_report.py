@@ -216,7 +216,8 @@ class LinkReport(Shape):
     draws: int | None = None
     """The version of the random draws that decided the packets' fates. Null: version 1."""
     check: LinkCheck | None = None
-    """Null if the trial did not request a check, or the link is a veth. Parts with nothing to check are null."""
+    """The results of the link check. Null if the trial did not request a check, or the link is a veth. Parts with
+    nothing to check are null."""
     directions: Mapping[Side, DirectionReport | None] | None = None
     """Counts of the trial's own packets. Null for a veth."""
     cross: Mapping[Side, CrossTrafficReport] | None = None
@@ -284,7 +285,7 @@ class Report(Document):
     """Rows that did not fit into the record of TCP's state. None if there is no such record."""
     machine: MachineLoad
     user_namespace: UserNamespace | None = None
-    """Absent if the lab ran as root, and under the virtual clock."""
+    """The rights that the system granted to the lab. Absent if the lab ran as root, and under the virtual clock."""
 
 
 class FinishedDirection(DirectionReport):

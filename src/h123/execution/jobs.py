@@ -42,8 +42,8 @@ BUSY_TARGET = 0.4
 """The expected share of all processors that all simultaneous trials together may use, so that bursts rarely
 coincide."""
 JOBS_PER_CPU = 8
-"""The most simultaneous trials per processor that h123 chooses. Measured: with 12 trials on 2 processors, links are as
-punctual as with a single trial."""
+"""The largest number of simultaneous trials per processor that h123 chooses. Measured: with 12 trials on 2 processors,
+links are as punctual as with a single trial."""
 CALM_TRIALS = 8
 """After this many undisturbed trials, one more trial may run at the same time, if crowding had reduced their number."""
 VIRTUAL_TRIAL_BYTES = 2**30
@@ -65,7 +65,7 @@ class Headroom(Shape):
     """The limit on simultaneous trials since trials crowded each other. 0: they have not, or the limit has
     recovered."""
     widest: Count = 0
-    """The most simultaneous trials so far."""
+    """The largest number of simultaneous trials so far."""
     calm: Count = 0
     """The number of uncrowded trials since the last crowded one."""
 
@@ -82,9 +82,9 @@ class Jobs:
     """The expected duration of each trial, s."""
     cpus: int
     most: int | None
-    """The most simultaneous trials, whatever their links. None: rates and measured headroom decide."""
+    """The largest number of simultaneous trials, whatever their links. None: rates and measured headroom decide."""
     virtual: int
-    """The most simultaneous trials under the virtual clock."""
+    """The largest number of simultaneous trials under the virtual clock."""
     headroom: Headroom
 
     @classmethod

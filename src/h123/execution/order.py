@@ -41,7 +41,7 @@ class Policy(MessagePart):
     """The rules by which the machine runs the blocks."""
 
     jobs: Count | None
-    """The most simultaneous trials. None: the links' rates and the headroom decide."""
+    """The largest number of simultaneous trials. None: the links' rates and the headroom decide."""
     headroom: Headroom
     """The headroom of the machine, from earlier orders."""
     compared: str

@@ -13,7 +13,7 @@ from h123.base.units import counted, format_span
 from h123.documents import Reason
 
 NAMES_SHOWN = 3
-"""The most simultaneous trials that the display names."""
+"""The largest number of simultaneous trials that the display names."""
 EVERY_TRIALS, EVERY_S = 10, 30.0
 """Without a terminal: the number of trials, or the time, after which a new line is printed."""
 WIDTH = 100

@@ -11,10 +11,10 @@ from typing import IO, Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 MOST = 16
-"""The most open connections. A further one closes the oldest, because a client is done as soon as it gets its
-answer."""
+"""The largest number of open connections. Another one closes the oldest, because a client is done as soon as it gets
+its answer."""
 PATIENCE_S = 5.0
-"""How long a connection may be silent, s."""
+"""The time for which a connection may be silent, s."""
 _DRAINED = 1 << 20
 """The bytes of a refused request that are still read, so that the refusal arrives."""
 

@@ -1,4 +1,4 @@
-"""Manages the campaign folder. The order of writes allows a campaign to stop at any moment and to be resumed."""
+"""Manages the campaign folder. Writes are ordered so that a campaign can stop at any moment and be resumed."""
 
 import hashlib
 import json

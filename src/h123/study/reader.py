@@ -32,11 +32,11 @@ from h123.study.yaml_document import Location, YamlDocument
 
 FORMAT = "study/1"
 MOST_LOADS = 3000
-"""The most workloads that the reader examines. No plan has more treatments."""
+"""The largest number of workloads that the reader examines. No plan has more treatments."""
 MOST_LEVELS = 1000
 """The largest number of levels of a factor."""
 MOST_CONDITIONS = 100
-"""The most conditions that a study may require."""
+"""The largest number of conditions that a study may require."""
 
 
 def _shapes_the_load(levels: dict[str, Level]) -> bool:

@@ -90,7 +90,7 @@ def find_knobs(name: str) -> Path:
 
 def load_network(name: str, folder: Path | None = None) -> "Network":
     """Read a network, given its name or the path of its file (relative to `folder`). Raises UserError."""
-    from h123.study.networks.network_file import read_network  # late, because lists of names do not need it
+    from h123.study.networks.network_file import read_network  # imported here, because lists of names do not need it
 
     return read_network(find_network(name, folder))
 

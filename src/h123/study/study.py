@@ -28,7 +28,7 @@ MOST_TRIALS = 30_000
 limit."""
 
 _MOST_CELLS = 500
-"""The most cells that are examined for a condition's metric."""
+"""The largest number of cells that are examined for a condition's metric."""
 MOST_BARS = 6
 """The largest number of bars in a chart's group with colours that readers can tell apart."""
 

@@ -57,7 +57,7 @@ _WHERE_IT_BEGAN = ("expected ',' or", "could not find expected ':'", "found unex
 _PAGES = {"published": "docs/contracts/claims.md", "site": "docs/pages.md", "import": "docs/import.md"}
 """The pages of formats that are not documented in docs/contracts/<format>.md."""
 MOST_FAULTS = 100
-"""The most faults that the reader compares to find the first one in the file."""
+"""The largest number of faults that the reader compares to find the first one in the file."""
 
 
 _OCTAL = re.compile(r"[-+]?0[0-7_]+")

@@ -12,7 +12,7 @@ from h123.cli.campaigns.damage import require_writable
 from h123.cli.options import FolderArgument, ForceOption
 
 _LISTED = 100
-"""The most trials that are listed."""
+"""The largest number of trials that are listed."""
 
 
 def command(

@@ -108,7 +108,7 @@ class TuneArguments:
 
 @dataclass(frozen=True)
 class Requested:
-    """What the arguments and the knob file ask for."""
+    """A tuning as the arguments and the knob file describe it."""
 
     template: ServerTemplate
     knobs: list[Knob]

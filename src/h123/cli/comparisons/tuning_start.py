@@ -43,7 +43,7 @@ def begin(a: TuneArguments, wanted: Requested, out: Path) -> Tuning:
     arguments = a.compared([*wanted.urls, *wanted.also])
     page = recorded(arguments)
     inquiry, load = inquiry_of(arguments, page), load_of(arguments, [], page is not None)
-    # More blocks say more than more requests in a trial, which share its connection.
+    # More blocks tell more than more requests per trial, because the requests of a trial share its connection.
     needed = METRICS[a.metric].needs.requests
     fewest = -(-max(_REQUESTS, needed) // load.users)
     if load.requests and load.users * load.requests < needed:

@@ -149,7 +149,7 @@ def command(
 
 @dataclass(frozen=True)
 class Choice:
-    """What the user wants to change."""
+    """The changes that the user wants."""
 
     levels: list[str]
     pair: str

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from h123.study import Estimate, Plan
 
 _LISTED = 40
-"""The most trials per block that are listed one by one."""
+"""The largest number of trials per block that are listed one by one."""
 _ORDERED = 8
 
 

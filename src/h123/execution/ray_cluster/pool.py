@@ -26,11 +26,11 @@ RESOURCE = "h123"
 1}'`."""
 _MOST_ACTORS = 1000
 _FIRST_S = 300.0
-"""How long the first node may take, s, because an autoscaler may have to boot a machine."""
+"""The time limit for the first node to join, s. An autoscaler may have to boot a machine."""
 _OTHERS_S = 30.0
-"""How long nodes that already exist may take to load h123, s."""
+"""The time limit for existing nodes to load h123, s."""
 _RETURN_S = 60.0
-"""How long a campaign without any machine waits for one, s."""
+"""The time for which a campaign without any machine waits for one, s."""
 _MOST_FAILURES = 3
 """The number of actors in a row that may fail to start."""
 _MOST_LOSSES = 3

@@ -31,7 +31,7 @@ _MARK = re.compile(
     r"(?:/>|>(?P<title><title>[^<]*</title>)</path>)"
 )
 _READ = 24
-"""The most marks whose values appear in a figure's text alternative."""
+"""The largest number of marks whose values appear in a figure's text alternative."""
 _OFTEN = 8
 """The number of times that a shape must occur before a definition for it saves bytes."""
 

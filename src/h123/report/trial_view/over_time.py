@@ -32,7 +32,7 @@ class Line:
     """A line of a panel."""
 
     name: str
-    """The meaning of the line's colour and dashes."""
+    """The name of the line in the legend, which explains its colour and dashes."""
     arm: int | None
     """The number of the arm that gives the line its colour. None: a neutral colour."""
     seconds: Numbers

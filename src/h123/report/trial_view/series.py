@@ -40,7 +40,7 @@ WINDOW, SMOOTHED, FULL = "congestion window", "smoothed round trip", "a full que
 CONNECTIONS = 8
 """The largest number of an arm's connections in a sequence plot."""
 _LOOKS, _FEW = 5, 60
-"""The fewest values that make a line, and the most that are marked one by one."""
+"""The smallest number of values that makes a line, and the largest number that is marked one by one."""
 _FAR = 4
 """A rate above this multiple of the highest throughput is named instead of drawn, because it would flatten the rest."""
 

@@ -61,7 +61,7 @@ class ForeignSample(TypedDict):
     start_ns: int
     first_byte_ns: int | None
     end_ns: int | None
-    """None if the request failed at an unknown time."""
+    """The end of the request, in ns. None if the request failed at an unknown time."""
     status: int
     bytes_up: int | None
     bytes_down: int | None

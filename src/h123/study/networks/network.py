@@ -221,7 +221,7 @@ class Cross(LinkModel):
     up: Traffic | None = None
     down: Traffic | None = None
     ahead_ns: int
-    """How long before the main role the traffic starts, at most 60 s."""
+    """The time in ns from the start of the traffic to the start of the main role, at most 60 s."""
     spread_ns: int = 0
     """The traffic starts up to this many ns earlier, so that different blocks meet different moments of the traffic."""
 

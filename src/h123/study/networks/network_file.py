@@ -14,7 +14,7 @@ from h123.study.quantities import BitRate, Duration
 from h123.study.yaml_document import YamlDocument
 
 MOST_MOVES = 250
-"""The most moves for which the lab has addresses."""
+"""The largest number of moves for which the lab has addresses."""
 MOST_CONNECTIONS = 100
 LONGEST_AHEAD = 60 * 1_000_000_000
 """The longest time from the start of cross traffic to the client's start, in ns."""
@@ -62,7 +62,7 @@ class CrossFile(Strict):
     up: TrafficFile | None = None
     down: TrafficFile | None = None
     ahead: Annotated[Duration, Field(le=LONGEST_AHEAD)] = 1_000_000_000
-    """How long before the client the traffic starts."""
+    """The time from the start of the traffic to the start of the client."""
     spread: Duration = 0
     """The traffic starts up to this much earlier, by an amount that depends on the seed and block only."""
 

@@ -106,7 +106,7 @@ class FqCodelFile(_ControlledDelay):
     quantum: Quantum = FULL_PACKET_BYTES
     """Bytes that a flow may send in each round."""
     drop_batch: Annotated[StrictInt, Field(ge=1, le=MOST_PACKETS)] = 64
-    """The most packets that are dropped at once when the limit is exceeded."""
+    """The largest number of packets that are dropped at once when the limit is exceeded."""
 
     def resolve(self) -> resolved.Queue:
         """Return the queue in the form of trial.json."""

@@ -23,7 +23,7 @@ LONGEST_LABEL = 63
 """The longest label in a DNS name (RFC 1035)."""
 LONGEST_TITLE = 200
 MOST_HOSTS = 12
-"""The most hosts that a note lists."""
+"""The largest number of hosts that a note lists."""
 LONG_RUN_NS = 10**9
 """A run longer than this, in ns, probably includes more than processing."""
 RESOLUTION_NS = 1_000_000
