@@ -14,11 +14,11 @@ from h123.verification.constants import DeclaredComparison, compared
 _HEAD = """\
 # Do packets agree with the source code?
 
-This page compares constants, such as the initial window, in the source code of transport stacks with the values that
-packets show. The code's values, with line numbers, are in [subjects/constants.toml](../subjects/constants.toml). The
-measured values are in [verified/](verified). `h123 publish` writes this page, so do not edit it. `h123 verify NAME`
-measures the constants of a server on your machine. `python tools/sources.py SOURCE VERSION FOLDER` prints the cited
-lines of a source that you have unpacked."""
+This page compares constants in the source code of transport stacks, such as the initial window, with the values that
+packets show. The code's values, with line numbers, are in [subjects/constants.toml](../subjects/constants.toml), and
+the measured values in [verified/](verified). `h123 verify NAME` measures the constants of a server on your machine.
+`python tools/sources.py SOURCE VERSION FOLDER` prints the cited lines of a source that you have unpacked.
+`h123 publish` writes this page, so do not edit it."""
 _TABLE = """\
 *All constants, with the lines of the source: run `make docs`, then open `target/docs/constants.html`.*
 
@@ -27,16 +27,14 @@ _RULES = """\
 h123 compares three constants. Packets agree with the source code within these limits:
 
 * **initial window**: Over TCP, the first flight must have exactly the source's number of packets. QUIC counts bytes:
-  the full packets of the first flight must fill the window to within one packet, because some senders only check
-  whether any room is left. If the source gives the window in packets but not their size, h123 uses their initial size.
-* **a loss leaves**: The share of the window that remains after a loss may be up to 0.03 below the source's factor or up
-  to 0.08 above it, because the window has grown again for two round trips before h123 measures it. BBR has no such
-  factor.
-* **a lost tail is sent again after**: The time until lost packets at an answer's end are sent again must equal the
-  result of the source's formula for a round trip of 2 ms, plus up to 1.5 ms for timers. The formula of RFC 9002 (6.2.1)
-  adds the round trip, four times its variation (at least 1 ms), and the maximum acknowledgement delay that the receiver
-  announces, here 25 ms: 28 to 31 ms in all. Over TCP, h123 uses the second retransmission, which the retransmission
-  timer triggers. The first may come earlier, as a tail loss probe."""
+  the first flight's full packets must fill the window to within one packet. If the source gives the window in packets
+  but not their size, h123 uses their initial size.
+* **a loss leaves**: After a loss, the share of the window that remains may be up to 0.03 below the source's factor, or
+  up to 0.08 above it: the window grows for two round trips before h123 measures it. BBR has no such factor.
+* **a lost tail is sent again after**: The time until an answer's lost last packets are sent again must match the
+  source's formula for a round trip of 2 ms, plus up to 1.5 ms for timers. The formula of RFC 9002 (6.2.1) gives 28 to
+  31 ms: the round trip, four times its variation (at least 1 ms), and the receiver's maximum acknowledgement delay,
+  here 25 ms. Over TCP, h123 uses the second retransmission, because the first may be an earlier tail loss probe."""
 
 
 _FIELDS = "Each entry names the server, the protocol, the congestion controller and the constant."
