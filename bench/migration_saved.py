@@ -92,7 +92,6 @@ def _protocols(found: Sequence[Seen]) -> Iterator[dict[str, str]]:
             "new connections": f"{sum(_anew(one.attempt) for one in group)}",
             "bytes flow again after": _times([one.flows for one in group]),
             "next complete answer after": _times(recovered),
-            "round trips until bytes flow": _trips([one.flows for one in group], group[0].round_trip),
         }
 
 
@@ -129,11 +128,6 @@ def _times(seconds: Sequence[float | None]) -> str:
         return "–"
     middle, low, high = map(format_seconds, (statistics.median(told), told[0], told[-1]))
     return middle if low == high else f"{middle} ({low} to {high})"
-
-
-def _trips(seconds: Sequence[float | None], round_trip: float) -> str:
-    told = [one / round_trip for one in seconds if one is not None]
-    return f"{min(told):.1f} to {max(told):.1f}" if told else "–"
 
 
 if __name__ == "__main__":
