@@ -4,8 +4,7 @@
 
 Two times come from the link's packets: from the first packet that the server received from the client's new address to
 the first that it sent there, and from the move to the first full packet that the client received there. The exit status
-is 1 if a QUIC connection that survived the move took longer than the bounds on the page, in round trips of the network
-after the move.
+is 1 if a QUIC connection that survived the move took longer than `HEARD` or `FLOWS`, in round trips after the move.
 """
 
 import statistics
