@@ -17,15 +17,14 @@ _HEAD = """\
 `h123 publish` writes this page from the records in [verified/](verified); do not edit it. `h123 profile NAME` measures
 a server or client on your machine, under the virtual clock, where processing takes no time.
 
-The tables have a column for each situation below. A cell gives the mean time of a request as a multiple of the minimum,
-which is a round trip plus the time to send the body at the link's rate. The cell also names each [cause](why.md) that
-takes a tenth of the mean time or more, according to the link's packets. The other end is the server or client `go`.
-HTTP/1.1 and HTTP/2 use the kernel's TCP, with CUBIC.
+The tables have a column for each situation below. A cell gives the mean time of a request as a multiple of the minimum:
+a round trip plus the time to send the body at the link's rate. It also names each [cause](why.md) of a tenth of the
+mean time or more. The other end is the server or client `go`. HTTP/1.1 and HTTP/2 use the kernel's TCP, with CUBIC.
 
-* *64 kB in flight* means that at most 64 kB were in flight in any round trip.
-* *Sent in bursts* means that a QUIC stack sends all data of a round trip within a tenth of the round trip.
+* *64 kB in flight*: at most 64 kB were in flight in any round trip.
+* *Sent in bursts*: the QUIC stack sends all data of a round trip within a tenth of the round trip.
 
-In these descriptions, the time in ms is the round trip:"""
+The first time in each description is the round trip:"""
 
 _TABLES = """\
 `h123 list subjects NAME` prints the profile of one server or client.
