@@ -35,25 +35,22 @@ _SHORT: dict[Verdict, str] = {"failed": "failed", "unsupported": "not tested"}
 _HEAD = """\
 # The catalogue
 
-`h123 publish` writes this page from the manifests of the *subjects* (servers and clients) and the records in
-[verified/](verified); do not edit it. `h123 install NAME` installs a subject, `h123 verify NAME` checks its facts on
-your machine, and `h123 list subjects NAME` shows all that h123 knows about it. The tables of constants, moves and
-paths are only on the website.
+This page lists the *subjects*, the servers and clients that h123 can run. `h123 install NAME` installs a subject,
+`h123 verify NAME` tests it on your machine, and `h123 list subjects NAME` shows all that h123 knows about it. The
+tables of constants, moves and paths are only on the website. `h123 publish` writes this page; do not edit it.
 
-A subject is *verified* if it passed the tests in [contracts/verifications.md](contracts/verifications.md) for
-everything that it declares. Over each protocol, these tests cover bodies of 0 B to 10 MB (by hash or byte count),
-many requests at once and one after another, the negotiated protocol, errors and timeouts, and every feature and limit
-in the subject's row.
+A subject is *verified* if it passed [these tests](contracts/verifications.md) for everything that it declares. Over
+each protocol, they cover bodies of 0 B to 10 MB, many requests at once and one after another, the negotiated protocol,
+errors and timeouts, and every feature and limit in the subject's row. The records are in [verified/](verified).
 
-* *At most n at once*: the limit on simultaneous requests (for servers: per connection). Other servers allow 100 or
-  more.
-* *Idle for at most*: the time without a request after which the server closes a connection. Other servers wait for a
-  minute or more.
+* *At most n at once*: the limit on simultaneous requests (for servers: per connection). Servers without this note allow
+  100 or more.
+* *Idle for at most*: the time without a request after which the server closes a connection. Servers without this note
+  wait for a minute or more.
 * TLS *as usual*: TLS 1.3 with TLS_AES_128_GCM_SHA256 and X25519.
-* *Changed since*: the subject's files have changed since its last published verification, on the given date. You can
-  use the subject without `--allow-unverified`; `h123 verify NAME` tests it. In such a row, a dash means *not
-  verified*, not *unsupported*.
-* Names that end in `-sid`: programs from Debian unstable."""
+* *Changed since*: the subject's files have changed since its last published verification. You can use it without
+  `--allow-unverified`. In such a row, a dash means *not verified*, not *unsupported*.
+* `-sid` at the end of a name: a program from Debian unstable."""
 _ABOUT = """\
 ## About each subject
 

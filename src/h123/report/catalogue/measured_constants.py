@@ -38,67 +38,65 @@ _ALIKE = 0.1
 """After each loss, a sender keeps a share of its window. If these shares differ by more than this, the table shows
 their range."""
 _CONSTANTS = """\
-These constants come from packets, under the virtual clock, over a link that only delays: 50 ms each way, or 1 ms each
-way for the lost tail. `h123 list subjects NAME` shows more constants, and why a value is missing.
+These constants come from packets, under the virtual clock, over a link that only delays: by 50 ms each way, or by 1 ms
+for the lost tail. `h123 list subjects NAME` shows more constants, and why a value is missing.
 [constants.md](constants.md) compares the first flight, the loss and the lost tail with the stacks' source code.
 
-* *First flight*: the packets (in brackets: full packets) and bytes sent before their first acknowledgement can have
-  arrived. If the server did not send them at once, the share of a round trip that sending took follows.
-* *Growth*: the ratio of a round trip's bytes to the previous round trip's, in slow start.
+* *First flight*: the packets (in brackets: full packets) and bytes that the server sends before the first
+  acknowledgement can arrive. A percentage is the share of a round trip over which it spreads them.
+* *Growth*: in slow start, the ratio of a round trip's bytes to those of the round trip before.
 * *Slow start ends*: the bytes of the first round trip that the next one barely exceeds. A *fixed limit* may be a
   receive window or a send buffer; *slower growth* may come from HyStart.
-* *A loss leaves*: the share of the window that remains after one lost packet in steady state. It is the median of three
-  transfers that lose different packets, with their range if they differ by more than 0.1. It is measured after the
-  window has grown again for two round trips. With a window of 50 packets, 0.7 has then become 0.73 to 0.77, and 0.5 has
-  become 0.54.
-* *A lost tail*: the time in ms until lost packets at the end of an answer are sent again, and until they are sent once
-  more.
+* *A loss leaves*: the share of the window that remains after one lost packet in steady state (the median of three
+  transfers, with their range if they differ by more than 0.1). It is measured two round trips later: with a window of
+  50 packets, 0.7 has then grown to between 0.73 and 0.77, and 0.5 to 0.54.
+* *A lost tail*: the times in ms until the first and the second retransmission of lost packets at the end of an answer.
 * *Payloads*: bytes after the TCP or UDP header.
 * *Handshake*: round trips, bytes up, bytes down.
-* *Receive windows*: how much the server says a client may first send on a stream and on the connection. TCP's own
-  windows, which also limit h1, have no single announced value.
-* *Uploads in flight*: the most that the client had in flight towards the server in a round trip of 100 ms, in the first
-  10 MB and later. ≈ marks a value that was still changing. Per second, an upload carries at most ten times as much."""
+* *Receive windows*: how much the server initially lets a client send on a stream and on the connection. TCP's own
+  windows, the only ones over h1, are not shown.
+* *Uploads in flight*: the most bytes in flight to the server in a round trip of 100 ms, in the first 10 MB and later. ≈
+  marks a value that was still changing. Per second, an upload carries at most ten times as much."""
 _RECEPTION = """\
 These values come from the server's log.
 
-* *Requests open at once*: how many of the simultaneous requests were open before any was answered. The others waited at
-  the client.
+* *Requests open at once*: how many simultaneous requests were open before any was answered. The client held the others
+  back.
 * *Receive windows*: how far ahead of the received data the client lets the server send, at first and during a download
-  of 20 MB with round trips of 200 ms. On a path that can have more data in flight, these windows limit the rate."""
+  of 20 MB with a round trip of 200 ms. On a path with a larger bandwidth-delay product, they limit the rate."""
 _CLIENT_CONSTANTS = """\
-These are the same constants for clients. First flight, growth and loss come from uploads to the server `go`.
+The columns mean the same as for servers. First flight, growth and loss come from uploads to the server `go`.
 
-* *Downloads in flight*: the most that the server had in flight towards the client in a round trip of 100 ms, as limited
-  by the client's receive windows.
+* *Downloads in flight*: the most bytes in flight to the client in a round trip of 100 ms, as limited by the client's
+  receive windows.
 * *Acknowledges*: packets that the client sends per data packet in a download."""
 _MOVES = """\
-After one second of a 5 MB download over 40 ms and 10 Mbit/s, the client's packets come from a different port (as when a
-NAT has forgotten the old one) or from a different address (RFC 9000, section 9). *Survived* means that the download
-finished on the same connection. The first time is how long the server took, after the first packet from the new port or
-address, to send a packet there. The second time runs from the move until the next full packet reaches the client.
+One second into a 5 MB download at 40 ms and 10 Mbit/s, the client's packets start to come from a different port (as
+when a NAT has forgotten the old one) or from a different address (RFC 9000, section 9). *Survived* means that the
+download finished on the same connection. The first time is how long the server takes, after the first packet from the
+new port or address, to send a packet there. The second time runs from the move until the next full packet reaches the
+client.
 
-The result depends on the client, here `go`: its connection IDs are empty, and nginx continues only with a client that
-has given it a second ID. [results/migration.md](results/migration.md) covers other clients. The machine does not affect
-times, because they were measured under the virtual clock. `h123 verify NAME --moves` measures them; no verification
-fails because of them."""
+The result depends on the client. Here it is `go`, which has empty connection IDs; nginx follows only clients that have
+given it a second ID. [results/migration.md](results/migration.md) covers other clients. `h123 verify NAME --moves`
+measures these times, under the virtual clock; they cannot make a verification fail."""
 
-_KERNEL = f"Linux in the virtual kernel, measured with the server `{PROBE}` over {KERNEL_PROTOCOL}."
+_KERNEL = f"Measured in the virtual kernel, with the server `{PROBE}` over {KERNEL_PROTOCOL}."
 _PATHS = """\
-Each subject sends 4 MB (clients upload them) over 40 ms and 10 Mbit/s, on paths that change or drop packets. Subjects
+Each subject sends 4 MB (clients upload them) at 40 ms and 10 Mbit/s, on paths that change or drop packets. Subjects
 with the same values share a row.
 
-* *Sends*: the ECT codepoint, and the share of packets that have it on a path that leaves ECN alone.
-* *Reports ECN*: whether the peer keeps using ECN while the subject receives.
+* *Sends*: the ECT codepoint, and the share of packets that carry it on a path that leaves ECN alone.
+* *Reports ECN*: whether the subject's reports let its peer keep using ECN.
 * *ECN bleached*, *ECT swapped*, *all marked*, *ECT dropped*: how long the subject keeps using ECN on such a path.
 * *A mark*: the share of the bytes in flight that remains a round trip after CoDel's first mark.
-* *Payloads*: the first, the most common and the largest, in bytes, over an MTU of 1500.
-* *MTU of 1280*: from the start. *Falls*: after one second; the path sends ICMP only in the column *with ICMP*. The time
-  runs until the next full packet passes; – means that all packets are small enough.
+* *Payloads*: the first, the most common and the largest, in bytes, at an MTU of 1500.
+* *MTU of 1280*: from the start, without ICMP. *Falls*: the MTU falls to 1280 after one second, with or without ICMP.
+  The time runs until the next full packet passes; – means that all packets are small enough.
 
-*Fails* marks senders that use ECN although the receiver's counts contradict it (RFC 9000, section 13.4.2), or that
-cannot use a path with the MTU that QUIC assumes (section 14). `h123 verify NAME --paths` measures these values;
-no verification fails because of them. For TCP, the kernel's ECN is on (`tcp_ecn`)."""
+*Fails* marks senders that keep using ECN although the receiver's counts contradict it (RFC 9000, section 13.4.2), or
+that cannot use a path with the MTU that QUIC assumes (section 14). `h123 verify NAME --paths` measures these values; they
+cannot make a verification fail. TCP uses ECN (`tcp_ecn`)."""
 
 
 _Rows = list[dict[str, str]]
