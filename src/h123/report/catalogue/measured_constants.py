@@ -95,8 +95,8 @@ with the same values share a row.
   The time runs until the next full packet passes; – means that all packets are small enough.
 
 *Fails* marks senders that keep using ECN although the receiver's counts contradict it (RFC 9000, section 13.4.2), or
-that cannot use a path with the MTU that QUIC assumes (section 14). `h123 verify NAME --paths` measures these values; they
-cannot make a verification fail. TCP uses ECN (`tcp_ecn`)."""
+that cannot use a path with the MTU that QUIC assumes (section 14). `h123 verify NAME --paths` measures these values;
+they cannot make a verification fail. TCP uses ECN (`tcp_ecn`)."""
 
 
 _Rows = list[dict[str, str]]
