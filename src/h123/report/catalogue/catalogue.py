@@ -39,9 +39,8 @@ This page lists the *subjects*, the servers and clients that h123 can run. `h123
 `h123 verify NAME` tests it on your machine, and `h123 list subjects NAME` shows all that h123 knows about it. The
 tables of constants, moves and paths are only on the website. `h123 publish` writes this page; do not edit it.
 
-A subject is *verified* if it passed [these tests](contracts/verifications.md) for everything that it declares. Over
-each protocol, they cover bodies of 0 B to 10 MB, many requests at once and one after another, the negotiated protocol,
-errors and timeouts, and every feature and limit in the subject's row. The records are in [verified/](verified).
+A subject is *verified* if it passed [these tests](contracts/verifications.md) for everything that it declares, over
+each of its protocols. The records are in [verified/](verified).
 
 * *At most n at once*: the limit on simultaneous requests (for servers: per connection). Servers without this note allow
   100 or more.

@@ -39,8 +39,8 @@ _ALIKE = 0.1
 their range."""
 _CONSTANTS = """\
 These constants come from packets, under the virtual clock, over a link that only delays: by 50 ms each way, or by 1 ms
-for the lost tail. `h123 list subjects NAME` shows more constants, and why a value is missing.
-[constants.md](constants.md) compares the first flight, the loss and the lost tail with the stacks' source code.
+for the lost tail. `h123 list subjects NAME` shows why a value is missing. [constants.md](constants.md) compares some
+constants with the stacks' source code.
 
 * *First flight*: the packets (in brackets: full packets) and bytes that the server sends before the first
   acknowledgement can arrive. A percentage is the share of a round trip over which it spreads them.
@@ -71,15 +71,14 @@ The columns mean the same as for servers. First flight, growth and loss come fro
   receive windows.
 * *Acknowledges*: packets that the client sends per data packet in a download."""
 _MOVES = """\
-One second into a 5 MB download at 40 ms and 10 Mbit/s, the client's packets start to come from a different port (as
-when a NAT has forgotten the old one) or from a different address (RFC 9000, section 9). *Survived* means that the
-download finished on the same connection. The first time is how long the server takes, after the first packet from the
-new port or address, to send a packet there. The second time runs from the move until the next full packet reaches the
-client.
+One second into a 5 MB download at 40 ms and 10 Mbit/s, the client's packets start to come from a different port or
+address (RFC 9000, section 9). *Survived* means that the download finished on the same connection. The first time is how
+long the server takes, after the first packet from the new port or address, to send a packet there. The second time runs
+from the move until the next full packet reaches the client.
 
 The result depends on the client. Here it is `go`, which has empty connection IDs; nginx follows only clients that have
 given it a second ID. [results/migration.md](results/migration.md) covers other clients. `h123 verify NAME --moves`
-measures these times, under the virtual clock; they cannot make a verification fail."""
+measures these times, under the virtual clock."""
 
 _KERNEL = f"Measured in the virtual kernel, with the server `{PROBE}` over {KERNEL_PROTOCOL}."
 _PATHS = """\
@@ -95,8 +94,8 @@ with the same values share a row.
   The time runs until the next full packet passes; – means that all packets are small enough.
 
 *Fails* marks senders that keep using ECN although the receiver's counts contradict it (RFC 9000, section 13.4.2), or
-that cannot use a path with the MTU that QUIC assumes (section 14). `h123 verify NAME --paths` measures these values;
-they cannot make a verification fail. TCP uses ECN (`tcp_ecn`)."""
+that cannot use a path with the MTU that QUIC assumes (section 14). `h123 verify NAME --paths` measures these values,
+with ECN on for TCP (`tcp_ecn`). A subject is *verified* even if it fails here."""
 
 
 _Rows = list[dict[str, str]]
