@@ -6,7 +6,7 @@ import reprlib
 from collections.abc import Iterable
 
 MOST_CHOICES = 100
-"""The most choices that a message lists."""
+"""The largest number of choices that a message lists."""
 
 
 class _Short(reprlib.Repr):
@@ -35,7 +35,7 @@ def excerpt(value: object) -> str:
 
 
 def choose(word: object, allowed: Iterable[object]) -> str:
-    """Suggest what may replace `word`: a similar allowed word, if one exists, and the list of allowed words."""
+    """Return a hint on what to write instead of `word`: a similar allowed word, if any, and all allowed words."""
     names, written = [str(name) for name in allowed], str(word)[:100]
     near = difflib.get_close_matches(written, names, n=3)
     close = [name for name in near if _edits(written, name) <= _slips(written)][:1]

@@ -17,7 +17,7 @@ _NOTHING = 745
 _NEGLIGIBLE = 40
 """exp(-_NEGLIGIBLE) is too small to change a float near 1."""
 _LARGE = 32.0
-"""For values of at least this, the series of `_half_step` is exact to the last digit."""
+"""For arguments of at least this size, the series in `_half_step` is exact to the last digit."""
 _TINY = 1e-300
 _STEPS = 10_000
 
@@ -38,7 +38,7 @@ def binomial_quantile(level: float, n: int, share: float) -> int:
 
 
 def _binomial(n: int, share: float) -> tuple[int, Floats]:
-    """Return the lowest k near the mode, and P(B <= k) for that k and all larger ones.
+    """Return a k below which every probability is too small for a float, and P(B <= k) for this k and larger ones.
 
     Starting at the mode, each probability is its neighbour's times a ratio of whole numbers and the odds (Johnson,
     Kemp, Kotz, Univariate Discrete Distributions (2005), section 3.4). The sum is scaled to 1, so the probability of
@@ -73,8 +73,8 @@ def student_cdf(freedom: float, t: float) -> float:
 def student_quantile(freedom: float, p: float) -> float:
     """Return the t with P(T <= t) = p for Student's t, where 0 < p < 1.
 
-    Uses Newton's method for the logarithm of the tail as a function of log t. This function is concave, so the method
-    approaches the result from above from the second step on.
+    Uses Newton's method for the logarithm of the tail as a function of log t. This function is concave, so from the
+    second step on, the method approaches the result from above.
     """
     if p == 0.5:
         return 0.0
@@ -93,7 +93,7 @@ def student_quantile(freedom: float, p: float) -> float:
 
 def noncentral_student_cdf(freedom: float, noncentrality: float, t: float) -> float:
     """Return P(T <= t) for T = (Z + noncentrality) / S, where S is the square root of a chi-squared variable divided by
-    its degrees of freedom. This is the mean of P(Z <= t s - noncentrality) over s.
+    its degrees of freedom. The result is the mean of P(Z <= t * s - noncentrality) over all values s of S.
 
     Uses the trapezoid rule over log s, whose error falls exponentially for analytic functions that vanish on both sides
     (Trefethen, Weideman, SIAM Review 56, 2014, section 5). The absolute error is below 1e-13.
@@ -136,8 +136,8 @@ def _student_tail(freedom: float, t: float) -> float:
 
 
 def _beta_fraction(a: float, b: float, x: float) -> float:
-    """Return the regularized incomplete beta function I_x(a, b) times a B(a, b) / (x ** a * (1 - x) ** b). Converges
-    quickly for x < (a + 1) / (a + b + 2).
+    """Return the regularized incomplete beta function I_x(a, b) times a * B(a, b) / (x ** a * (1 - x) ** b).
+    Converges quickly for x < (a + 1) / (a + b + 2).
 
     Uses the continued fraction of the NIST Digital Library of Mathematical Functions, 8.17.22, with Lentz's method
     (ibid., 3.10(iii)).
@@ -163,7 +163,7 @@ def _nonzero(value: float) -> float:
 def _half_step(a: float) -> float:
     """Return Gamma(a + 1/2) / Gamma(a), for a > 0.
 
-    Uses Gamma(a + 1) = a Gamma(a) until a is large, and then the asymptotic series (NIST Digital Library of
+    Uses Gamma(a + 1) = a * Gamma(a) until a is large, and then the asymptotic series (NIST Digital Library of
     Mathematical Functions, 5.11.13).
     """
     product = 1.0

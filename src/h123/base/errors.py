@@ -28,8 +28,8 @@ _DUCKDB_WORDS = {
     "InvalidInputException": "KeyboardInterrupt",
     "Error": "KeyboardInterrupt",
 }
-"""DuckDB handles Ctrl-C itself and raises one of these errors with these words; the last two occur while it reads one
-of h123's tables. Errors are matched by name, so that commands need not load DuckDB to catch them."""
+"""DuckDB handles Ctrl-C itself and raises one of these errors, whose message contains the word given here. The last two
+occur while it reads one of h123's tables. Errors are matched by name, so that commands need not load DuckDB."""
 
 
 @contextmanager

@@ -39,7 +39,7 @@ class Extra:
 
 
 NOTEBOOK = Extra("notebook", ("pyarrow",))
-"""Packages for campaigns as Arrow tables and data frames in notebooks."""
+"""Packages that turn campaigns into Arrow tables and data frames for notebooks."""
 PUBLISHED = Extra("published", ("scipy",))
 """Packages for tests that repeat published analyses."""
 REPORT = Extra("report", ("altair", "vl_convert"))

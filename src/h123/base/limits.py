@@ -12,18 +12,18 @@ from h123.base.errors import UserError
 
 _GIB = 1 << 30
 ADDRESS_SPACE = 96 * _GIB
-"""The smallest address space. V8, which draws the figures, reserves 64 GiB but uses little of it, and aborts if the
-limit is lower."""
+"""The smallest sufficient address space, in bytes. V8, which draws the figures, reserves 64 GiB but uses little of it,
+and aborts if the limit is lower."""
 DESCRIPTORS = 64
 THREADS = 20
-"""The largest number of threads of a command. Libraries start threads for columns, files and pictures, and some
+"""The most threads that a command starts. Libraries start threads for columns, files and pictures, and some
 libraries wait forever for a thread that they cannot start."""
 FULL = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",
     errno.EFBIG: "files may not grow any larger (`ulimit -f`)",
 }
-"""Errors that more free space solves, in words."""
+"""Descriptions of the errors that more free space solves, by error number."""
 
 
 def check_limits() -> None:

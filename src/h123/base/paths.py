@@ -80,7 +80,7 @@ def _user_folder(variable: str, default: str) -> Path:
 
 
 def prebuilt(*below: str) -> Path:
-    """Return the path of a program if it is built into the package. A checkout contains no such programs."""
+    """Return the path at which the package contains a prebuilt program. A checkout contains no such programs."""
     return _PACKAGED.joinpath("prebuilt", *below)
 
 

@@ -1,5 +1,5 @@
-"""Spreads equal work over one process per processor. Threads would not help, because they take turns at one
-interpreter."""
+"""Spreads many similar pieces of work over one process per processor. Threads would not help, because only one of them
+at a time runs Python code."""
 
 import ctypes
 import math

@@ -10,7 +10,7 @@ _MOUNTED = PurePosixPath("/tmp/h123-roots")
 
 
 def mounted(root: str, *below: str) -> str:
-    """Return the path at which a lab mounts something below a root."""
+    """Return the path, inside a lab, of a file or folder below a root."""
     return str(_MOUNTED.joinpath(root, *below))
 
 

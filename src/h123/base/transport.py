@@ -12,9 +12,9 @@ from typing import Literal, get_args
 Value = int | str
 Name = Literal["initial_window", "pacing", "max_datagram"]
 TCP_PAYLOAD = 1448
-"""The largest payload of a TCP segment over the lab's links: 1500 bytes minus 40 of headers and 12 of timestamps."""
+"""The largest payload of a TCP segment over the lab's links, in bytes: 1500 - 40 for headers - 12 for timestamps."""
 TCP_PAYLOAD_IPV6 = 1428
-"""The largest payload over IPv6, whose header is 20 bytes longer."""
+"""The largest payload over IPv6, whose header is 20 bytes longer, in bytes."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Setting:
     describe: Callable[[Value], str]
     """Formats a value in words."""
     brought_by: str = ""
-    """The controller that does not work without its own value of this setting."""
+    """The congestion controller that does not work without its own value of this setting, if there is one."""
 
 
 SETTINGS: dict[Name, Setting] = {

@@ -17,7 +17,7 @@ class Cause:
     group: str
     """The group that counts when the largest cause is named, because several similar parts are a single answer."""
     words: str
-    """The use of the time, in words."""
+    """What the time was spent on, in words."""
     rivals: tuple[str, ...] = ()
     """Groups of causes between which the evidence cannot decide; empty if the cause is clear."""
 

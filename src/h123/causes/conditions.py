@@ -25,7 +25,7 @@ class Conditions:
 
     @property
     def soon_ns(self) -> int:
-        """The longest time, in ns, after an event within which a program's action may be a reaction to the event."""
+        """The longest delay, in ns, with which a program's action still counts as a reaction to an event."""
         return _VIRTUAL_NS if self.virtual else _WALL_NS
 
 

@@ -215,8 +215,8 @@ class Explainer:
         return down.arrivals if self._of.quic and request.down <= _SMALL else down.delivered
 
     def _last_answer(self, request: Request) -> int | None:
-        """Return the answer's last packet. Over QUIC, a stream may end in a separate packet that is no larger than an
-        acknowledgement. That packet counts if the request ended just after it."""
+        """Return the index of the answer's last packet. Over QUIC, a stream may end in a separate packet that is no
+        larger than an acknowledgement. That packet counts if the request ended just after it."""
         down = self._of.down
         last = _last(down, self._answers(request), request.end)
         if not self._of.quic or last is None or request.end - int(down.delivered_at[last]) < _LATE_NS:
@@ -225,9 +225,9 @@ class Explainer:
         return small if small is not None and request.end - int(down.delivered_at[small]) < _CLOCKS_NS else last
 
     def _first(self, request: Request) -> int | None:
-        """Return the first packet of the request, whether or not it arrived. This is the last packet sent by the time
-        that the client recorded, which may be slightly late. If the request has a body or no recorded time, it is the
-        first packet sent. Over QUIC, it may be as small as an acknowledgement."""
+        """Return the index of the request's first packet, whether or not it arrived. It is the last packet sent by the
+        time that the client recorded, which may be slightly late. If the request has a body or no recorded time, it is
+        the first packet sent after the request began. Over QUIC, it may be as small as an acknowledgement."""
         up, sent_known = self._of.up, request.sent_at is not None
         carries = np.ones(len(up), bool) if self._of.quic and sent_known else up.speaks
         begin = int(np.searchsorted(up.at, max(request.ready, request.begin) - _CLOCKS_NS))
@@ -240,8 +240,8 @@ class Explainer:
 
     def _first_answer(self, request: Request, arrival: int) -> int:
         """Return when the server sent the first packet that must belong to the answer, even if the client read it much
-        later. A busy client reads late, and a TLS record over TCP, of 16 kB, may exceed the first flight. On a new
-        connection only full packets qualify, because session tickets are smaller."""
+        later. A busy client reads late, and a 16 kB TLS record over TCP may exceed the first flight. On a new
+        connection, only full packets qualify, because session tickets are smaller."""
         if request.begin > self._open:
             return _first_payload_after(self._of.down, arrival, _SMALL)
         return NEVER if self._of.quic else _first_payload_after(self._of.down, arrival, FULL)
@@ -276,8 +276,8 @@ class Explainer:
         return time
 
     def _share_since(self, request: Request, time: int) -> float:
-        """Return which share of the answer came after `time`, estimated from the time that the connection's data was on
-        the wire."""
+        """Return the share of the answer that came after `time`, estimated from the time that the connection's data was
+        on the wire."""
         whole, since = (self._server.course.between(begin, request.end) for begin in (request.start, time))
         return float(since[NUMBER[RATE]] / max(whole[NUMBER[RATE]], 1.0))
 
@@ -358,15 +358,15 @@ class _Marks:
 
 
 def _last(sending: Sending, places: Times, time: int) -> int | None:
-    """Return the last of the packets at `places` (in the order of arrival) that had been delivered at `time`. None if
-    there is none."""
+    """Return the last of `places`, the indices of packets in the order of arrival, whose packet had been delivered at
+    `time`. None if there is none."""
     count = int(np.searchsorted(sending.delivered_at[places], time + _CLOCKS_NS, side="right"))
     return int(places[count - 1]) if count else None
 
 
 def _last_of_request(up: Sending, first: int, answered: int, size: int) -> int:
-    """Return the packet with which the server had the whole request. For a request without a body, this is the first
-    packet that arrived. Otherwise it is the last one before the answer."""
+    """Return the index of the packet with which the server had the whole request. For a request without a body, this is
+    the first packet that arrived. Otherwise it is the last one before the answer."""
     # nearly in the order of arrival
     end = max(int(np.searchsorted(up.delivered_at, answered, side="right")), first + 1)
     if size <= _SMALL:

@@ -51,7 +51,7 @@ def head_of_line_ns(sender: Sender, bodies: Sequence[Body]) -> NDArray[np.float6
 
 
 def holes(sending: Sending, answers: Sending, round_trip_ns: int) -> Spans:
-    """Return the times at which TCP's data had a gap, by the sender's clock. A gap begins when the sender, after a lost
+    """Return the spans in which TCP's data had a gap, by the sender's clock. A gap begins when the sender, after a lost
     packet, sends a packet with later bytes that arrives. It ends when the sender sends the replacement of the lost
     packet."""
     places = lost_packets(sending)

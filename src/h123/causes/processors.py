@@ -8,7 +8,7 @@ import numpy as np
 from h123.documents.lab_report import Report
 
 _BUSY = 0.5
-"""If a role computed or waited for a processor for at least this share of a time, that time counts as its
+"""If a role computed or waited for a processor for at least this share of a span of time, the whole span counts as its
 processing."""
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from h123.causes.cause import NUMBER, UNATTRIBUTED
 
 SUMS_UP = 0.02
-"""The parts count as adding up if their sum differs from the time by at most this share."""
+"""The attributed parts count as adding up if their sum differs from the time by at most this share of it."""
 _Any = TypeVar("_Any")
 
 
@@ -28,14 +28,14 @@ class Stretch:
 
     @property
     def sums_up(self) -> bool:
-        """Whether the sum of the parts differs from the duration by at most the share SUMS_UP."""
+        """Whether the sum of the attributed parts differs from the duration by at most the share SUMS_UP."""
         (share,) = missed(self.seconds[np.newaxis], np.array([self.duration]))
         return bool(share <= SUMS_UP)
 
 
 def missed(seconds: NDArray[np.float64], durations: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how much the sum of the parts differs from each duration, as a share of the duration. `seconds` has the
-    shape (durations, causes)."""
+    """Return how much the sum of the attributed parts differs from each duration, as a share of the duration. `seconds`
+    has the shape (durations, causes)."""
     attributed = seconds.sum(axis=1) - seconds[:, NUMBER[UNATTRIBUTED]]
     shares: NDArray[np.float64] = np.abs(attributed - durations) / durations
     return shares

@@ -1,5 +1,5 @@
-"""Explains the time of a trial's requests, of a page's visits, and of its client's recoveries from moves, from the
-trial's files."""
+"""Explains, from a trial's files, what its requests, its visits to a page, and its client's recoveries from moves spent
+their time on."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -50,8 +50,8 @@ class ExplainedTrial:
     """For each request, seconds during which repairs of losses held back other requests' data that had already arrived
     on its connection."""
     sizes: Mapping[str, float] = field(default_factory=dict)
-    """For each cause, the bytes of a window or the simultaneous requests on a connection, as the median over
-    connections."""
+    """For each cause, a window's size in bytes or the number of simultaneous requests on a connection, as the median
+    over connections."""
     round_trip: float = 0.0
     """The round trip of the link without its queue, s."""
     visits: Sequence[Stretch] = ()
@@ -72,7 +72,8 @@ class ExplainedTrial:
 
     @property
     def sums_up(self) -> NDArray[np.bool_]:
-        """For each request, whether the sum of its parts differs from its latency by at most the share SUMS_UP."""
+        """For each request, whether the sum of its attributed parts differs from its latency by at most the share
+        SUMS_UP."""
         near: NDArray[np.bool_] = self.missed <= SUMS_UP
         return near
 

@@ -17,7 +17,7 @@ from h123.diff.unpaired import CONFIDENCE, interval
 from h123.store import CampaignFolder, damage_words
 
 _SHOWN = 3
-"""The most reasons that a refusal names."""
+"""The largest number of reasons that a refusal names."""
 
 
 @dataclass(frozen=True)

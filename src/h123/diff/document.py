@@ -48,7 +48,7 @@ class DiffRow(TypedDict):
     withheld: str | None
     """The reason why the row allows no conclusion; null if it allows one."""
     timeless: NotRequired[bool]
-    """Whether the reason is that nothing takes time in either campaign; no gate then checks the row."""
+    """Whether the reason is that nothing takes time in either campaign. A gate does not check such a row."""
 
 
 class Diff(TypedDict):
@@ -60,7 +60,8 @@ class Diff(TypedDict):
     changes: Sequence[CircumstanceChange]
     left_out: Sequence[LeftOut]
     wider: float | None
-    """The factor by which these intervals are wider than those from pairs within one campaign. Null: unknown."""
+    """The factor by which the rows' intervals are wider than those from pairs within one campaign. Null: unknown."""
     unfinished: NotRequired[Sequence[str]]
-    """What remains to run in the two campaigns. Until then, no condition passes."""
+    """Which of the two campaigns is not finished, and how many of its trials have not run. Until both are finished, no
+    condition passes."""
     rows: Sequence[DiffRow]

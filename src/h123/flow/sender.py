@@ -36,9 +36,9 @@ def _changes(connection: Connection, way: int) -> tuple[Times, Times]:
 
 
 def round_trips(connections: Sequence[Connection], way: int) -> Series:
-    """Return the round trip of each delivered packet with content in one direction. It lasts from when the packet
-    reached the link until the sender received a packet that the other end sent after the arrival. This includes delayed
-    acknowledgements."""
+    """Return the round trip, in ns, of each delivered packet with content in one direction. It lasts from when the
+    packet reached the link until the sender received a packet that the other end sent after the arrival. So it includes
+    the delay of a delayed acknowledgement."""
     series_of_each = [_of(connection, way) for connection in connections]
     times = np.concatenate([np.empty(0, np.int64), *(series.times for series in series_of_each)])
     return Series(times, np.concatenate([np.empty(0), *(series.values for series in series_of_each)]))

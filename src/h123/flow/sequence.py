@@ -47,7 +47,7 @@ def _of(sending: Sending) -> SentSoFar:
 
 
 def _unwrapped(numbers: Times) -> Times:
-    """Return TCP's sequence numbers, counted from 0 at the lowest. They begin anywhere and start again after 2^32."""
+    """Return TCP's sequence numbers, counted from 0 at the lowest. They start anywhere and wrap around at 2^32."""
     steps = (np.diff(numbers) + 2**31) % 2**32 - 2**31
     far: Times = np.concatenate([[0], np.cumsum(steps)])
     above: Times = far - far.min()

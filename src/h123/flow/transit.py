@@ -36,8 +36,8 @@ def fate_times(packets: Packets, fate: int) -> Times:
 
 
 def capacity(way: Direction, begin: int, end: int) -> Series:
-    """Return the link's rate over time. Each value holds until the next, and a trace is replaced by its mean. Empty if
-    the link has no rate."""
+    """Return the link's rate over time, in bit/s. Each value holds until the next, and a trace is replaced by its mean.
+    Empty if the link has no rate."""
     steps = [(begin, way.rate)]
     steps += [(begin + c.at_ns, c.rate) for c in way.changes or [] if c.rate and begin + c.at_ns < end]
     rates = [(time, rate.mean_bps) for time, rate in steps if rate]

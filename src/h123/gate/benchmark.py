@@ -64,8 +64,8 @@ def _entry(cell: GateCell) -> Entry | None:
 
 
 def _smaller_is_better(figure: GateFigure, value: float) -> tuple[str, float, float | None, float | None]:
-    """Return the figure in a form in which smaller is better. If larger is better by its metric, a ratio is inverted. A
-    single value stays as it is."""
+    """Return the figure in a form in which smaller is better. If larger values of its metric are better, a ratio is
+    inverted, but a single value stays as it is."""
     if METRICS[figure.metric].better == "lower" or figure.unit is not None:
         return figure.subject, value, figure.low, figure.high
     a, b = figure.subject.split("/")

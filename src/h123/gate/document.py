@@ -22,7 +22,7 @@ class CellRow(TypedDict):
     ratio: float | None
     """The ratio. Its interval is not corrected for the number of cells."""
     value: NotRequired[float | None]
-    """Present if the condition is about one level's value instead of a ratio; the ratio is then null."""
+    """The value of one level. Present only if the condition is about it instead of a ratio, which is then null."""
     unit: NotRequired[str]
     """The unit of `value`, `low` and `high`."""
     low: float | None
@@ -51,7 +51,7 @@ class ConditionRow(TypedDict):
     condition: str
     """The condition that must hold; for `--fail-if`, the opposite of the given one."""
     by: Basis
-    """`interval`: the whole interval must be on the right side. `estimate`: only the estimate decides."""
+    """`interval`: the whole interval must be on the right side of the bound. `estimate`: only the estimate decides."""
     verdict: Word
     """The worst verdict of its cells."""
     cells: Sequence[CellRow]

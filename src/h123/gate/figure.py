@@ -166,8 +166,8 @@ class GateFigures:
         return 1 - self.verdicts["looks"]["level"]
 
     def _other_answers(self, cell: Mapping[str, str], level: str) -> str | None:
-        """Return why a level's value cannot decide the condition, or None. The reason is that the level's answers
-        differ from another's: a build whose answers are smaller must not pass because it is faster."""
+        """Return why a level's value cannot decide the condition, if the reason is that the level's answers differ
+        from another level's; otherwise None. A build must not pass only because its answers are smaller."""
         for row in self.verdicts.get("answers", []):
             if row["cell"] == cell and level in (row["a"], row["b"]) and self._must_be_alike:
                 return answers_words_of(row)

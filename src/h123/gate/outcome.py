@@ -30,7 +30,7 @@ class GateCell:
     word: Word
     why: str
     blocks_needed: int | None = None
-    """The number of blocks that would decide an undecided condition."""
+    """The number of blocks that would probably decide an undecided condition."""
 
     @property
     def place(self) -> str:
@@ -50,7 +50,7 @@ class ConditionOutcome:
     condition: Condition
     cells: Sequence[GateCell]
     unmeasured: Sequence[GateFigure] = ()
-    """The figures of cells that the clock cannot measure. They count only if there are no other cells."""
+    """The figures of cells in which requests take no time. They count only if there are no other cells."""
 
     @property
     def word(self) -> Word:

@@ -46,12 +46,12 @@ class Attempt:
     twin: bool
     parameters: Values
     disturbed: bool
-    """Whether the machine may have caused more of the attempt's values than the study tolerates."""
+    """Whether machine noise may account for more of the attempt's values than the study tolerates."""
     disturbance: float | None
-    """The largest share of a metric of the study's question that the machine may have caused, 0 to 1; None if
+    """The largest share, from 0 to 1, of any metric of the study's question that may be due to machine noise. None if
     unknown."""
     shares: dict[str, float]
-    """For each of the study's metrics, the share that the machine may have caused. A metric is absent if its share is
+    """For each of the study's metrics, the share that may be due to machine noise. A metric is absent if its share is
     unknown."""
     link: Link
     """The link between client and server, as in trial.json."""
@@ -174,7 +174,7 @@ def _recoveries(row: Row, breaks: Sequence[Break]) -> list[float]:
 
 
 def _read(attempt: tuple[Path, str], *, timed: bool, imported: bool) -> Content:
-    """Return the summary of an attempt's samples, from their path and the attempt's parameters as text."""
+    """Return what is computed from an attempt's samples, given their path and the attempt's parameters as JSON text."""
     file, parameters = attempt
     rows, work = Rows.read(file, measured=not imported), _workload(parameters)
     summary = summarise(rows, work)

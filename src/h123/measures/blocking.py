@@ -18,7 +18,7 @@ from h123.store.rows import Rows
 _NOISE_NS = 100_000
 """Differences below this, in ns, count as none, because each reading of the virtual clock advances it slightly."""
 _LEAST_BYTES = 200
-"""The smallest size, in bytes, of an IP packet that is more than an acknowledgement."""
+"""An IP packet with more bytes than this is more than an acknowledgement."""
 
 
 class Blocking(NamedTuple):
@@ -29,12 +29,13 @@ class Blocking(NamedTuple):
     others: int
     """How much later all other requests ended, in total."""
     together: int
-    """The total time of all requests without the loss."""
+    """The total time of all requests in the trial without the loss."""
 
 
 def blocking_of(with_loss: Path, without_loss: Path, statuses: Sequence[int]) -> Blocking | None:
-    """Return the cost of the loss, from the folders of the two trials. None if the number of lost packets with content
-    is not one, if a request failed, or if the trials have different requests. Raises UserError."""
+    """Return the cost of the loss, from the folders of the two trials. None unless the first lost exactly one packet,
+    with content, and the second lost none. None too if a request failed, or if the trials have different requests.
+    Raises UserError."""
     if [size > _LEAST_BYTES for size in _lost_sizes(with_loss)] != [True] or _lost_sizes(without_loss):
         return None
     later, without = later_by(with_loss, without_loss, statuses), _durations(without_loss, statuses)

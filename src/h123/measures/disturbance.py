@@ -23,10 +23,10 @@ from h123.study.metrics.quantity import PageTime, RequestTime, StageTime, TimeFr
 from h123.study.workload import OK
 
 TURNS = 6
-"""How many times threads must get a processor in a round trip, one after another. At each end, they are the kernel, the
-thread that waits for packets, the one that reads, and the one that answers."""
+"""How many times in a round trip a thread must get a processor, one after another: at each end, the thread that waits
+for packets, the one that reads, and the one that answers."""
 FAULT_SHARE = 0.1
-"""If the machine stalled for longer than this share of an attempt's time, it may have caused the failure."""
+"""If the machine stalled for longer than this share of an attempt's time, the stall may have caused the failure."""
 RUINABLE = frozenset({"link-overrun", "link-check-failed", "server-not-ready", "client-timeout"})
 """Reasons for invalid attempts for which a stall of the machine is a sufficient cause."""
 
@@ -37,7 +37,7 @@ Ns = np.ndarray[Any, np.dtype[np.float64]]
 
 @dataclass(frozen=True)
 class Disturbance:
-    """The largest share of each metric's value, from 0 to 1, that the machine may have caused. Only metrics of time
+    """The largest share of each metric's value, from 0 to 1, that may be due to machine noise. Only metrics of time
     have one."""
 
     shares: Mapping[str, float]
@@ -120,15 +120,15 @@ class _TrialLoad:
     """The waits and stalls of a trial, ns."""
 
     link: Any
-    """Spans in which packets were overdue, of the shape (spans, 2)."""
+    """Spans in which packets were overdue, in ns, of the shape (spans, 2)."""
     processors: list[Any]
-    """For each processor, spans in which it was not free, of the shape (spans, 2)."""
+    """For each processor, spans in which it was not free, in ns, of the shape (spans, 2)."""
     weight: float
     """The share of the processors' stalls that something in the trial can have waited for."""
     pace: float
-    """Waits outside of stalls, for each nanosecond of the run."""
+    """The waits outside stalls, in ns, for each ns of the run."""
     chain_ns: float
-    """Waits outside of stalls, for each round trip."""
+    """The waits outside stalls, in ns, that can affect one round trip."""
     round_trip_ns: float
 
     @classmethod
@@ -160,7 +160,7 @@ class _TrialLoad:
         return stalls + self.waits(start, end)
 
     def waits(self, start: Ns, end: Ns) -> Ns:
-        """Return the waits outside of stalls. They are spread evenly over the run, but no more than `TURNS` of them
+        """Return the waits outside stalls, in ns. They are spread evenly over the run, but no more than `TURNS` of them
         count in a round trip."""
         duration = end - start
         spread = duration * self.pace
@@ -174,7 +174,7 @@ _LATENCY = RequestTime("warm", "end_ns")
 
 
 def _shares(rows: Mapping[str, Mapping[str, Any]], added: Any) -> dict[str, float]:
-    """Return, for each metric of time that the samples contain, the share that the machine may have caused."""
+    """Return, for each metric of time that the samples contain, the share that may be due to machine noise."""
     shares = {name: _share_of(metric, rows, added) for name, metric in METRICS.items() if metric.of_requests}
     return {name: share for name, share in shares.items() if share is not None}
 
@@ -235,7 +235,7 @@ def _round_trip_ns(trial: TrialFile) -> float:
 
 
 def _spans(listed: Any) -> Any:
-    """Return the spans in ascending order, merged where they overlap, of the shape (spans, 2)."""
+    """Return the spans in ascending order, with overlapping ones merged, of the shape (spans, 2)."""
     joined: list[list[float]] = []
     for start, end in sorted(listed):
         if joined and start <= joined[-1][1]:
@@ -246,7 +246,7 @@ def _spans(listed: Any) -> Any:
 
 
 def _overlap(spans: Any, start: Ns, end: Ns) -> Ns:
-    """Return how many ns of `spans` lie between each `start` and `end`, of the shape (requests,)."""
+    """Return, for each request, how many ns of `spans` lie between its `start` and its `end`."""
     if not len(spans):
         return np.zeros(len(start))
     # The total time in spans before a moment grows within a span and is constant between two.

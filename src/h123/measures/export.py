@@ -173,8 +173,8 @@ def _copy(connection: duckdb.DuckDBPyConnection, query: str, target: Path, form:
 
 
 def _harmless(connection: duckdb.DuckDBPyConnection, query: str) -> str:
-    """Make the rows safe for a spreadsheet: an apostrophe precedes text that would be a formula, and `?` replaces
-    characters without a visible form."""
+    """Return a query for the same rows that is safe for a spreadsheet: an apostrophe precedes text that would be a
+    formula, and `?` replaces characters without a visible form."""
     columns = connection.execute(f"DESCRIBE {query}").fetchall()
     texts = [str(column) for column, kind, *_ in columns if kind == "VARCHAR"]
     mended = ", ".join(f"{_mended(name(column))} AS {name(column)}" for column in texts)

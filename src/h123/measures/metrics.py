@@ -282,7 +282,8 @@ def _link_amount(summary: Summary, report: Report, way: Way, what: Literal["byte
 
 
 def _packet_share(report: Report, way: Way, what: str) -> float | None:
-    """Return the share of packets in per cent. None over a veth, and if the link treated no packet in this way."""
+    """Return the share, in per cent, of packets that the link's counter `what` counted. None over a veth, or if that is
+    0."""
     link = report.links[0] if report.links else None
     direction = link.directions.get(way) if link and link.directions else None
     if direction is None or not direction.packets_in:
@@ -292,7 +293,7 @@ def _packet_share(report: Report, way: Way, what: str) -> float | None:
 
 
 def _ipv6_share(report: Report, way: Way) -> float | None:
-    """Return the share of bytes in per cent. None over a veth, and if nothing arrived."""
+    """Return the share, in per cent, of delivered bytes that IPv6 carried. None over a veth, or if nothing arrived."""
     link = report.links[0] if report.links else None
     direction = link.directions.get(way) if link and link.directions else None
     if direction is None or not direction.bytes_delivered or direction.ipv6_bytes_delivered is None:
@@ -301,7 +302,7 @@ def _ipv6_share(report: Report, way: Way) -> float | None:
 
 
 def _queued(report: Report, way: Way) -> float | None:
-    """Return the mean wait in the queue. None if the link has no rate, because then nothing waits."""
+    """Return the mean wait in the queue, in seconds. None if the link has no rate, because then nothing waits."""
     link = report.links[0] if report.links else None
     direction = link.directions.get(way) if link and link.directions else None
     waits = direction.queue_ns if direction else None

@@ -58,8 +58,8 @@ def of_request(summary: Summary, report: Report, roles: Sequence[str]) -> float 
 
 
 def of_handshake(summary: Summary, report: Report, roles: Sequence[str]) -> float | None:
-    """Return the mean processor time of opening a connection, ns. This is the time used until the last connection was
-    open, without the requests' share, divided by the number of connections."""
+    """Return the mean processor time of opening a connection, ns: the time used until the last connection was open,
+    less the requests' share, divided by the number of connections."""
     each, usage = of_request(summary, report, roles), Usage.of(report, roles)
     if each is None or usage is None or summary.start_ns is None or summary.open_ns is None or not summary.handshakes:
         return None

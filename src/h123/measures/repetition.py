@@ -15,7 +15,7 @@ from h123.store.columns import TIME_COLUMNS, Sample
 from h123.store.rows import Rows
 
 RANDOM_BYTES = 4
-"""The number of bytes by which a connection's handshake may differ in a direction. The randomness of TLS changes the
+"""The number of bytes by which a connection's handshakes may differ in one direction. The randomness of TLS changes the
 content of every packet, but the length of only a few: an ECDSA P-256 signature in DER has 70 to 72 bytes, rarely fewer
 (SEC 1, C.8)."""
 

@@ -14,7 +14,7 @@ class Stages(NamedTuple):
     queued: Numbers
     """Waiting for a free connection."""
     connecting: Numbers
-    """The time in which a connection opens: its first request waits before it is sent."""
+    """Waiting until the connection is open. Only the first request of a connection waits for it."""
     waiting: Numbers
     """Waiting for the answer's first byte."""
     receiving: Numbers
@@ -55,5 +55,5 @@ def _first_valid(*marks: Numbers) -> Integers:
 
 
 def _where(rows: Mask, durations: Integers, valid: Mask) -> Numbers:
-    """Return the durations of the rows in `where`; 0 for all others."""
+    """Return the durations of the rows in the mask `rows`; 0 for all others."""
     return Numbers(np.where(rows, durations, 0), valid)

@@ -16,7 +16,7 @@ count a user too many if a client records a start some microseconds early."""
 _SHORTER = 0.02
 """A request is assumed to be shorter by this share, because clients may record a start slightly early."""
 _SHARP_NS = 100_000
-"""If a clock's tick is at least this long, in ns, different requests have equal times."""
+"""If a clock's tick is at least this long, in ns, different requests can have equal times."""
 _SOME = (50, 1000)
 """The numbers of rows to try first, because a few rows are almost always enough."""
 _WINDOW, _DIFFERENT = 12, 8
@@ -79,8 +79,8 @@ def course(starts: Times, ends: Times, marks: Times, *, timed: bool) -> Timeline
 
 
 def _in_flight(starts: Times, ends: Times) -> int:
-    """Return the most requests in progress, from sorted times: at each start, the number begun minus the number
-    ended."""
+    """Return the number of requests in progress, from sorted times: the number begun minus the number ended, as the
+    quantile `_MOST` over all starts."""
     flying = np.arange(1, len(starts) + 1) - np.searchsorted(ends, starts, side="right")
     rank = int((len(flying) - 1) * _MOST)
     return int(np.partition(flying, rank)[rank])

@@ -50,7 +50,7 @@ class Visits:
     begins: NDArray[np.intp]
     """The index in `order` at which each visit begins."""
     largest: int
-    """The resource with the largest body."""
+    """The number of the resource with the largest body."""
 
     @classmethod
     def of(cls, rows: Rows, ok: Mask, work: WorkloadKind) -> "Visits | None":
@@ -116,7 +116,7 @@ class Visits:
         return started
 
     def _failed(self, of: Mask) -> Mask:
-        """Return the visits in which one of these rows failed."""
+        """Return, for each visit, whether one of its rows in `of` failed."""
         failed: Mask = np.logical_or.reduceat((of & ~self.ok)[self.order], self.begins)
         return failed
 

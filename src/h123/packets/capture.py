@@ -24,9 +24,9 @@ PACKET = np.dtype(
         ("ecn", "u1"),
     ]
 )
-"""The lab's record of a packet. `left_ns` is 0 if the packet never left, and `scale` is 0 if the packet announced none.
-`ecn` is the IP header's ECN field on arrival, plus MARKED if the link's queue marked the packet, plus 8 times the field
-when the packet left (0 if it never left)."""
+"""The lab's record of a packet. `left_ns` is 0 if the packet never left the link, and `scale` is 0 if the packet
+announced no window scale. `ecn` is the IP header's ECN field on arrival, plus MARKED if the link's queue marked the
+packet, plus 8 times the field on leaving (0 if it never left)."""
 UP, DOWN = 0, 1
 """The directions: from the link's end a to b, and back."""
 TCP, UDP = 6, 17

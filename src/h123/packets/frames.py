@@ -33,7 +33,8 @@ Frames = Records
 """An array of FRAME, in the order of sending."""
 KEYS = "keys.txt"
 """The file in a trial's folder where the client logs the secrets of its connections. The lab uses them to read frames,
-and puts them into its captures. OpenSSL's programs, browsers and curl know the variable that names the file."""
+and puts them into its captures. OpenSSL's programs, browsers and curl read the file's name from an environment
+variable."""
 _FRAMES = LinkRecords("frames", FRAME, list(FRAME.names or ()))
 frames_file, read_frames, write_frames = _FRAMES.file, _FRAMES.read, _FRAMES.write
 

@@ -26,7 +26,7 @@ class LinkRecords:
     columns: Sequence[str]
     """The columns that the table keeps."""
     later: Container[str] = ()
-    """Columns that tables of early versions lack. They then read as 0."""
+    """Columns that tables from early versions lack. `read` returns 0 for them."""
 
     def file(self, folder: Path, link: str = "access") -> Path:
         """Return the path of a link's table in a trial's folder."""

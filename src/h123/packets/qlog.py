@@ -45,9 +45,9 @@ def ill_formed(folder: Path) -> int:
 
 
 def _records(path: Path) -> Iterator[Any]:
-    """Yield the records of a file: a single JSON document, or a sequence with one record per line. The server's end may
-    have cut off the last record. In a sequence with record separators, a malformed record affects no other (RFC 7464,
-    section 2.2), but the first one must be well-formed."""
+    """Yield the records of a file: a single JSON document, or a sequence with one record per line. The last record
+    may be incomplete, because the server was stopped. In a sequence with record separators, a malformed record does not
+    affect the others (RFC 7464, section 2.2), but the first one must be well-formed."""
     if _is_document(path):
         yield json.loads(path.read_text(encoding="utf-8"))
         return

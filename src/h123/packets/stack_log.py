@@ -19,7 +19,7 @@ _NS = 1_000_000
 
 @dataclass(frozen=True)
 class FlowControlStall:
-    """A period in which flow control kept one end from sending more, in ns."""
+    """A period in which flow control kept one end from sending more. Times are in ns."""
 
     begin: int
     end: int
@@ -34,8 +34,7 @@ class FlowControlStall:
 
 @dataclass(frozen=True)
 class StackLog:
-    """The log of one endpoint, with times in ns, which are on the log's own clock until `later` shifts them to the
-    trial's clock."""
+    """The log of one endpoint. Times are in ns, on the log's own clock until `later` shifts them to the trial's."""
 
     sendings: NDArray[np.int64]
     """When the endpoint sent each packet."""
@@ -103,8 +102,8 @@ class _LogReader:
     metrics: dict[str, float] = field(default_factory=dict)
     """The latest metrics. Some stacks log only metrics that have changed."""
     open: dict[tuple[bool, str], int] = field(default_factory=dict)
-    """Open stalls with their beginnings, by whether the log's writer is blocked and by the stream's number (empty: the
-    connection)."""
+    """The beginning of each open stall, in ns. The key says whether the log's writer is blocked, and has the stream's
+    number (empty for the connection)."""
     stalls: list[FlowControlStall] = field(default_factory=list)
 
     def take(self, event: Event) -> None:

@@ -35,7 +35,7 @@ class Draft:
     require: Sequence[Condition] = ()
     transport: str = "deployed"
     answers: str = "alike"
-    """`any` compares different answers too."""
+    """`alike`, or `any` to compare servers even if their answers differ."""
     files: Mapping[str, str] = field(default_factory=dict)
     """The network files that were given as paths."""
 

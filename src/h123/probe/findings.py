@@ -51,7 +51,7 @@ class ProtocolFindings(Shape):
     distrust: str
     """Why the given authorities do not confirm the server's certificate. Empty if they do, or if none were given."""
     answers: list[list[Answer]]
-    """The answers, in the order in which the scout made the requests."""
+    """The answers to each request. The requests are in the order in which the scout made them."""
 
 
 class PresentedCertificate(Shape):

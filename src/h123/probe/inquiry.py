@@ -30,10 +30,10 @@ MOST_BYTES = 1_000_000_000
 TIMES = 3
 """How many times the survey makes each request, to see whether the answer changes."""
 _MUTE_S = 3
-"""The pause before the survey again tries a server whose port is open but which speaks no protocol, s."""
+"""The pause, in s, before the survey tries again if the server's port is open but the server speaks no protocol."""
 OTHER_PORT_AFTER_NS = 4_000_000_000
-"""How long a server may listen only on other ports before the survey gives up, unless `ready` says what to wait for,
-ns."""
+"""How long, in ns, a server may listen only on other ports before the survey gives up, unless `ready` says what to wait
+for."""
 _TIMEOUT_NS = 60_000_000_000
 _NETWORK = Network(name="survey", title="A plain veth pair")
 _OWN = "own"
@@ -52,7 +52,7 @@ class Inquiry:
     headers: tuple[Header, ...] = ()
     body: Path | None = None
     authorities: Path | None = None
-    """PEM of the trusted authorities; None: the server's certificate is not checked."""
+    """The PEM file of the trusted authorities. None: the server's certificate is not checked."""
     page: bool = False
     """Whether the first request is for a page's document, and the others are for its resources, which may be
     refused."""
@@ -124,7 +124,7 @@ def _with_other_port(result: InquiryResult, port: int, there: InquiryResult) -> 
 
 
 ONLY_IPV6 = "over IPv4"
-"""The lab's message about a server whose port is open only for IPv6."""
+"""Words in the lab's message about a server whose port is open only for IPv6."""
 _ANYWHERE = ("0.0.0.0", "[::]", SERVER_ADDRESS)
 
 
@@ -184,8 +184,8 @@ def _plan(server: OwnServer, inquiry: Inquiry, port: int) -> dict[str, object]:
 
 
 def _trial(server: OwnServer, inquiry: Inquiry, command: list[str], *, udp: bool, port: int) -> TrialFile:
-    """Return the trial of a survey. A server is ready when it listens on its port; a gateway is ready where the scout
-    connects."""
+    """Return the trial of a survey. A server that h123 starts is ready when it listens on the port in the URL. The
+    gateway to a server that runs elsewhere connects to `port`."""
     started = own_role(server, inquiry.site.port if server.command is not None else port)
     ports = [inquiry.site.port]
     if server.command is not None and started.ready:

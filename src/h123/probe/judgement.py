@@ -17,7 +17,7 @@ from h123.study.workload import BEYOND_OK, OK
 
 TITLES = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
 _SLOW_NS = 100_000_000
-"""A first answer that takes longer than this is worth a remark, ns. In the lab, travelling never takes so long."""
+"""A first answer that takes longer than this, in ns, is worth a remark. In the lab, the network never takes so long."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class ServerAbilities:
     remarks: Sequence[str]
     protocols: Sequence[str]
     """All protocols that the server speaks. The server is ready when it listens for all of them, even if the study uses
-    only some, because an observer cannot see whether a program reads the datagrams of an open UDP port."""
+    only some, because an open UDP port does not show whether the program reads its datagrams yet."""
     http3_port: int | None = None
     """The server's HTTP/3 port, if it is not the requested one."""
 
@@ -95,8 +95,8 @@ def _unreached(log: Sequence[str], inquiry: Inquiry) -> UserError:
 
 
 def _printed(log: Sequence[str], *, answered: bool = False) -> str:
-    """Return the end of the server's output. `answered`: the server answered over a protocol, so that a complaint about
-    TLS in the output concerns something else."""
+    """Return the end of the server's output. `answered`: whether the server answered over some protocol; complaints
+    about TLS then concern other protocols."""
     if not log:
         return " It printed nothing"
     printed = " Its output ends with:" + "".join(f"\n  | {line[:160]}" for line in log)
@@ -165,7 +165,7 @@ _UNREACHABLE = re.compile(
     r"|network is unreachable|no route to host|can't connect to .*server|could not connect to server",
     re.IGNORECASE,
 )
-"""Words of languages and database clients for a different server that they cannot reach."""
+"""Words with which language runtimes and database clients report that they cannot reach another server."""
 _ALONE = "In the lab it runs alone: a script must also start what it needs, such as a database"
 _LONGER = "; if it opens the port late, give the text that it prints then: --ready TEXT"
 
@@ -197,7 +197,7 @@ _NO_CERTIFICATE = (
 
 
 def _distrusted(each: ProtocolFindings, inquiry: Inquiry) -> UserError:
-    """Return the error about a certificate, in the library's words, which begin with the library's own name."""
+    """Return the error about a distrusted certificate, in the TLS library's words but without their prefix `x509`."""
     why = each.distrust.removeprefix("x509: ")
     return UserError(
         f"{TITLES[each.protocol]}: clients that trust {inquiry.authorities} refuse the server's certificate: {why}",

@@ -10,7 +10,7 @@ from h123.probe.inquiry import Inquiry
 from h123.probe.judgement import TITLES, ServerAbilities
 
 _TOLERATED = 0.01
-"""The tolerated relative difference of sizes from answer to answer."""
+"""The tolerated relative difference between the sizes of two answers."""
 _NAMED = 2
 
 

@@ -23,7 +23,8 @@ _REQUESTS, _VISITS = (5, 100), (3, 20)
 _TAIL = TAIL.needs.requests
 """The smallest number of requests in a trial with which its 99th percentile is known."""
 _TAIL_S = 12.0
-"""A trial may take this long to have enough requests for its 99th percentile, s, unless the question needs none."""
+"""The longest time, in s, that a trial may take so that it has enough requests for its 99th percentile. Does not apply
+under the virtual clock."""
 _RATE_S = 2.0
 """Requests at a rate last about this long, s, unless the user sets their number."""
 _LOSSES = 2
@@ -229,12 +230,13 @@ def _usual(answers: Sequence[Answer]) -> float:
 
 
 def _within(bounds: tuple[int, int], load: OfferedLoad, seconds: float) -> int:
-    """Return the number of requests that the load sets, or as many of this duration as fill a trial."""
+    """Return the number of requests or visits that the load sets. If it sets none, return how many of this duration
+    fill a trial, within `bounds`."""
     return load.requests or max(bounds[0], min(bounds[1], math.floor(_TRIAL_S / max(seconds, 1e-6))))
 
 
 def by_network(workload: DraftedWorkload, networks: Mapping[str, Network], files: Mapping[str, str]) -> dict[str, Part]:
-    """Return the levels of a factor `network`. `files` gives the networks that are named by a path."""
+    """Return the levels of a factor `network`. `files`: the paths of networks that were given as files, by name."""
     return {
         name: {"network": files.get(name, name), "requests": workload.times(network)}
         for name, network in networks.items()

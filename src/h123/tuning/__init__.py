@@ -1,4 +1,4 @@
-"""Tries the settings of a server: knobs, candidates, the rounds that choose one, and the answer."""
+"""Tries settings of a server: reads knobs, makes candidates, chooses one in rounds, and writes the answer."""
 
 from h123.tuning.candidates import DEFAULT, Candidate, ServerTemplate, candidates, placeholders
 from h123.tuning.decision import claims

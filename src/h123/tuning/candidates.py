@@ -1,8 +1,8 @@
 """Makes candidates: every combination of the knobs' values, with the command, environment and configuration of each.
 
 The configuration's template, the command and the variables of the environment may contain a placeholder `{{ NAME }}`.
-Templates are Jinja's (https://jinja.palletsprojects.com/templates/), in its sandbox: someone else may have written
-them.
+Templates are Jinja's (https://jinja.palletsprojects.com/templates/). Its sandbox renders them, because someone else may
+have written them.
 """
 
 import itertools
@@ -41,7 +41,7 @@ class ServerTemplate:
     """The folder of the subject's installation, for `{{ prefix }}`."""
 
     def parts(self) -> Iterator[tuple[str, str]]:
-        """Yield each text with placeholders, after the place where the user wrote it."""
+        """Yield the place and the content of each text that may contain placeholders."""
         yield "--server", self.command
         for name, value in self.environment.items():
             yield f"--env {name}", value
@@ -51,7 +51,7 @@ class ServerTemplate:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One combination of values."""
+    """One combination of the knobs' values."""
 
     name: str
     values: Mapping[str, str]

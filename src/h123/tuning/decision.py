@@ -1,7 +1,8 @@
 """Decides what the last round shows: whether the chosen candidate differs from the default by more than the margin.
 
-The rounds have fixed the candidate before, so each network is one comparison of two levels. h123 claims a difference if
-the test of "the difference is within the margin" rejects, with Holm's correction over the networks.
+Earlier rounds have chosen the candidate, so there is one comparison of two levels for each network. h123 claims a
+difference if it rejects the hypothesis that the difference is within the margin, with Holm's correction over the
+networks.
 """
 
 from collections.abc import Sequence

@@ -55,7 +55,8 @@ class TuningClaim(TypedDict):
     high: float | None
     confidence: float | None
     p: float | None
-    """p of a difference beyond the margin, adjusted with Holm's method over the answer, or over the costs."""
+    """The p-value for a difference beyond the margin, adjusted with Holm's method over all claims of the answer, or
+    over all costs."""
     chosen: float | None
     """The median value of the chosen candidate, in the metric's unit."""
     default: float | None
@@ -69,7 +70,7 @@ class TuningRound(TypedDict):
     folder: str
     """The campaign's folder, below the tuning's folder."""
     candidates: int
-    """The number of candidates, without the default."""
+    """The number of candidates, not counting the default."""
     blocks: int
 
 

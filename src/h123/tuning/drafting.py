@@ -1,4 +1,4 @@
-"""Drafts the study of `h123 tune`. It has all candidates, networks and requests. Each round runs a part of it."""
+"""Drafts the study of `h123 tune`. It has all candidates, networks and requests. Each round runs part of the study."""
 
 import hashlib
 from collections.abc import Mapping, Sequence

@@ -27,7 +27,7 @@ Cell = tuple[str, ...]
 
 @dataclass(frozen=True)
 class HalvingRound:
-    """A round: the number of candidates without the default, and of blocks."""
+    """A round, with how many candidates it measures besides the default, and in how many blocks."""
 
     number: int
     candidates: int
@@ -45,13 +45,13 @@ def rounds(challengers: int) -> Iterator[HalvingRound]:
 
 
 def half(challengers: int) -> int:
-    """Return how many candidates stay."""
+    """Return how many of the candidates a round keeps."""
     return math.ceil(challengers / 2)
 
 
 @dataclass
 class Scores:
-    """Paired differences of each candidate to the default: logarithms of ratios, below 0 if the candidate is better."""
+    """Each candidate's paired differences from the default: logarithms of ratios, below 0 if it is better."""
 
     _differences: dict[str, dict[Cell, list[float]]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(list))
@@ -62,7 +62,7 @@ class Scores:
         self._differences[candidate][cell].append(difference)
 
     def of(self, candidate: str) -> float:
-        """Return the mean over all cells, each of which counts the same, however many blocks it has."""
+        """Return the candidate's mean difference. Each cell has the same weight, however many blocks it has."""
         cells = self._differences.get(candidate)
         if candidate == DEFAULT:
             return 0.0
@@ -87,9 +87,9 @@ def ranked(scores: Mapping[str, float], changes: Mapping[str, int], margin: floa
 def effects(
     knobs: Sequence[Knob], values: Mapping[str, Mapping[str, str]], scores: Mapping[str, float]
 ) -> dict[str, tuple[str, float]]:
-    """Return each knob's best value and its mean effect: the logarithm of the ratio to the knob's default, over all
-    combinations of the other knobs. `values`: the values of each candidate. Candidates without a finite score do not
-    count."""
+    """Return, for each knob, the best value other than the default, and its mean effect: the logarithm of the ratio to
+    the default, over all combinations of the other knobs. `values`: the values of each candidate. Candidates without a
+    finite score do not count."""
     found = dict[str, tuple[str, float]]()
     for knob in knobs:
         by_value = defaultdict[str, list[float]](list)

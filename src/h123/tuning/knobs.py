@@ -46,7 +46,7 @@ class KnobText(Strict):
     docs: Annotated[str, Field(pattern=r"^https://")]
     """The address of the knob's documentation."""
     values: Annotated[dict[str, str], Field(min_length=2, max_length=MOST_VALUES)]
-    """Maps the values, the default first, to what each of them does, in one sentence."""
+    """Maps each value to one sentence about what it does. The default comes first."""
 
     @field_validator("values", mode="before")
     @classmethod

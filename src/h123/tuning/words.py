@@ -14,7 +14,7 @@ LINES = 15
 _LAST = 3
 """The number of lines below the answer: certainty, command and report."""
 _DROPPED, _REASON = 2, 160
-"""The number of dropped candidates that are named, and of characters of a reason."""
+"""The largest number of dropped candidates that are named, and of characters of a reason."""
 
 
 def answer_lines(answer: TuningAnswer, *, details: bool = False) -> list[str]:
@@ -89,7 +89,7 @@ def _signed(ratio: float) -> str:
 
 
 def dropped_lines(dropped: Mapping[str, str], most: int | None) -> list[str]:
-    """Name the candidates that did not work."""
+    """Return lines that name at most `most` of the candidates that did not work."""
     if not dropped:
         return []
     named = list(dropped.items())[:most]

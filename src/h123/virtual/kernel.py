@@ -41,9 +41,9 @@ _NEEDS = {
 """The commands that a build needs, with the Debian packages that contain them."""
 _PACKAGE = "h123_virtual_kernel"
 _REFUSED = re.compile(r"[\s:]")
-"""Characters that the kernel's make refuses in a path."""
+"""Characters that the kernel's `make` refuses in a path."""
 _TEMPORARY = (Path("/var/tmp"), Path("/tmp"))
-"""Alternatives to a TMPDIR that make refuses. /tmp comes last, because it may be in memory, which a build would
+"""Alternatives to a TMPDIR that `make` refuses. /tmp comes last, because it may be in memory, which a build would
 fill."""
 _ROOM_BYTES = 2_000_000_000
 _UNUSED = (
@@ -58,7 +58,8 @@ _UNUSED = (
     "sound/*.[ch]",
     "tools/testing/*",
 )
-"""Two thirds of the source: drivers for devices that this kernel does not have. Kconfig must still find the rest."""
+"""Files that are not unpacked, two thirds of the source: mainly drivers for devices that this kernel does not have.
+Files that Kconfig reads must remain."""
 _MAKE = ("make", "ARCH=um")
 _CONFIGURE = (*_MAKE, "KCONFIG_ALLCONFIG=../kernel.config", "allnoconfig")
 _COMPILE = (*_MAKE, "linux")
@@ -183,7 +184,7 @@ def _fragment() -> Path:
 
 def _workshop(folder: Path) -> Path:
     """Return the folder to build in: next to the installation, or a temporary one if that path contains spaces or
-    colons, which the kernel's make refuses."""
+    colons, which the kernel's `make` refuses."""
     places = [folder, Path(tempfile.gettempdir()).resolve(), *_TEMPORARY]
     for place in places:
         if not _REFUSED.search(str(place)) and os.access(place, os.W_OK):
@@ -294,7 +295,7 @@ class _Job:
         return self._check_version(tree / _BINARY)
 
     def _check_version(self, binary: Path) -> Path:
-        """Run the binary to check its version, and return it."""
+        """Strip the binary, run it once to check that it starts, and return its path."""
         self._run(["strip", "--strip-debug", str(binary)])
         self._run([str(binary), "--version"])
         return binary

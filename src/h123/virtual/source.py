@@ -88,8 +88,8 @@ class Archive:
         return [program, *(f"-o{option}" for option in self._options), *arguments]
 
     def sources(self) -> list[KernelSource]:
-        """Return the kernel sources, with the newest version of each release. Call `update` first to fetch the
-        lists."""
+        """Return the kernel sources, with the newest version of each release. `apt-get update` must have fetched
+        the lists."""
         names = _apt(*self.command("apt-cache", "pkgnames", PACKAGE)).stdout.split()
         releases = [name for name in names if name.removeprefix(PACKAGE).replace(".", "").isdigit()]
         if not releases:

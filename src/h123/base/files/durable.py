@@ -37,8 +37,8 @@ def is_writable(folder: Path) -> bool:
 
 
 def write_atomically(path: Path, text: str, mode: int = 0o666) -> None:
-    """Replace the content of `path` with `text` in one step. The file gets `mode` minus the umask. Raises OSError or
-    UserError, and then leaves the old file as it was."""
+    """Replace the content of `path` with `text` in one step. The file gets `mode` minus the umask. If this raises
+    OSError or UserError, the old file is unchanged."""
     with replacement(path, mode) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
@@ -48,7 +48,7 @@ def replacement(path: Path, mode: int = 0o666) -> Iterator[Path]:
     """Yield an empty file next to `path`. At the end, sync this file to the disk and replace `path` with it. After an
     error, the old file remains.
 
-    Only a regular file is ever replaced. A device, pipe, socket, folder or link of this name is refused (`output`
+    Only a regular file is ever replaced. A device, pipe, socket, folder or link with this name is refused (`output`
     handles files that users name). A second writer of the same file waits. The temporary file of a crashed process has
     the same name, so the next writer reuses it. Raises OSError or UserError.
     """
@@ -80,12 +80,12 @@ def check_replaceable(path: Path) -> None:
 
 
 def open_below(path: str, flags: int) -> int:
-    """Open a file, but refuse to follow a link of this name. Serves as the opener in `open(..., opener=)`."""
+    """Open a file, but fail if `path` is a symbolic link. Use this as the opener in `open(..., opener=)`."""
     return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
 
 
 def _sole_writer(path: Path, mode: int) -> int:
-    """Empty the file, and return a descriptor of it that holds a lock against other writers."""
+    """Open and empty the file. Return its descriptor, which holds a lock against other writers."""
     while True:
         check_replaceable(path)
         # Without O_NONBLOCK, opening a pipe of this name would wait for a reader.

@@ -21,7 +21,7 @@ _LINE = 240
 LOOK_S = 0.5
 """Seconds between two calls of `meanwhile` during a build."""
 _BLOCK_BYTES = 512
-"""The unit of `st_blocks` on every file system."""
+"""The unit of `st_blocks` in bytes, the same on every file system."""
 
 
 @contextmanager
@@ -59,7 +59,7 @@ def replacement_folder(whole: Path) -> Iterator[Path]:
 
 def remove_installation(whole: Path) -> bool:
     """Remove an installation, its log, and the leftovers of killed processes. Return whether anything was removed.
-    Callers must hold `alone`."""
+    Call this only within `alone`."""
     if whole.exists():  # in one step: an interrupted removal must not look complete
         whole.rename(whole.with_name(f"{whole.name}~removed{os.getpid()}.partial"))
     remains = [whole.with_name(f"{whole.name}.log"), *whole.parent.glob(f"{whole.name}~*.partial")]
@@ -122,7 +122,8 @@ def _tail(log: Path) -> str:
 
 
 def _home() -> dict[str, str]:
-    """Return variables with a home folder for compilers and package managers, if HOME is missing or read-only."""
+    """Return environment variables that give compilers and package managers a home folder, if HOME is missing or
+    read-only."""
     home = os.environ.get("HOME")
     if home and os.access(home, os.W_OK):
         return {}

@@ -16,7 +16,7 @@ from h123.base.files.jsontext import parse_json
 Line = dict[str, Any]
 """A line of the journal as JSON. `event` is its kind."""
 _SIGNED = re.compile(rb'(.*), "digest": "([0-9a-f]{16})"}', re.DOTALL)
-"""A line whose last field is the digest of everything before it. Lines of earlier versions have none."""
+"""A line whose last field is the digest of everything before it. Lines from earlier versions have no digest."""
 
 
 def append_event(path: Path, event: Mapping[str, object]) -> None:

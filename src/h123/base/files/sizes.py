@@ -1,8 +1,8 @@
-"""Defines the largest size of each kind of file in bytes. h123 neither writes nor reads larger files, because that
+"""Defines the largest size, in bytes, of each kind of file. h123 neither writes nor reads larger files, because that
 would take too long."""
 
 WRITTEN = 100_000
-"""A study, network, manifest, site or schema; many times as large as people write by hand."""
+"""A study, network, manifest, site or schema. People write far smaller ones by hand."""
 AUTHORITIES = 10_000_000
 """Certificates for `--cacert`, forty times as many as a Linux distribution trusts."""
 UPLOAD = 900_000_000

@@ -43,8 +43,8 @@ def read_text(path: Path, most_bytes: int) -> str:
 
 
 def read_packed_text(path: Path, most_bytes: int) -> str:
-    """Return the text of a file, which is packed with xz if its name ends with `.xz`. Unpacked, it may have at most
-    `most_bytes`. Raises UserError."""
+    """Return the text of a file, unpacked with xz if its name ends with `.xz`. The text may have at most `most_bytes`.
+    Raises UserError."""
     if path.suffix != ".xz":
         return read_text(path, most_bytes)
     packed = lzma.LZMADecompressor()
@@ -120,5 +120,5 @@ def unprintable(text: str) -> str | None:
 
 
 def code_point(character: int) -> str:
-    """Format a character's number as people write it: `U+0000`."""
+    """Format a character's code point: `U+0000`."""
     return f"U+{character:04X}"

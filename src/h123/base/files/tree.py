@@ -59,7 +59,7 @@ def _target(link: str) -> str:
 
 def drop_specials(folder: Path) -> list[str]:
     """Remove everything under `folder` that is neither a file nor a folder, such as leftovers of a program under test,
-    and return the names."""
+    and return the paths relative to `folder`."""
     removals = []
     for root, folders, names in os.walk(folder):
         for name in [*folders, *names]:

@@ -18,7 +18,8 @@ from rich.text import Text
 from h123.base.terminal.visible import visible
 
 WIDTH = 100
-"""Columns for output to a file or a pipe, as wide as the widest table. A terminal, or COLUMNS, sets its own width."""
+"""The width of output to a file or a pipe, in columns: that of the widest table. A terminal, or COLUMNS, sets its own
+width."""
 _NARROWEST = 10
 """The smallest number of columns of prose, however narrow a terminal is."""
 _NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -67,8 +68,8 @@ err_console = VisibleConsole(width=_width(sys.stderr.isatty()), stderr=True, mar
 
 
 def wrap(text: str, width: int, lead: str = "") -> str:
-    """Break prose into lines of `width` columns, but never between a number and its unit, nor within a `command` or
-    path.
+    """Break prose into lines of at most `width` columns, but never between a number and its unit, nor within a
+    `command` or path.
 
     A line of `text` that begins with a blank is not prose (a command to copy, the output of a build) and stays as it
     is. `lead` comes before the first line, and the other lines are indented by its width.
@@ -136,7 +137,7 @@ def print_json(document: object) -> None:
 
 
 def _as_json(value: object) -> object:
-    """Convert rows that are dataclasses, and paths, to JSON."""
+    """Convert a dataclass or a path to a value that JSON can represent."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
     if isinstance(value, Path):

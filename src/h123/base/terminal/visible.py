@@ -29,7 +29,7 @@ def visible(text: str) -> str:
 
 
 def in_one_line(text: str) -> str:
-    """Return the same text as `visible`, but in one line, for places where a line break would start something new, such
+    """Return the same text as `visible`, but on one line, for places where a line break would start something new, such
     as a name in a message, a cell or a heading."""
     return visible(" ".join(text.split("\n")) if "\n" in text else text)
 

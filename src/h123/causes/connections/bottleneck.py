@@ -1,10 +1,9 @@
 """Computes when a link's bottleneck sent each packet, from the packets' times and the link's profile.
 
 Without cross traffic, drop-tail queues, CoDel, PIE and RED send packets in the order of arrival. At a constant rate,
-the times then follow from the arrivals. FQ-CoDel, a token bucket and cross traffic change this order or these times;
-then the times follow from the departures. On a link with aggregation, a packet also waits for an opportunity to send
-after the bottleneck has sent it. Departures do not show how long this wait was, so the longest possible one is
-subtracted.
+the times then follow from the arrivals. With FQ-CoDel, a token bucket or cross traffic, they follow from the departures
+instead. On a link with aggregation, a packet also waits for an opportunity to send after the bottleneck has sent it.
+Departures do not show how long this wait was, so the longest possible one is subtracted.
 """
 
 from dataclasses import dataclass
@@ -49,13 +48,13 @@ def wire(packets: Packets, way: Direction, *, shared: bool = False) -> Wire:
 
 
 def _is_fair(way: Direction) -> bool:
-    """Whether the queue sends packets of different connections in turn. All disciplines outside of _IN_ORDER do."""
+    """Return whether the queue sends packets of different connections in turn. All disciplines outside _IN_ORDER do."""
     return bool(way.queue and set(way.queue.model_dump(exclude_none=True)) - _IN_ORDER)
 
 
 def _in_turn(arrivals: Times, takes: Times) -> Wire:
-    """Compute the times of packets sent one after another. A packet's time on the wire begins when the packet has
-    arrived and the previous one has ended. It lasts as long as the packet takes."""
+    """Return the times of packets sent one after another. A packet's time on the wire begins when the packet has
+    arrived and the wire is free. It lasts as long as the packet takes."""
     before = np.concatenate([[0], np.cumsum(takes)[:-1]]) if len(takes) else takes
     begins = np.maximum.accumulate(arrivals - before) + before
     dropped = takes == 0
@@ -66,8 +65,8 @@ def _in_turn(arrivals: Times, takes: Times) -> Wire:
 def _by_departure(packets: Packets, way: Direction, takes: Times) -> Wire:
     """Compute the times from departures. A packet left the wire one delay before it left the link. It was on the wire
     for as long as its size takes at the link's rate, and before that it waited. A packet that a token bucket let pass
-    at once took no time. A lost packet is assumed to have followed the previous one, in a fair queue the previous one
-    of its connection."""
+    at once took no time. A lost packet is assumed to have directly followed the previous one; in a fair queue, the
+    previous one of its connection."""
     arrivals, delivered, departures = _departures(packets)
     least = arrivals if way.rate and way.rate.burst_bytes is not None else arrivals + takes
     after_rate = way.delay_ns or 0
@@ -87,7 +86,7 @@ def _by_departure(packets: Packets, way: Direction, takes: Times) -> Wire:
 
 
 def _turns(packets: Packets, way: Direction) -> list[Times]:
-    """Return the indices of the packets that the queue sends in the order of their arrival."""
+    """Return groups of packets, as indices. The queue sends the packets of a group in the order of their arrival."""
     if not _is_fair(way):
         return [np.arange(len(packets))]
     names = ("protocol", "source", "destination")

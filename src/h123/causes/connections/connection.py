@@ -16,7 +16,7 @@ FULL = 1150
 """A packet with at least this many payload bytes counts as full. QUIC's full packets begin with 1200 bytes and grow as
 it probes the path; TCP's have 1448."""
 SPEAKS = 60
-"""Bytes of QUIC payload above which a packet almost always carries more than an acknowledgement."""
+"""A QUIC packet with at least this many payload bytes almost always carries more than an acknowledgement."""
 _LONG, _SYN = 0x80, 0x02
 """The bit in QUIC's first byte for a long header, which all handshake packets have, and TCP's SYN flag."""
 NEVER = int(np.iinfo(np.int64).max)

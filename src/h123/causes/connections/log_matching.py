@@ -12,7 +12,7 @@ from h123.packets.capture import RETRY
 from h123.packets.stack_log import StackLog
 
 _SHARES = np.linspace(0, 1, 21)
-"""The positions among a log's packets, as shares, at which the log is compared."""
+"""The positions in a log, as shares of its packets, at which its times are compared."""
 _NEAR_NS, _NEAR_SHARE = 10_000_000, 0.05
 """The tolerance for a log's times: an absolute one, ns, and a share of the log's length. A stack records a time before
 the packet reaches the link, and puts several handshake packets into one datagram."""
@@ -20,8 +20,8 @@ _UNLIKELY = 1e12
 
 
 def match_logs(logs: Sequence[StackLog], connections: Sequence[Connection]) -> list[StackLog | None]:
-    """Return, for each connection, the server's log whose sending times match the times at which the link saw the
-    server's packets. The times in the returned log are those of the trial's clock. None if no log matches."""
+    """Return, for each connection, the server's matching log, shifted to the trial's clock, or None. A log matches if
+    its sending times agree with the times at which the link saw the server's packets."""
     log_of: list[StackLog | None] = [None] * len(connections)
     quic = [
         place for place, connection in enumerate(connections) if connection.quic and len(_sending_times(connection))

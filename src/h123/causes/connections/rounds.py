@@ -36,7 +36,8 @@ class Rounds:
         return np.searchsorted(self.firsts, places, side="right") - 1
 
     begins: NDArray[np.bool_]
-    """Whether all earlier packets were known to have arrived before each round trip, so that it starts a burst."""
+    """For each round trip, whether all earlier packets were known to have arrived before it. If so, it starts a
+    burst."""
 
     @property
     def growth(self) -> NDArray[np.float64]:

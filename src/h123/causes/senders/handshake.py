@@ -93,8 +93,8 @@ def _joined(spans: list[tuple[Times, Times]], sides: list[Sending]) -> tuple[Tim
 
 
 def _repairs(sides: list[Sending]) -> Limits:
-    """For each packet that never arrived, return the span until its sender's next packet, grouped by what dropped the
-    packet."""
+    """Return, for each packet that never arrived, the span until its sender's next packet. Spans are grouped by what
+    dropped the packet."""
     begins, ends, numbers = [], [], []
     for side in sides:
         places = np.flatnonzero(~side.arrived[:-1])

@@ -17,7 +17,7 @@ from h123.causes.spans import Times
 from h123.packets.capture import TCP
 
 _ROOM = 0.75
-"""The share of the window that may be in flight if there is room for more. A single answer may acknowledge a quarter of
+"""If at most this share of the window is in flight, the window has room. A single answer may acknowledge a quarter of
 the window before the sender sends again."""
 _SILENCE_NS = 200_000_000
 """After this long without data, a sender may start again with its first window, ns (RFC 2861)."""
@@ -81,7 +81,7 @@ class Room:
 
     @cached_property
     def _window(self) -> Times:
-        """A lower bound of the window at each packet: the most that was in flight since the last long silence and the
+        """A lower bound on the window at each packet: the most that was in flight since the last long silence and the
         last loss or mark. The bound is 0 from a loss until a round trip after the lost packet was sent again, and from
         a mark until a round trip after the sender knew of it."""
         count, at = len(self.sending), self.sending.at

@@ -241,8 +241,8 @@ class Sender:
     @cached_property
     def _dry(self) -> NDArray[np.bool_]:
         """Whether each packet was sent after the sender had run out of data. This is assumed if neither the packet nor
-        the previous one was full, because data that had waited for a window would have filled it. It holds even if
-        something had just arrived, as happens if a program writes a piece every half a round trip."""
+        the previous one was full, because data that had waited for a window would have filled it. This applies even
+        if something had just arrived, as happens if a program writes a piece every half round trip."""
         dry: NDArray[np.bool_] = self._small & self.fills
         return dry
 
@@ -271,8 +271,8 @@ class Sender:
 
     @cached_property
     def _waits_for_acknowledgement(self) -> NDArray[np.bool_]:
-        """Whether each packet is a small TCP segment that was sent as soon as the previous segment was known to have
-        arrived, if that one was also small and alone in flight (RFC 9293, 3.7.4)."""
+        """Whether each packet is a small TCP segment that was sent as soon as the previous segment, also small and
+        alone in flight, was known to have arrived (RFC 9293, 3.7.4)."""
         sending, small, last = self._content, self._small_segments, self._last_small
         waits, knowledge_times = np.zeros(len(sending), bool), self._knowledge_times
         if not len(knowledge_times):
