@@ -11,8 +11,8 @@ from h123.analysis.statistics.looks import WIDTH, Looks
 
 
 def reliable(had: float | None, verdicts: Verdicts) -> bool:
-    """Return whether an interval has the confidence that is required at the current look at the data. With too few
-    blocks, no interval has it."""
+    """Return whether an interval with the confidence `had` has the confidence that the current look at the data
+    requires. With too few blocks, no interval has it."""
     return had is not None and 1 - had <= verdicts["looks"]["level"] * (1 + 1e-9)
 
 

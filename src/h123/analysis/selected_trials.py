@@ -14,7 +14,8 @@ class MachineDifference(TypedDict):
 
     machine: str
     by: Literal["ratio", "twin", "level"]
-    """What differs: the machine's ratios, its A/A pairs (from 1), or its values, on which no ratio depends."""
+    """What differs: the machine's ratios, its A/A pairs (whose ratio should be 1), or only its values. Ratios do not
+    depend on values that all differ alike."""
     cell: Mapping[str, str]
     metric: str
     a: str

@@ -25,8 +25,7 @@ the set-up, and say nothing about a treatment. A feature that a subject does not
 
 
 class Treated(NamedTuple):
-    """A treatment in a block. Imported trials have their own names, and a block may contain several runs of one
-    treatment."""
+    """A treatment in a block. In imported samples, a block may contain several runs of one treatment."""
 
     block: int
     cell: tuple[tuple[str, str], ...]

@@ -33,13 +33,13 @@ FRESH_BYTES = 4000
 UNHURRIED = 1_500_000
 """Bytes of an answer too large to arrive before its user leaves, or before the first retry."""
 CROWD, LARGE = 300, 20_000_000
-"""More simultaneous users than most programs have streams for, and more bytes of an answer than most windows allow."""
+"""More simultaneous users than most programs allow streams, and a larger answer in bytes than most windows allow."""
 STREAMS, WINDOWS = "streams at once", "receive windows"
 """The checks of the limits that a client sets for a server over QUIC."""
 WITNESS = "go"
 """The server whose qlog files show what a client does over QUIC, and which can send wrong bodies."""
 SPOILED = {"middle": "a body of 1 MB with a wrong byte in its middle", "zeros": "a body of 1 MB of zeros"}
-"""Wrong bodies, keyed by the spoiler's names for them, with the checks for clients that compare bodies."""
+"""Maps the name of each wrong body to the check for clients that compare bodies."""
 HASTE = "requests in early data, one soon after another"
 """The check for clients that send early data."""
 PAGE = "page"

@@ -44,7 +44,7 @@ class Record(Strict):
     moves: list[MoveResult] | None = None
     """The moves, or None if not measured yet. Empty for a subject that is not an HTTP/3 server."""
     paths: list[PathBehaviour] | None = None
-    """The behaviour on paths that spoil ECN or limit sizes, or None if not measured yet."""
+    """The behaviour on paths that interfere with ECN or drop large packets, or None if not measured yet."""
 
     @property
     def passed(self) -> bool:

@@ -7,7 +7,7 @@ from h123.documents.campaign_file import VerifiedRole
 
 Verdict = Literal["passed", "failed", "unsupported"]
 DISTURBED = "the machine "
-"""The beginning of details about checks that did not run because a trial was disturbed."""
+"""The first words of `detail` if a check did not run because a trial was disturbed."""
 
 
 class Result(Strict):

@@ -20,7 +20,7 @@ from h123.virtual import installed_kernel
 
 Clock = Literal["wall", "virtual"]
 Window = tuple[int, int]
-"""The monotonic clock before and after a trial."""
+"""The monotonic clock before and after a trial, in ns."""
 _ANY_TIME = (0, 2**63)
 _MOST_ATTEMPTS = 3
 SEED = 1
@@ -41,7 +41,7 @@ class Trial:
     folder: Path
     report: Report
     faults: list[Reason]
-    """The reasons why the trial is not valid, also because of its samples. Empty if it is valid."""
+    """The reasons why the trial is not valid, including faults in its samples. Empty if it is valid."""
     window: Window
 
     @property

@@ -198,7 +198,7 @@ class PrintedRow(TypedDict):
     ours: Sequence[Annotated[OursRow, AfterValidator(_has_interval_or_none)]]
     """The campaign's own values, one for each treatment that the figure is about."""
     ratio: Ratio | None
-    """The campaign's value / the printed one. Null for ranges, changes and effects, or unless `ours` has one
+    """The campaign's value divided by the printed one. Null for ranges, changes and effects, or unless `ours` has one
     element."""
     link: PrintedLink | None
     """The bounds of the paper's link, over all levels of factors that the cell does not set; null if there is no

@@ -16,7 +16,7 @@ STILL = 10
 STILL_SHARE = 0.01
 """The share of the run that a stall must cover to show in a 99th percentile."""
 CHANCE = 1e-6
-"""The probability that requests that start at random have a longer gap than accepted."""
+"""The probability that random starts of requests have a longer gap than is accepted."""
 RUN_TOLERANCE = 1.02
 
 

@@ -1,4 +1,4 @@
-"""Audits the whole campaign. Its blocks must be able to show a difference, and levels must have been disturbed
+"""Audits the whole campaign. There must be enough blocks to show a difference, and levels must have been disturbed
 equally."""
 
 from collections import defaultdict

@@ -27,7 +27,7 @@ from h123.measures import Attempt
 from h123.study import METRICS, Network, Plan, timeless
 
 MOSTLY = 0.5
-"""A comparison is not judged if, in half of its blocks, the machine may have caused more than this share of the
+"""A comparison is not judged if, in half of its blocks, machine noise may account for more than this share of the
 values."""
 MACHINE, FAILURES, AUDITS, TIMELESS, ANSWERS = "machine", "failures", "audits", "timeless", "answers"
 ATTEMPTS, UNMEASURED, UNLIKE = "attempts", "unmeasured", "disturbed"

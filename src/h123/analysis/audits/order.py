@@ -34,8 +34,8 @@ and hourly jobs start."""
 OWN_TIME = 2.0
 """A block should last at most this many times its trials' own time, unless something else ran in between."""
 APART_SHARE = 0.1
-"""The share of a comparison's blocks whose trials may run far apart. Repeats of disturbed trials run late, and so few
-pairs cannot change a median."""
+"""The share of a comparison's blocks whose trials may run far apart. Repeats of disturbed trials run late, but a tenth
+of the pairs hardly changes a median."""
 MEANINGS = {
     ORDER_UNRECORDED: "The trials of each block ran in the order that the journal gives. Trials under the virtual "
     "clock are left out, because nothing that runs before or next to them can affect them.",

@@ -1,7 +1,7 @@
 """Decides each claim of a ledger: by arithmetic, and by a campaign of the study that the ledger is about.
 
 A directional claim is confirmed if the exact signed-rank test rejects in the claimed direction, corrected with Holm's
-method over the ledger's claims that the campaign was to measure. If the claim states a size, the interval must also
+method over the ledger's claims that the campaign's plan covers. If the claim states a size, the interval must also
 overlap the range from half of that size to twice that size. If it does not, only the direction is confirmed. The claim
 is refuted if its interval lies inside the study's equivalence margin, or on the opposite side of zero from the claim.
 

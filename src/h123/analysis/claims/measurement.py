@@ -37,7 +37,7 @@ class ClaimEstimate:
     """One ratio that a claim is about, or a ratio of ratios."""
 
     cell: Cell | None
-    """The cell of the estimate. None if it is for all of the claim's cells."""
+    """The cell of the estimate. None if the estimate is for all of the claim's cells together."""
     blocks: int
     estimate: IntervalEstimate | None
     """The estimate of the logarithm. None if there is no block."""

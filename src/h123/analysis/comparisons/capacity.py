@@ -209,8 +209,8 @@ def _knee(at: Sequence[tuple[float, Attempt]]) -> float | None:
 
 
 def knee(powers: Sequence[tuple[float, float]]) -> float | None:
-    """Return the rate with the greatest power, from (rate, power) pairs in increasing order of rate. None if there are
-    no pairs."""
+    """Return the rate with the greatest power, from (rate, power) pairs in increasing order of rate. None if all
+    powers are 0."""
     best = max(range(len(powers)), key=lambda index: powers[index][1])
     if powers[best][1] <= 0:
         return None
@@ -221,7 +221,7 @@ def knee(powers: Sequence[tuple[float, float]]) -> float | None:
 
 
 def _vertex(points: Sequence[tuple[float, float]]) -> float:
-    """Return where the parabola through three points is greatest; the middle point is the highest."""
+    """Return where the parabola through three points is greatest. The middle point must be the highest."""
     (x0, y0), (x1, y1), (x2, y2) = points
     rise, fall = (y1 - y0) / (x1 - x0), (y2 - y1) / (x2 - x1)
     if rise == fall:  # all three points are equal

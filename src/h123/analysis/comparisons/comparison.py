@@ -31,7 +31,7 @@ class Pair:
     a: float
     b: float
     share: float = 0.0
-    """The larger share of either value that the machine may have caused, 0 to 1."""
+    """The share of a value that may be due to machine noise, 0 to 1: the larger one of both levels."""
 
     @property
     def log_ratio(self) -> float:
@@ -99,7 +99,7 @@ class Values:
         return float(median(values)) if values and min(values) >= least else None
 
     def logs(self, plan: Plan, cell: Cell, metric: str) -> dict[int, float]:
-        """Return the logarithm of the trial's value, by block."""
+        """Return the logarithms of a treatment's values, by block. `cell` names the treatment."""
         by_block = {place.block: self.of(place, metric) for place in in_blocks(plan, cell)}
         return {block: _log(value) for block, value in by_block.items() if value is not None}
 

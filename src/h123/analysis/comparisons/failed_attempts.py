@@ -35,7 +35,8 @@ class FailedAttemptsRow(TypedDict):
 
 Treatment = tuple[tuple[str, str], ...]
 OFTEN, AGAIN = 0.1, 2
-"""The share and the number of failed attempts above which the rest are not a fair picture of a treatment."""
+"""If at least this share of the attempts, and at least this number, failed, the rest do not give a fair picture of a
+treatment."""
 
 
 def failed_attempts(events: Iterable[Event]) -> list[FailedAttemptsRow]:

@@ -71,7 +71,7 @@ MOST_FACTORS = 2
 
 @dataclass(frozen=True)
 class _Term:
-    """The contrast of a / b in the compared factor with level / reference in each of `others`."""
+    """A contrast: how a / b of the compared factor depends on level / reference of each factor in `others`."""
 
     a: str
     b: str

@@ -39,7 +39,7 @@ class FamilyPower:
     able: bool
     """Whether the family can find a single true difference at all."""
     fewest: int
-    """The fewest blocks with which a family can find a difference."""
+    """The fewest blocks with which the family can find a difference."""
     power: Power | None
     """The power; None if the spread of a comparison is unknown."""
 

@@ -157,8 +157,8 @@ def _projection(comparison: JudgedComparison, levels: Levels | None, level: floa
 
 
 def _levels(family: Sequence[JudgedComparison], now: float, then: float) -> Levels:
-    """Return the levels of the current look and of the next one, assuming that the family's other comparisons stay as
-    they are."""
+    """Return the levels for a comparison at the next look, whose own level is `then`. The family's other comparisons
+    are assumed to stay as they are at the current look, whose level is `now`."""
     size, correction = len(family), family[0]["correction"]
 
     def level(adjusted: Literal["p_adjusted", "p_equivalent_adjusted"]) -> float:

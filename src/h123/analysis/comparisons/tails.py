@@ -1,8 +1,8 @@
 """Estimates how precisely each level's 95th and 99th percentiles are known, and from how many requests.
 
 With few requests, a high quantile is the time of one of the slowest requests. This estimate varies a lot, and is too
-low on average (by about 7 % with the fewest requests that h123 accepts: 60 for the 95th, 300 for the 99th). The bias
-cancels in a ratio only if both levels have tails of the same shape.
+low on average (by about 7 % with the fewest requests that h123 accepts: 60 for the 95th percentile, 300 for the 99th).
+The bias cancels in a ratio only if both levels have tails of the same shape.
 """
 
 import math

@@ -112,7 +112,7 @@ _SIDES: Final = ("a", "b")
 LOSS: Final = "loss"
 VISIT: Final = "visit"
 RECOVERY: Final = "recovery"
-"""The additional phase of trials that load pages or whose client moves."""
+"""VISIT and RECOVERY are additional phases: VISIT of trials that load pages, RECOVERY of trials whose client moves."""
 UNATTRIBUTED_AT_MOST = 0.1
 """The largest share of a side's time that may be unattributed. Beyond it, the known parts may not explain the
 difference."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _QUESTION = ("metric", "a", "b", "direction", "condition", "against", "size")
 _ANSWER = ("verdict", "reason", "requests", "blocks", "p", "p_adjusted", "figures", "repeats")
 _CHOSEN_BY_RUN = ("clock",)
-"""Settings that are options of `run` and that a claim's measure leaves open; the answer names them."""
+"""Settings that options of `run` choose and that claims leave open. The answer names them."""
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,8 @@ def power(spreads: Sequence[float], blocks: int, effect: float, *, correction: s
 
 
 def rejected(p: NDArray[np.float64], correction: str, level: float) -> NDArray[np.bool_]:
-    """Return for each p whether it is at most `level` after the correction. Each row holds a family's p values."""
+    """Return for each p whether it is at most `level` after the correction. Each row of `p` contains the p
+    values of a family."""
     size = p.shape[1]
     ordered, rank = np.sort(p, axis=1), np.arange(1, size + 1)
     share = rank / size if correction == "bh" else 1 / (size - rank + 1)

@@ -74,8 +74,8 @@ def _comparison(case: Case, cell: Cell, metric: str, a: str, b: str) -> PairedCo
 
 
 def _with_shares(comparison: PairedComparison, case: Case) -> PairedComparison:
-    """Return the comparison with the share of each value that the machine may have caused. This is known for metrics
-    that the study names; for any other metric of requests, use the largest share that is known."""
+    """Return the comparison with the share of each value that may be due to machine noise. The share is known for
+    metrics that the study names. For any other metric of requests, use the largest known share."""
     if not METRICS[comparison.metric].of_requests:
         return comparison
     worst: dict[int, float] = {}

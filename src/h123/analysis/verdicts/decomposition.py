@@ -106,7 +106,7 @@ def decomposition(trials: TrialSet, plan: Plan, rule: Rule, exclusions: Exclusio
 
 
 def _bare(plan: Plan, clock_levels: Clocks) -> Iterator[PairedComparison]:
-    """Yield the study's comparisons, without values, by the metric `cpu` in the cells of the other factors."""
+    """Yield the study's comparisons, without values, for the metric `cpu` in the cells of the other factors."""
     cells = [
         {name: level for name, level in cell.items() if name != clock_levels["factor"]} for cell in other_cells(plan)
     ]
@@ -118,7 +118,7 @@ def _bare(plan: Plan, clock_levels: Clocks) -> Iterator[PairedComparison]:
 
 
 def _time_comparisons(plan: Plan, clock_levels: Clocks) -> Iterator[PairedComparison]:
-    """Yield the comparisons of the study's families by metrics of time, under the wall clock and without values.
+    """Yield the comparisons of the study's families for metrics of time, under the wall clock and without values.
     Processor time is not divided, because it is all processing and does not exist under the virtual clock."""
     families = plan.study.compare.families
     metrics = dict.fromkeys(metric for family in families for metric in family.metrics)

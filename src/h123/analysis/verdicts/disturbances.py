@@ -27,13 +27,13 @@ class WithoutDisturbed(VerdictRow):
 
 class DisturbanceEffects(TypedDict):
     tolerated: float
-    """The share of a metric that the machine may have caused."""
+    """The tolerated share of a metric's value that may be due to machine noise."""
     trials: int
     """The number of disturbed trials."""
     of: int
     """The number of trials that count."""
     typical: float | None
-    """The median share that the machine may have caused in the disturbed trials."""
+    """The median, over the disturbed trials, of the share that may be due to machine noise."""
     without: Sequence[WithoutDisturbed]
     """The answers from undisturbed trials alone."""
 

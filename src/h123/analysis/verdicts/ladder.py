@@ -3,10 +3,10 @@ is the product of the steps' ratios.
 
 Within a block, the product of the ratios of neighbours is exactly the ratio of the ends. The same holds for geometric
 means over the same blocks: these means are the factors. Each factor has Student's 95 % interval of the logarithms
-(Student 1908), uncorrected. The verdict on a step is the verdict on its comparison (verdict.py). Single blocks cannot
-move the centre of a comparison, so the product of the steps' centres is only approximately the centre of the whole. If
-a factor differs greatly from the centre of its comparison, a few blocks are outliers, and only the factor gives them
-full weight.
+(Student 1908), uncorrected. The verdict on a step is the verdict on its comparison (verdict.py). The centre of a
+comparison gives little weight to outliers, so the product of the steps' centres is only approximately the centre of the
+whole. If a factor differs greatly from the centre of its comparison, a few blocks are outliers, and only the factor
+gives them full weight.
 """
 
 import math

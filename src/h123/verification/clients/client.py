@@ -37,7 +37,7 @@ class ClientTrial:
 
     trial: Trial
     reasons: list[Reason]
-    """The reasons why the trial is not valid, also because of its samples. Empty if it is valid."""
+    """The reasons why the trial is not valid, including faults in its samples. Empty if it is valid."""
     rows: list[Sample]
     facts: Any
     certificate_bytes: int

@@ -32,7 +32,8 @@ LATE_TRY_NS = 300_000_000
 """The largest delay with which a client may repeat a request, in ns."""
 TRY_SHARE = (0.1, 0.8)
 """The smallest and largest share of a large answer that may arrive for an abandoned attempt. An attempt alone on the
-link receives nearly everything that the link carries until then, and data in flight arrives anyway."""
+link receives nearly everything that the link carries until the client abandons it, and data in flight arrives
+anyway."""
 
 
 def faults_of(case: ClientCase, client: Client, rows: Sequence[Sample], facts: Any, witness: Witness) -> list[str]:
@@ -83,7 +84,7 @@ def _among(row: Sample) -> str:
 
 
 def _in_turn(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
-    """Check that each user makes the requests in their order, and that cold requests are for the first resource."""
+    """Check that each user makes the requests in order, and that cold requests are for the first resource."""
     work = case.parameters.workload
     of_user = defaultdict(list)
     # The requests that one resource of a page causes are due at the same moment.
@@ -232,7 +233,7 @@ def _facts(case: ClientCase, rows: Sequence[Sample], facts: Any) -> Iterator[str
 
 
 def _delay(rows: Sequence[Sample], facts: Any) -> Iterator[str]:
-    """Check that the delays that a client reports are parts of its requests' times."""
+    """Check that the client's own delays, as it reports them, are plausible: no longer than its longest request."""
     delays = facts.get("delay") if isinstance(facts, dict) else None
     took = [row["end_ns"] - row["start_ns"] for row in rows if row["phase"] == "warm"]
     if delays is None or not took:

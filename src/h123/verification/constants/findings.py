@@ -38,7 +38,7 @@ class SlowStart(Strict):
     growth: float
     """The growth factor from one round trip to the next, while the window grows."""
     spread: float
-    """While the window grows: the share of a round trip over which the largest flight was spread."""
+    """The share of a round trip over which the largest flight was spread while the window grew."""
     ends: int | None
     """The bytes of the first round trip that the next one barely exceeds. None if the window grew until the end."""
     why: str

@@ -81,7 +81,7 @@ def reaction(sent: Packets, back_ns: int) -> Reaction:
 
 
 def _in_flight(sent: Packets, moments: NDArray[np.int64], back_ns: int) -> NDArray[np.int64]:
-    """Return the bytes of payload that were sent, and whose acknowledgement cannot have arrived, at each moment."""
+    """Return, for each moment, the payload bytes that had been sent and cannot have been acknowledged by then."""
     left = sent[sent["left_ns"] > 0]
     left = left[np.argsort(left["left_ns"], kind="stable")]
     into, out = (np.concatenate([[0], np.cumsum(packets["payload"], dtype=np.int64)]) for packets in (sent, left))

@@ -16,7 +16,7 @@ _BEYOND_NS = 10_000_000_000
 """If one request more than a server allows has not begun within this time in ns, it never will. The margin is wide."""
 _CHECK = re.compile(r"\d+ (downloads|uploads) at once")
 _BEGUN = re.compile(r"only (\d+) of \d+ had begun\b")
-"""The probe's message."""
+"""The probe's message if only some of the requests began."""
 
 
 def at_once(server: Server, protocol: str) -> int:
