@@ -15,7 +15,7 @@ class Cause:
 
     name: str
     group: str
-    """The group that counts when the largest cause is named, because several similar parts are a single answer."""
+    """The group of similar causes to which this one belongs. If the largest cause is named, each group is one cause."""
     words: str
     """What the time was spent on, in words."""
     rivals: tuple[str, ...] = ()

@@ -51,9 +51,9 @@ from h123.packets.capture import DOWN, TCP, UP
 from h123.packets.stack_log import StackLog
 
 _CLOCKS_NS = 50_000
-"""Tolerance, ns: a client may record a time just before or after the packet is in flight."""
+"""Tolerance, in ns: a client may record a time just before or after the packet is in flight."""
 _LATE_NS = 1_000_000
-"""A client may record a request's time this much before its packet is sent, ns."""
+"""A client may record a request's time up to this many ns before its packet is sent."""
 _SMALL = 100
 """A body of at most this many bytes fits into a single packet."""
 
@@ -74,8 +74,8 @@ class Explainer:
     ) -> None:
         """Prepare the explanation. `log`: the server stack's log of the connection. `at_once`: how many requests the
         connection takes at the same time, while others wait; None: the most that were ever in progress. `moves`: when
-        the client changed its address, ns. `streams`: the streams in the connection's frames; None if these cannot be
-        read."""
+        the client changed its address, in ns. `streams`: the streams in the connection's frames; None if these cannot
+        be read."""
         self._of, self._server_work, self._conditions = connection, server, conditions
         opened = requests
         if streams:
@@ -317,9 +317,9 @@ class _RequestPackets:
     last: int
     """The index of the packet with which the server had the whole request."""
     arrival: int
-    """When that packet arrived, ns."""
+    """When that packet arrived, in ns."""
     answer_begin: int
-    """When the server began to send the answer, ns."""
+    """When the server began to send the answer, in ns."""
     end: int
     """The index of the answer's last packet among the server's."""
 
@@ -335,8 +335,9 @@ def _of_stream(stream: Stream, up: Sending, down: Sending) -> _RequestPackets:
 
 
 def _with_unread(bodies: Spans, down: Sending, first_arrival: int) -> Spans:
-    """Add to `bodies` the beginnings of answers that a client reads late, because over TCP it reads whole TLS records:
-    the times from full packets outside all bodies, after the first request's arrival, to the next body."""
+    """Return `bodies` with the beginnings of answers that a client reads late, because over TCP it reads whole TLS
+    records. They last from each full packet outside all bodies to the next body. Packets before the first request's
+    arrival do not count."""
     outside = np.flatnonzero(down.full & ~bodies.hold(down.at) & (down.at >= first_arrival))
     if not len(outside) or down.packets["protocol"][0] != TCP:
         return bodies

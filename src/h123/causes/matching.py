@@ -11,9 +11,9 @@ from h123.causes.connections.connection import NEVER, Connection
 from h123.causes.request import Request
 
 _UNLIKELY_NS = 10**12
-"""A mismatch that rules out a connection, ns."""
+"""A mismatch that rules out a connection, in ns."""
 _CLOCKS_NS = 1_000_000
-"""A client may record its time a little after its first packet, ns."""
+"""A client may record its time up to this many ns after its first packet."""
 _Group = TypeVar("_Group")
 
 

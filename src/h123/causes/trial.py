@@ -53,7 +53,7 @@ class ExplainedTrial:
     """For each cause, a window's size in bytes or the number of simultaneous requests on a connection, as the median
     over connections."""
     round_trip: float = 0.0
-    """The round trip of the link without its queue, s."""
+    """The round trip of the link without its queue, in s."""
     visits: Sequence[Stretch] = ()
     """For a page, the median warm visit, or the two in the middle, whose mean is the trial's median."""
     recoveries: Sequence[Stretch] = ()

@@ -20,7 +20,7 @@ class PathStep:
 
     row: Sample
     until: int
-    """When the resource ended, or requested the next one (browsers do so before the end), ns."""
+    """When the resource ended, or requested the next one (browsers do so before the end), in ns."""
     between: Nanoseconds
     """The cause of the time between the previous step and this one."""
 

@@ -117,7 +117,7 @@ def is_machines_fault(report: Report) -> bool:
 
 @dataclass(frozen=True)
 class _TrialLoad:
-    """The waits and stalls of a trial, ns."""
+    """The waits and stalls of a trial, in ns."""
 
     link: Any
     """Spans in which packets were overdue, in ns, of the shape (spans, 2)."""
@@ -216,13 +216,13 @@ def _run(report: Report) -> tuple[float, float]:
 
 
 def own_ns(report: Report) -> float:
-    """Return the processor time of the trial's roles and of the lab during the client's run, ns."""
+    """Return the processor time of the trial's roles and of the lab during the client's run, in ns."""
     roles = sum(role.cpu.main_ns for role in report.roles if role.cpu)
     return float((report.machine.lab_ns or 0) + roles)
 
 
 def _others_ns(report: Report) -> float:
-    """Return the processor time of all other programs during the client's run, ns; 0 if the run is too short to
+    """Return the processor time of all other programs during the client's run, in ns; 0 if the run is too short to
     measure."""
     if report.phases_ns["main"] < TICKS_MEASURABLE_NS:
         return 0.0

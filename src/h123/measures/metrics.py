@@ -192,7 +192,7 @@ def _dialled(summary: Summary, report: Report, dialled: Sequence[int]) -> float 
 
 
 def _quantile(times: RequestTime, s: Summary) -> float | None:
-    """Return the quantile, ns. Infinite if too many requests failed."""
+    """Return the quantile, in ns. Infinite if too many requests failed."""
     requests, quantiles = {
         ("warm", "end_ns"): (s.warm, s.latency_ns[QUANTILES.index(times.share)] if s.latency_ns else None),
         ("warm", "first_byte_ns"): (s.warm, _first_byte_of_all(s.ttfb_ns, s.warm_ok, s.warm_ttfb_known)),
@@ -204,7 +204,7 @@ def _quantile(times: RequestTime, s: Summary) -> float | None:
 
 
 def _sent_quantile(times: TimeFromSend, s: Summary) -> float | None:
-    """Return the quantile of the time since the request was sent, ns."""
+    """Return the quantile of the time since the request was sent, in ns."""
     if s.sent_latency_ns is None or s.warm < times.requests:
         return None
     return s.sent_latency_ns[SEND_QUANTILES.index(times.share)]

@@ -22,7 +22,7 @@ _UNKNOWN = -1
 _FULL, _PART = 1000, 4
 """The size of a nearly full packet in bytes, and the number of such packets that make a part of an answer."""
 _DATAGRAM = 1200
-"""The smallest datagram in which a server sends a certificate, bytes."""
+"""The smallest datagram in which a server sends a certificate, in bytes."""
 COLUMNS = ("at_ns", "left_ns", "bytes", "payload", "source", "destination", "way", "protocol", "flags", "fate")
 """The columns of the packets that this module reads."""
 
@@ -47,7 +47,7 @@ class Opening(NamedTuple):
     request_round_trips: int | None = None
     """Round trips until the request was sent, including the request's own; None if that time is unknown."""
     ns: int = 0
-    """The time from the connection's first packet to the first byte, ns."""
+    """The time from the connection's first packet to the first byte, in ns."""
     early_part: bool = False
     """Whether the server had sent a part of the answer a round trip before the first byte that the client could read,
     because a TLS record did not fit into what the server may send at once."""

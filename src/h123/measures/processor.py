@@ -41,7 +41,7 @@ class Usage:
         return cls(at, np.asarray(total, np.float64))
 
     def between(self, begin_ns: int, end_ns: int) -> float | None:
-        """Return the processor time used in a part of the trial, ns. None if the lab took too few samples in it."""
+        """Return the processor time used in a part of the trial, in ns. None if the lab took too few samples in it."""
         if np.count_nonzero((self.at_ns > begin_ns) & (self.at_ns < end_ns)) < _LOOKS:
             return None
         begin, end = np.interp([begin_ns, end_ns], self.at_ns, self.used_ns)
@@ -49,7 +49,7 @@ class Usage:
 
 
 def of_request(summary: Summary, report: Report, roles: Sequence[str]) -> float | None:
-    """Return the processor time per request once all connections are open, ns."""
+    """Return the processor time per request once all connections are open, in ns."""
     usage = Usage.of(report, roles)
     if usage is None or summary.open_ns is None or summary.warm_end_ns is None or not summary.once_open:
         return None
@@ -58,7 +58,7 @@ def of_request(summary: Summary, report: Report, roles: Sequence[str]) -> float 
 
 
 def of_handshake(summary: Summary, report: Report, roles: Sequence[str]) -> float | None:
-    """Return the mean processor time of opening a connection, ns: the time used until the last connection was open,
+    """Return the mean processor time of opening a connection, in ns: the time used until the last connection was open,
     less the requests' share, divided by the number of connections."""
     each, usage = of_request(summary, report, roles), Usage.of(report, roles)
     if each is None or usage is None or summary.start_ns is None or summary.open_ns is None or not summary.handshakes:

@@ -45,7 +45,7 @@ class StackLog:
     in_flight: NDArray[np.float64]
     """The bytes in flight, as the endpoint counts them."""
     round_trip: NDArray[np.float64]
-    """The smoothed round trip, ns."""
+    """The smoothed round trip, in ns."""
     losses: NDArray[np.int64]
     """When the endpoint declared each packet lost, except for probes of the path's MTU."""
     stalls: tuple[FlowControlStall, ...]

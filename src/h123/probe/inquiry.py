@@ -25,7 +25,7 @@ from h123.study import Header, Network, Parameters
 SCOUT = "go"
 """The built-in subject that sends the requests."""
 ANSWER_NS = 3_000_000_000
-"""The time limit for a complete answer, ns. It is short, so that the survey reports problems within ten seconds."""
+"""The time limit for a complete answer, in ns. It is short, so that the survey reports problems within ten seconds."""
 MOST_BYTES = 1_000_000_000
 TIMES = 3
 """How many times the survey makes each request, to see whether the answer changes."""

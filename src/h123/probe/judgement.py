@@ -290,7 +290,7 @@ def _give(answer: Answer) -> str:
 
 
 def _follow(answer: Answer, path: str, inquiry: Inquiry) -> str:
-    """Return the target of a redirect, in the form in which the user should give it."""
+    """Give advice about a redirect, including its target in the form in which the user should give it."""
     here = f"https://{inquiry.site.host}:{inquiry.site.port}"
     to = urljoin(here + path, answer.location)
     if not answer.location or not to.startswith("https://"):

@@ -69,14 +69,14 @@ class DraftedWorkload(Protocol):
         """The users, and the number of requests of each."""
 
     def seconds(self, network: Network) -> float:
-        """Return the approximate time of a request, or a visit, over the network, s."""
+        """Return the approximate time of a request, or a visit, over the network, in s."""
 
     def times(self, network: Network) -> int:
         """Return the number of requests, or visits, of each user over the network: the number that the person running
         h123 gave, or enough to fill a trial."""
 
     def lasts(self, network: Network) -> float:
-        """Return the approximate time of all requests, or visits, over the network, s."""
+        """Return the approximate time of all requests, or visits, over the network, in s."""
 
     def tail(self, network: Network, /) -> bool:
         """Return whether a trial over the network has enough requests for its 99th percentile."""

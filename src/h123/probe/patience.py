@@ -8,7 +8,7 @@ from pathlib import Path
 from h123.documents.trial_files import Role
 
 FIRST_S = 5.0
-"""The time until the first message, s."""
+"""The time until the first message, in s."""
 EVERY_S = 10.0
 _LINE = 160
 """The maximum number of characters of the server's last output to show."""

@@ -11,7 +11,7 @@ from h123.study import request_path
 
 HTTPS = 443
 _PATIENCE_S = 2.0
-"""The timeout of a connection that only tests which of several addresses works, s."""
+"""The timeout of a connection that only tests which of several addresses works, in s."""
 _EXAMPLE = "write it as in https://localhost:8443/api/orders"
 
 

@@ -13,7 +13,7 @@ TuningVerdict = Literal["better", "worse", "same", "open", "withheld"]
 
 
 class Tuning(Document):
-    """The request to `h123 tune`, and the findings of its survey."""
+    """The request to `h123 tune`, and what a survey of the candidates found."""
 
     h123: Literal["tuning/1"] = "tuning/1"
     command: str
@@ -25,7 +25,7 @@ class Tuning(Document):
     candidates: dict[str, dict[str, str]]
     """The values of each candidate, the default first."""
     dropped: dict[str, str] = Field(default={})
-    """The reasons why the survey dropped candidates."""
+    """The candidates that did not work in the survey, with the reasons."""
     study: str
     """The text of the study, with all candidates and networks. Empty if only the default works."""
     networks: list[str]

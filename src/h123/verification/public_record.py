@@ -103,8 +103,8 @@ def completed(record: Record, public: PublicRecord | None) -> Record:
 
 
 def begin_record(subject: Subject) -> None:
-    """If this machine has no record of the subject's present files, begin one with the project's, so that measurements
-    can be added to it."""
+    """Copy the project's record of the subject's present files to the cache, if the cache has none, so that
+    measurements can be added to it."""
     public = public_record(subject)
     if public and public.holds_for(subject) and read_record(subject) is None:
         keep_record(subject, public.record)

@@ -92,7 +92,7 @@ def _unable(case: ServerCase, unfit: str | None) -> Result | None:
     if case.purpose == "huge":
         if unfit:
             return case.result(f"GET {HUGE}", "unsupported", unfit)
-        make_bodies([HUGE])  # late, because it takes much room on the disk
+        make_bodies([HUGE])  # only now, because it takes a lot of disk space
     return None
 
 
@@ -261,7 +261,7 @@ def _qlog(case: ServerCase, folder: Path) -> Result:
         count, ill = packet_events(folder / QLOG_FOLDER), ill_formed(folder / QLOG_FOLDER)
     except ValueError as error:
         return case.result("qlog", "failed", str(error))
-    # So many bytes take more packets than this, either sent or acknowledged.
+    # This many bytes need more packets than this, either sent or acknowledged.
     enough = LOGGED_BYTES // 1500
     verdict: Verdict = "passed" if count >= enough and ill <= MOST_ILL_FORMED * count else "failed"
     besides = f"; {ill} records are not JSON" if ill else ""

@@ -20,8 +20,8 @@ FINDINGS = (FASTER, SLOWER)
 def sound_comparison(
     published: PublishedPair, sound: JudgedComparison | None, margin: float, alpha: float
 ) -> SoundComparison:
-    """Return h123's own verdict on a published comparison (`sound`), whether the two agree (`agrees`), and if not, why
-    (`reason`). All fields are null if h123 does not test this comparison."""
+    """Return h123's own verdict on a published comparison (`sound`), whether it agrees with the published verdict
+    (`agrees`), and if not, why (`reason`). All fields are null if h123 does not test this comparison."""
     if sound is None or sound["ratio"] is None:
         return {"sound": None, "agrees": None, "reason": None}
     row = _as_metric(sound, sound["ratio"], inverted=PRINTED[published["metric"]].better == "higher")

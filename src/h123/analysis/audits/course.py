@@ -10,7 +10,7 @@ INSTANT_SHARE = 0.01
 REPEATED_SHARE = 0.01
 """The tolerated share of rows with equal times, because some requests do begin and end together."""
 SHORTEST_STILL_NS = 2_000_000_000
-"""The shortest pause that can count as a stall, ns. Retransmitting a packet that was lost twice takes less time."""
+"""The shortest pause that can count as a stall, in ns. Retransmitting a packet that was lost twice takes less time."""
 STILL = 10
 """A pause counts as a stall if it is longer than this many times the usual one."""
 STILL_SHARE = 0.01

@@ -32,7 +32,7 @@ values."""
 MACHINE, FAILURES, AUDITS, TIMELESS, ANSWERS = "machine", "failures", "audits", "timeless", "answers"
 ATTEMPTS, UNMEASURED, UNLIKE = "attempts", "unmeasured", "disturbed"
 READINGS_S, READINGS_S_PER_BYTE = 1e-4, 5e-9
-"""The most that reading the virtual clock can advance it, s: per request of one user, and per byte of its bodies.
+"""The most that reading the virtual clock can advance it, in s: per request of one user, and per byte of its bodies.
 Measured over a plain veth with the clients go and load: 10 to 30 µs, and up to 2 ns a byte over HTTP/3."""
 _NAMED = 2
 

@@ -61,9 +61,9 @@ class CapacityStep(TypedDict):
     """Answered requests per second."""
     latency: float | None
     tail: float | None
-    """`latency` and `tail` are the median and the 99th percentile of the time from when requests were due, s."""
+    """`latency` and `tail` are the median and the 99th percentile of the time from when requests were due, in s."""
     sent_tail: float | None
-    """99th percentile of the time from when requests were sent, s."""
+    """99th percentile of the time from when requests were sent, in s."""
     client: float | None
     """Share of one processor that the client used."""
 

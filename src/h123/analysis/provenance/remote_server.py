@@ -20,11 +20,12 @@ class RemoteServerRow(TypedDict):
     trials: int
     """The number of trials behind the medians."""
     tcp_ns: int
-    """The delay that the gateway adds to a round trip over TCP, ns."""
+    """The delay that the gateway adds to a round trip over TCP, in ns."""
     udp_ns: int
-    """The delay that the gateway adds to a round trip over UDP, ns."""
+    """The delay that the gateway adds to a round trip over UDP, in ns."""
     beyond_ns: int | None
-    """The time that this machine needs to open a TCP connection to the server, ns. None if the server accepts none."""
+    """The time that this machine needs to open a TCP connection to the server, in ns. None if the server accepts
+    none."""
 
 
 def remote_servers(case: Case) -> list[RemoteServerRow]:

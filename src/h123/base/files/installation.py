@@ -26,8 +26,8 @@ _BLOCK_BYTES = 512
 
 @contextmanager
 def alone(whole: Path, report: Callable[[str], None], doing: str = "installing") -> Iterator[None]:
-    """Let only one process at a time work on a folder. The kernel releases the lock when the process ends for any
-    reason."""
+    """Lock a folder, so that only one process at a time works on it. The kernel releases the lock when the process
+    ends, whatever the reason."""
     whole.parent.mkdir(parents=True, exist_ok=True)
     with open(whole.with_name(f"{whole.name}.lock"), "a", opener=open_below) as lock:
         try:

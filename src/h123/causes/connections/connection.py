@@ -137,7 +137,7 @@ class Connection:
     up: Sending
     down: Sending
     round_trip_ns: int
-    """The round trip of the link without its queue, ns."""
+    """The round trip of the link without its queue, in ns."""
 
     def joined(self, other: "Connection") -> "Connection":
         """Return this connection and its continuation, after the client has moved, as one connection."""
@@ -191,7 +191,7 @@ _PORTS = ("source", "destination")
 
 
 def _policed(packets: Packets, way: Direction) -> Packets:
-    """Return the packets. Those that a limit on UDP blocked count as policed."""
+    """Return the packets, with the fate POLICED for those that a limit on UDP blocked."""
     policies = [way.udp, *(change.udp for change in way.changes or [])]
     if not any(isinstance(policy, Limit) for policy in policies) or {"drop", "reject"} & {*map(str, policies)}:
         return packets

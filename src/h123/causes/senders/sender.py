@@ -52,7 +52,7 @@ from h123.packets.capture import TCP
 _SEGMENT = 0.96
 """A TCP packet with less than this share of the sender's largest payload is not a full segment."""
 _RESTED_NS = 1_000_000
-"""A sender with nothing in flight for this long has ended its burst, ns."""
+"""A sender with nothing in flight for this many ns has ended its burst."""
 _CHANCE = 0.3
 """If packets from the other end had just arrived during at least this share of a gap, sending after one proves
 nothing."""

@@ -27,7 +27,7 @@ _MAX_DATA, _OWN_STREAMS, _OTHERS_STREAMS, _MAX_STREAMS_BIDI = 4, 5, 6, 8
 """Transport parameters of QUIC: for the connection, for streams that the announcing end opens, for streams that the
 other end opens, and for their number."""
 _UNLIKELY_NS = 10**12
-"""A mismatch that rules out a stream for a request, ns."""
+"""A mismatch that rules out a stream for a request, in ns."""
 _CONTENT = (FrameKind.DATA, FrameKind.HEADERS, FrameKind.STREAM)
 _BODY = (FrameKind.DATA, FrameKind.STREAM)
 

@@ -33,7 +33,7 @@ from h123.verification.trial import Trial, Trials, calm_clock
 BODY_BYTES = 4_000_000
 DELAY_NS = 20_000_000
 CHANGE_NS = 1_000_000_000
-"""When a path changes, ns: in the middle of the body, which takes three seconds."""
+"""The time at which a path changes, in ns: in the middle of the body, which takes three seconds."""
 TIMEOUT = "30s"
 KERNEL_PROTOCOL = "h2"
 _WAY = Direction(delay_ns=DELAY_NS, rate=Bottleneck(bps=10_000_000), queue=Queue(ns=200_000_000))
