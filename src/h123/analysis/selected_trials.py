@@ -14,8 +14,8 @@ class MachineDifference(TypedDict):
 
     machine: str
     by: Literal["ratio", "twin", "level"]
-    """What differs: the machine's ratios, its A/A pairs (whose ratio should be 1), or only its values. Ratios do not
-    depend on values that all differ alike."""
+    """What differs: the machine's ratios; its A/A pairs, whose ratio should be 1; or only its values, which leaves
+    ratios unchanged."""
     cell: Mapping[str, str]
     metric: str
     a: str

@@ -22,7 +22,7 @@ _AT_ONCE = 30
 
 
 def usable_processors() -> list[int]:
-    """Return the kernel's numbers of the processors that this process may use."""
+    """Return the kernel's numbers for the processors that this process may use."""
     return sorted(os.sched_getaffinity(0))
 
 

@@ -17,9 +17,9 @@ class Work:
     """The processor time of a role over time."""
 
     times: Sequence[int]
-    """Times of the samples, ns, ascending."""
+    """Times of the samples in ns, ascending."""
     usage: Sequence[float]
-    """Processor time up to each sample, ns, including the time its threads waited for a processor."""
+    """Processor time up to each sample in ns, including the time that the role's threads waited for a processor."""
 
     def fills(self, begin: int, end: int) -> bool:
         """Return whether the role worked for most of the time from `begin` to `end`, judged by the nearest samples."""

@@ -65,7 +65,8 @@ def _lost_sizes(folder: Path) -> list[int]:
 
 
 def _durations(trial: Path, statuses: Sequence[int]) -> dict[tuple[int, ...], int] | None:
-    """Return the duration of each request in ns, by its user, its resource and its number. None if a request failed."""
+    """Return the duration of each request in ns. The keys are user, visit, resource, and a number that distinguishes
+    requests with the same three. None if a request failed."""
     rows = Rows.read(trial / "samples.parquet")
     valid = rows["start_ns"].valid & rows["end_ns"].valid & rows.ok(statuses)
     if not rows.count or not valid.all():

@@ -28,7 +28,7 @@ for packets, the one that reads, and the one that answers."""
 FAULT_SHARE = 0.1
 """If the machine stalled for longer than this share of an attempt's time, the stall may have caused the failure."""
 RUINABLE = frozenset({"link-overrun", "link-check-failed", "server-not-ready", "client-timeout"})
-"""Reasons for invalid attempts for which a stall of the machine is a sufficient cause."""
+"""Reasons for an attempt's failure that a stall of the machine alone can cause."""
 
 _TIMES = ("start_ns", "connected_ns", "first_byte_ns", "end_ns")
 
@@ -59,7 +59,7 @@ UNDISTURBED = Disturbance({}, {})
 
 def disturbance(report: Report, trial: TrialFile, samples: Path, statuses: Sequence[int] = (OK,)) -> Disturbance:
     """Return the disturbance of the attempt with this report.json, trial.json and samples.parquet. `statuses` are the
-    required statuses of the workload's resources. Empty under the virtual clock."""
+    required statuses of the workload's resources. The result is empty under the virtual clock."""
     if trial.clock == "virtual" or report.machine.lab_ns is None or not samples.is_file():
         return UNDISTURBED
     load = _TrialLoad.of(report, _round_trip_ns(trial))
@@ -95,8 +95,7 @@ def _visits(rows: Rows, ok: Mask) -> dict[str, Any]:
 
 
 def machine_noise(report: Report) -> float:
-    """Return the share of the processors' time that the trial could not get, 0 to 1, because of stalls and other
-    programs."""
+    """Return the share, 0 to 1, of the processors' time that stalls and other programs kept from the trial."""
     machine, wall = report.machine, report.phases_ns["main"]
     if not wall or not machine.cpus:
         return 0.0
@@ -190,7 +189,8 @@ def _share_of(metric: Metric, rows: Mapping[str, Mapping[str, Any]], added: Any)
 
 
 def _share(times: RequestTime, rows: Mapping[str, Any], added: Any) -> float | None:
-    """Return the share for a quantile of times, over the successful requests, or None."""
+    """Return the share, due to machine noise, of a quantile of the successful requests' times. None if there are
+    none."""
     start, end = rows["start_ns"].astype(float), rows[times.until].astype(float)
     good = rows["ok"] & np.isfinite(end)
     if not good.any():

@@ -171,13 +171,13 @@ def _median(values: Sequence[float]) -> float | None:
 
 
 def _round_trip_rate(openings: Sequence[Opening]) -> float | None:
-    """Return the round trips per minute of openings, or None."""
+    """Return how many round trips a minute the openings made. None if there are no openings."""
     ns = sum(opening.ns for opening in openings)
     return 60 * sum(opening.round_trips for opening in openings) / (ns * _NS) if ns else None
 
 
 def _until(until: VisitTime, summary: Summary, facts: ClientFile | None) -> float | None:
-    """Return the time until an event of a visit, in ns, or None."""
+    """Return the median time, in ns, from the start of a visit to an event. None if it is unknown."""
     if until == "dom_content_loaded" or until == "load":
         return _median(times_until(until, summary.visits, facts))
     return summary.visits_ns.get(until)
@@ -192,7 +192,7 @@ def _dialled(summary: Summary, report: Report, dialled: Sequence[int]) -> float 
 
 
 def _quantile(times: RequestTime, s: Summary) -> float | None:
-    """Return the quantile, in ns. Infinite if too many requests failed."""
+    """Return the quantile that `times` describes, in ns. Infinite if too many requests failed."""
     requests, quantiles = {
         ("warm", "end_ns"): (s.warm, s.latency_ns[QUANTILES.index(times.share)] if s.latency_ns else None),
         ("warm", "first_byte_ns"): (s.warm, _first_byte_of_all(s.ttfb_ns, s.warm_ok, s.warm_ttfb_known)),
@@ -204,7 +204,7 @@ def _quantile(times: RequestTime, s: Summary) -> float | None:
 
 
 def _sent_quantile(times: TimeFromSend, s: Summary) -> float | None:
-    """Return the quantile of the time since the request was sent, in ns."""
+    """Return the quantile that `times` describes, in ns since the request was sent."""
     if s.sent_latency_ns is None or s.warm < times.requests:
         return None
     return s.sent_latency_ns[SEND_QUANTILES.index(times.share)]
@@ -257,14 +257,14 @@ def _processor_ns(report: Report, role: Role) -> int | None:
 
 
 def _memory(report: Report, role: str) -> float | None:
-    """Return the largest resident set that the role ever had, as the kernel counted it."""
+    """Return the largest resident set that the role ever had, in bytes, as the kernel counted it."""
     peaks = [report_of_role.max_rss_bytes for report_of_role in report.roles if report_of_role.name == role]
     return float(peaks[0]) if len(peaks) == 1 and peaks[0] else None
 
 
 def _around(summary: Summary, facts: ClientFile | None, part: Literal["start", "end"]) -> float | None:
-    """Return how long the program that made the requests ran before the first one started or after the last one ended,
-    in ns. None if the client does not report the program's run."""
+    """Return for how many ns the program that made the requests ran before the first request started, or after the last
+    request ended. None if the client does not report the program's run."""
     process = facts.process if facts else None
     if process is None:
         return None

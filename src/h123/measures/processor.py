@@ -24,7 +24,7 @@ _LOOKS = 8
 
 @dataclass(frozen=True)
 class Usage:
-    """The total processor time of several roles, ns, at increasing times."""
+    """The total processor time of several roles, in ns, at increasing times."""
 
     at_ns: NDArray[np.int64]
     used_ns: NDArray[np.float64]

@@ -47,13 +47,13 @@ class Repetition:
     """The number of samples that ended differently (status, bytes, protocol, connection, error), or that only one
     execution has."""
     moved: int
-    """The number of samples with a different time, counted from the first sample's start."""
+    """The number of samples with a time that differs. Times count from the first sample's start."""
     furthest_ns: int
-    """The largest difference between two times of a sample."""
+    """The largest difference, in ns, between a sample's times in the two executions."""
     random_bytes: int
     """The tolerance for a count of bytes: `RANDOM_BYTES` for each connection."""
     random_ns: float
-    """The tolerance for a time: the time for `random_bytes` in both directions, at the link's rate."""
+    """The tolerance for a time, in ns: how long `random_bytes` take in both directions, at the link's rate."""
 
     @property
     def identical(self) -> bool:
@@ -123,8 +123,8 @@ def _outcome(sample: Sample) -> dict[str, object]:
 
 
 def _moved(samples: Sequence[Sample], others: Sequence[Sample]) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return, for each sample in both executions, the largest difference between its times in ns. Times count from the
-    first sample's start.
+    """Return, for each sample in both executions, the largest difference, in ns, between its times in one execution and
+    in the other. Times count from the first sample's start.
 
     If only one execution has a time, the difference is the whole time since that start.
     """
@@ -143,7 +143,6 @@ def _times(samples: Sequence[Sample]) -> np.ndarray[Any, np.dtype[np.int64]]:
 
 
 def _carrying_ns(links: Sequence[Link], size: int) -> float:
-    """Return the time in ns that `size` bytes take on every link, in both directions, at the links' lowest constant
-    rates."""
+    """Return the total time in ns that `size` bytes take on all links with a constant rate, in both directions."""
     rates = [way.rate for link in links for way in (link.up, link.down) if way and way.rate]
     return sum((size * 8e9 / rate.bps for rate in rates if rate.bps), start=0.0)

@@ -22,7 +22,7 @@ _IN_ORDER = (
     *(("start_ns", "connected_ns"), ("connected_ns", "sent_ns"), ("start_ns", "sent_ns"), ("sent_ns", "end_ns")),
     *(("start_ns", "first_byte_ns"), ("first_byte_ns", "end_ns"), ("start_ns", "end_ns")),
 )
-"""The order of a request's times. A server may answer before the whole request is sent."""
+"""Pairs of a request's times in the required order. A server may answer before the whole request is sent."""
 
 
 _Fields = dict[str, Any]
@@ -126,7 +126,7 @@ class Summary:
     bytes_down: int | None
     """Body bytes of all requests that are ok, up and down."""
     bodies: Sequence[Bodies]
-    """The bodies of each resource with a known answer."""
+    """The sizes of bodies, for each resource with a known answer."""
     visits: Sequence[Visit]
     """The warm visits of a page; none for other workloads."""
     visits_ns: Mapping[Arrival, float | None]

@@ -20,7 +20,7 @@ class LinkRecords:
     """A kind of record about a link, such as packets or frames."""
 
     name: str
-    """The name of the files and of the recorded things."""
+    """What is recorded, such as `packets`. File names begin with this word."""
     record: np.dtype[Any]
     """The lab's form of a record."""
     columns: Sequence[str]

@@ -12,7 +12,7 @@ RECORD_SEPARATOR = "\x1e"
 _OLD_FIELDS = ("relative_time", "category", "event", "data")
 """The fields of events that are lists, as in old drafts."""
 _PER_MS = {"us": 1000, "ns": 10**6}
-"""The units of times. A file that declares none uses milliseconds."""
+"""How many of each unit of time make a millisecond. A file that declares no unit uses milliseconds."""
 
 Event = Mapping[str, Any]
 """An event: `time` (ms), `name`, `data`."""

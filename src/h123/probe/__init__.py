@@ -1,4 +1,4 @@
-"""Surveys an unknown server: the protocols that it speaks, its answers, and a study that suits it."""
+"""Surveys an unknown server: finds the protocols that it speaks and its answers, and drafts a study that suits it."""
 
 from h123.probe.draft import STUDY, Draft
 from h123.probe.findings import Answer, ProbeFindings

@@ -47,7 +47,7 @@ class ProtocolFindings(Shape):
     asks_for_certificate: bool
     """Whether the server requests a client certificate. The scout has none."""
     connections: Count
-    """The number of connections that all answers took."""
+    """The number of connections over which the answers came."""
     distrust: str
     """Why the given authorities do not confirm the server's certificate. Empty if they do, or if none were given."""
     answers: list[list[Answer]]

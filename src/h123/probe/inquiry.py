@@ -138,7 +138,7 @@ def _carry_out(
     udp: bool = False,
     port: int | None = None,
 ) -> InquiryResult:
-    """Run one survey. `udp`: the server listens only on UDP. `port`: the port to survey."""
+    """Run one survey. `udp`: whether the server listens only on UDP. `port`: the port to survey."""
     prepared = PreparedTrial(folder / "trial", Parameters.model_validate(_PARAMETERS), _NETWORK)
     prepared.folder.mkdir(parents=True)
     if inquiry.body:

@@ -302,7 +302,7 @@ def _follow(answer: Answer, path: str, inquiry: Inquiry) -> str:
 def _of_request(
     each: ProtocolFindings, path: str, what: str, remedy: str, log: Sequence[str], inquiry: Inquiry
 ) -> UserError:
-    """Return the error about a request. The output of a server on another machine is not visible here."""
+    """Return the error about a request. `log`: the server's output, which is empty if the server runs elsewhere."""
     printed = f".{_printed(log, answered=True)}" if log else ""
     request = f"{TITLES[each.protocol]}: the request for {hidden(path)} {what}"
     if each.asks_for_certificate and not any(status in what for status in _OTHER_THAN_WHO):

@@ -17,7 +17,7 @@ from h123.study.sites.site import Site as Page
 Part = dict[str, Any]
 """A part of a study's file, in YAML's types."""
 _TRIAL_S = 1.5
-"""The target duration of a trial's requests, s, without requests that open connections."""
+"""The target duration, in s, of a trial's requests, not counting requests that open connections."""
 _REQUESTS, _VISITS = (5, 100), (3, 20)
 """The fewest and the most requests, or visits, per user."""
 _TAIL = TAIL.needs.requests
@@ -26,7 +26,7 @@ _TAIL_S = 12.0
 """The longest time, in s, that a trial may take so that it has enough requests for its 99th percentile. Does not apply
 under the virtual clock."""
 _RATE_S = 2.0
-"""Requests at a rate last about this long, s, unless the user sets their number."""
+"""If requests come at a given rate, a trial lasts about this many seconds, unless the user sets their number."""
 _LOSSES = 2
 _STUCK, _PATIENCE_S = 4, 30
 """A trial counts as stuck, and is ended, when it takes _STUCK times as long as expected, including losses, but no
@@ -218,7 +218,7 @@ def _rate(network: Network) -> float:
 
 
 def _lossy(network: Network) -> float:
-    """Return the rate of one TCP connection with these losses, bit/s (Mathis et al. 1997)."""
+    """Return the rate, in bit/s, of one TCP connection with the network's losses (Mathis et al. 1997)."""
     loss = network.down.loss.mean if network.down and network.down.loss else 0.0
     if not loss or not network.round_trip_ns:
         return math.inf

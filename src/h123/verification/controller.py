@@ -72,7 +72,7 @@ class Behaviour:
     """A sender's behaviour, as the arrivals show it."""
 
     share: float
-    """The share of the link's rate that the sender reached in the second half."""
+    """The share of the link's rate that the sender reached in the second half of the download."""
     after_one: float | None
     """The share of the window that remained after a single loss, or None if there was none to judge."""
     after_many: float | None

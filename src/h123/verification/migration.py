@@ -49,8 +49,8 @@ class MoveResult(Strict):
     survived: bool = False
     """Whether the download continued on the same connection and arrived completely."""
     answered: float | None = None
-    """The seconds from the arrival of the first packet from the new place at the server to the first packet that the
-    server sent there, or None if it sent none."""
+    """The seconds from when the server received the first packet from the new place until it sent a packet there, or
+    None if it sent none."""
     flowed: float | None = None
     """The seconds from the move until a full packet reached the client again."""
     unknown: str = ""

@@ -42,7 +42,8 @@ class Record(Strict):
     profile: list[SituationResult] | None = None
     """The profile, or None if not measured yet."""
     moves: list[MoveResult] | None = None
-    """The moves, or None if not measured yet. Empty for a subject that is not an HTTP/3 server."""
+    """The reactions to clients that move, or None if not measured yet. Empty for a subject that is not an HTTP/3
+    server."""
     paths: list[PathBehaviour] | None = None
     """The behaviour on paths that interfere with ECN or drop large packets, or None if not measured yet."""
 

@@ -41,7 +41,7 @@ from h123.virtual import NAME, installed_kernel
 STOP_NS = 2_000_000_000
 """The time in ns within which a server must stop."""
 MOST_LINES = 1000
-"""The largest number of lines in a log, a fifth of the number of requests."""
+"""A server's log must have fewer lines than this, a fifth of the number of requests."""
 REPEATED: frozenset[Purpose] = frozenset(["versions", "large", "huge", "limit", "idleness", "controller"])
 """Cases that depend on times. They run twice before they count as failed, because a busy machine can distort a server's
 behaviour, but rarely twice in the same way."""

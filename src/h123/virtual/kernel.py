@@ -81,7 +81,7 @@ class Configuration:
     more: Path | None = None
     """A file of options in addition to those of the virtual clock."""
     edits: tuple[tuple[str, str, str], ...] = ()
-    """Changes of the source: a file, the text to replace in it, and its replacement."""
+    """Changes to the source: for each, a file, the text to replace in it, and the replacement."""
 
     @property
     def folder(self) -> Path:
@@ -246,7 +246,7 @@ class _Job:
     configuration: Configuration
 
     def fetch(self) -> KernelSource:
-        """Download the source package of the requested release into the work folder."""
+        """Choose a kernel source package, download it into the work folder, and return it."""
         self.steps.begin("virtual kernel: looking for kernel sources on the Debian mirror")
         offers = self._offers()
         source = choose(list(offers))

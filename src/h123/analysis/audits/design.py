@@ -26,7 +26,7 @@ MEANINGS = {
 }
 _FIRST_DRAWS = 1
 _NAMED = 2
-"""The most families that a sentence names."""
+"""The largest number of families that a sentence names."""
 
 
 def of_campaign(

@@ -35,8 +35,8 @@ def disturbed_unlike(attempts: Sequence[Attempt], plan: Plan) -> list[Finding]:
 def unlike_between(
     attempts: Sequence[Attempt], study: Study, cell: Mapping[str, str], a: str, b: str
 ) -> Finding | None:
-    """Check that two levels have similar shares of disturbed trials. The mean difference of their shares over the
-    blocks must be at most half the margin, or no more than chance allows.
+    """Check that machine noise may account for similar shares of both levels' times. The mean difference between the
+    shares over the blocks must be at most half the margin, or no more than chance allows.
 
     Returns None if no trial of the cell is disturbed, or if too few blocks have both levels. `cell` need not name a
     level of every factor.
@@ -58,7 +58,7 @@ def unlike_between(
 
 
 def _unlike(pairs: Any, limit: float, where: str, a: str, b: str) -> Finding:
-    """Return the finding about the two levels' shares of disturbed trials. `pairs` has the shape (blocks, 2)."""
+    """Return the finding about the shares of both levels' times. `pairs` has the shape (blocks, 2)."""
     differences = pairs[:, 0] - pairs[:, 1]
     mean = float(differences.mean())
     p = SignedRank(differences).p()

@@ -241,7 +241,7 @@ def _readings(attempt: Attempt) -> float:
 
 
 def _machine(comparison: PairedComparison) -> Exclusion | None:
-    """Exclude a comparison if, in at least half of its blocks, the machine may account for most of the measured value
+    """Exclude a comparison if, in at least half of its blocks, machine noise may account for most of the measured value
     (docs/disturbances.md)."""
     if not comparison.pairs or float(np.median([pair.share for pair in comparison.pairs])) <= MOSTLY:
         return None

@@ -106,7 +106,7 @@ class CampaignAudit:
     """The meaning of a failure in plain words: what happened, what it means, and what to do."""
     findings: Sequence[Finding]
     qualifies: Callable[[PairedComparison], bool] = lambda _: False
-    """Returns whether a comparison mentions the audit if the audit failed."""
+    """Returns whether a failure of the audit qualifies the verdict on a comparison."""
 
 
 def at_most(value: float, limit: float, detail: str) -> Finding:

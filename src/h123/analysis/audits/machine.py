@@ -10,8 +10,8 @@ from h123.measures import SHARES_MEASURABLE_NS, Attempt, longest_waiting
 from h123.study.networks.network import Direction, Loss
 
 CLIENT_LIMIT = 0.9
-"""The limit as a share of one processor. For a browser, which has many processes, the limit is a share of all usable
-processors."""
+"""The limit for the client's processor time, as a share of one processor. For a browser, which has many processes, it
+is a share of all usable processors."""
 MACHINE_LIMIT = 0.95
 LOSS_CONFIDENCE = 0.999
 _RECEIVE_BUFFER = "Udp.RcvbufErrors"
@@ -78,7 +78,8 @@ def _loss(name: str, configured: Direction, counted: FinishedDirection) -> Findi
 
 
 def _expected(packets: int, share: float) -> tuple[int, int]:
-    """Return the bounds of the 99.9 % interval, each of which leaves out 0.05 % of the probability."""
+    """Return both bounds of the 99.9 % interval for the number of lost packets. Beyond each bound lies 0.05 % of the
+    probability."""
     if packets <= 0 or share in (0, 1):
         return (0, 0) if packets <= 0 or share == 0 else (packets, packets)
     tail = (1 - LOSS_CONFIDENCE) / 2

@@ -71,7 +71,7 @@ def _needed_ns(attempt: Attempt) -> float | None:
 
 
 def trials_repeated(attempts: Sequence[Attempt], _: Plan) -> Found:
-    """Check that no two trials have requests with exactly the same times. Does not apply to the virtual clock, under
+    """Check that the requests of no two trials took exactly the same times. Does not apply to the virtual clock, under
     which this may happen."""
     telling = [attempt for attempt in attempts if attempt.timeline.sums and not attempt.virtual]
     same: dict[Hashable, list[Attempt]] = defaultdict(list)

@@ -72,7 +72,7 @@ class Unlike(NamedTuple):
 
 
 def most_unlike(first: Mapping[int, Sent], second: Mapping[int, Sent]) -> Unlike | None:
-    """Return the request whose answers differ most, or None if all are alike."""
+    """Return how the answers to the request with the largest difference differ, or None if all answers are alike."""
     differences = [
         (first[number], second[number])
         for number in first.keys() & second.keys()
@@ -103,8 +103,8 @@ class Answers:
         ]
 
     def between(self, cell: Cell, a: str, b: str) -> AnswersRow | None:
-        """Return the request whose answers differ most between two levels. None if the answers are alike, or if the
-        levels make different requests on purpose. `cell` need not name a level of every factor."""
+        """Return the row for two levels whose answers differ. None if the answers are alike, or if the levels make
+        different requests on purpose. `cell` need not name a level of every factor."""
         if a == b or not self._same_requests(cell, a, b):
             return None
         difference = most_unlike(*(self.of({**cell, self._factor: level}) for level in (a, b)))

@@ -19,7 +19,7 @@ class ConfoundedRow(TypedDict):
     factor: str | None
     """The factor. Null if factors themselves change together (in imported trials)."""
     together: Sequence[str]
-    """The parameters that the factor's levels change together, or the factors."""
+    """The names of the parameters that the factor's levels change together, or of the factors."""
 
 
 def confounding(attempts: Iterable[Attempt], plan: Plan) -> list[ConfoundedRow]:

@@ -22,7 +22,7 @@ class Survivors:
     """The missing requests of an imported campaign with blocks."""
 
     missing: Mapping[Treated, int]
-    """The number of rows that a treatment lacks in a block."""
+    """For each treatment in a block, the number of missing rows."""
     uneven: bool
     """Whether counts differ in a way that shows no missing requests."""
 

@@ -33,7 +33,7 @@ _GROUPS: Mapping[str, str] = {
 BUSY = 0.9
 """A single-threaded program that uses at least this share of one processor has no capacity left."""
 MOST = 0.5
-"""The smallest share of a time that counts as most of that time."""
+"""A role that worked for at least this share of the time worked for most of it."""
 _WARM: Final = "warm"
 _AT_CLIENT, _AT_SERVER = "waiting at the client", "waiting at the server"
 

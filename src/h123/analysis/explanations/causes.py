@@ -61,7 +61,7 @@ class Sums(TypedDict):
     """Shares that show how well the parts add up to the latencies, and how much time is unattributed."""
 
     a_requests: float
-    """Share of a's requests whose parts add up within 2 %, as the mean over trials."""
+    """Share of a's requests whose parts add up to within 2 % of the latency, as the mean over trials."""
     b_requests: float
     a_unattributed: float
     """Share of a's time that is unattributed."""

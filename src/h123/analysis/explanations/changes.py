@@ -84,7 +84,7 @@ class ChangeRow(TypedDict):
     """The mean time with the change."""
     b_seconds: float
     removed: SecondsBetween
-    """How many seconds smaller the change makes the difference a minus b."""
+    """The seconds by which the change reduces the difference a minus b."""
     share: NotRequired[ShareBetween]
     """Absent if the difference has no clear direction."""
     expected: NotRequired[SecondsBetween]

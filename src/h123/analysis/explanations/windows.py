@@ -34,7 +34,7 @@ class WindowsRow(TypedDict):
     seconds: float
     """Seconds that a's larger window saves, by arithmetic; negative if b's window saves them."""
     difference: float
-    """Seconds that `a` saved, as measured."""
+    """The measured seconds by which `a` was faster."""
 
 
 METRIC = next(name for name, metric in METRICS.items() if metric.of == quantity.RequestTime("cold", "end_ns"))

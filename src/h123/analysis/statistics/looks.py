@@ -41,7 +41,7 @@ PLANNED = (8, 12, 16, 20, 30)
 FEWEST = 6
 """The fewest blocks with which p can be below 0.05."""
 LEVEL = 5 / 16
-"""The level of each planned look as a share of alpha: 1/64 of 0.05."""
+"""The level of each planned look as a share of alpha. For an alpha of 0.05, the level is 1/64."""
 SPENDING, FIXED, WIDTH = "spending", "planned", "width"
 
 

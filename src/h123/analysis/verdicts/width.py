@@ -36,7 +36,8 @@ class WidthReached(Precision):
 FIRST = 10
 """The first number of blocks. With fewer, the spread is so uncertain that a campaign would often stop by luck."""
 _GROWTH = 1.5
-"""The largest growth from one measurement to the next. Few blocks do not show the spread well enough to go further."""
+"""The largest factor by which the number of blocks grows from one measurement to the next. Few blocks do not show the
+spread well enough to go further."""
 
 
 @dataclass(frozen=True)

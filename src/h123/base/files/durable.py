@@ -69,7 +69,7 @@ def replacement(path: Path, mode: int = 0o666) -> Iterator[Path]:
 
 
 def check_replaceable(path: Path) -> None:
-    """Raise UserError if something other than a regular file has this name."""
+    """Raise UserError if `path` exists but is not a regular file."""
     try:
         mode = path.lstat().st_mode
     except FileNotFoundError:

@@ -43,7 +43,7 @@ def _after(of: Connection, at: int) -> tuple[int, int, int] | None:
 
 def _flows(of: Connection, to_new: Times, spoke: Times) -> int:
     """Return when data was first sent to the new address. If more than one large packet was sent before the client
-    answered the challenge, this is the first of these packets; otherwise it is the first data after the answer.
+    answered the challenge, the first of these packets counts; otherwise the first data after the answer.
     `to_new` and `spoke` are the indices of packets to and from that address."""
     up, down = of.up, of.down
     first_delivery = down.delivered_at[to_new[down.arrived[to_new]]].min(initial=np.iinfo(np.int64).max)

@@ -13,7 +13,8 @@ from h123.causes.connections.connection import Sending
 from h123.causes.spans import Times
 
 DOUBLES = 1.25
-"""A window this many times the previous one grows as in slow start, even if it is acknowledged late or in parts."""
+"""A window at least this many times the previous one grows as in slow start, which may look slower than doubling if
+acknowledgements are late."""
 GROWS_NOT = 1.02
 """A window at most this many times the previous one does not grow."""
 _TELLING = 2

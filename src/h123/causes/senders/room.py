@@ -20,7 +20,7 @@ _ROOM = 0.75
 """If at most this share of the window is in flight, the window has room. A single answer may acknowledge a quarter of
 the window before the sender sends again."""
 _SILENCE_NS = 200_000_000
-"""After this long without data, a sender may start again with its first window, ns (RFC 2861)."""
+"""After this many ns without data, a sender may start again with its first window (RFC 2861)."""
 
 
 @dataclass(frozen=True)

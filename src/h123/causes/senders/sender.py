@@ -57,7 +57,7 @@ _CHANCE = 0.3
 """If packets from the other end had just arrived during at least this share of a gap, sending after one proves
 nothing."""
 _FULL = 0.95
-"""The share of a window that counts as all of it."""
+"""A window counts as full if at least this share of it is in flight."""
 
 
 @dataclass(frozen=True)

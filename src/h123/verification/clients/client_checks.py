@@ -26,8 +26,8 @@ _CODED = 0.6
 LATE_NS = 1_500_000_000
 """The largest delay with which a client may notice a timeout, in ns."""
 LAST_NS = 100_000_000
-"""If a client abandons a request within this time before the trial's end, in ns, it may close the connection to cancel
-it."""
+"""If a client abandons a request within this many ns before the trial's end, it may close the connection to cancel the
+request."""
 LATE_TRY_NS = 300_000_000
 """The largest delay with which a client may repeat a request, in ns."""
 TRY_SHARE = (0.1, 0.8)

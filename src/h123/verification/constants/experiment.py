@@ -43,8 +43,8 @@ PAUSES_SEED = 4_324_167
 previous one."""
 LEAST_PAUSE_S = 0.8
 _STALLED = "time-stalled"
-"""The code of a stalled trial. A program that spins does so in all transfers of the kind, for minutes of processor
-time, so later ones do not run."""
+"""The code of a stalled trial. A program that spins does so in all transfers of the same kind, for minutes of
+processor time, so later ones do not run."""
 
 
 @dataclass(frozen=True, eq=False)

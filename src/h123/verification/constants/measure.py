@@ -148,11 +148,11 @@ def _last(measured: Sequence[Any]) -> Any:
 
 
 _OF_SEVERAL: Mapping[str, Callable[[Sequence[Any]], Any]] = {"decrease": recovery.typical}
-"""Constants that need more than one transfer."""
+"""The constants that need more than one transfer, with the functions that combine the transfers' values."""
 
 
 def _controller(sender: SenderCase) -> str:
-    """Return the controller of the subject as a sender, or the kernel's."""
+    """Return the sender's congestion controller: the requested one, or the subject's default."""
     return (
         default_controller(sender.subject, sender.protocol)
         if sender.congestion == DEFAULT_CONGESTION

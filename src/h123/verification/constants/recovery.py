@@ -32,7 +32,7 @@ _VARIES = 0.15
 """If the fullest round trip before the loss exceeds the usual one by this share, there is no stable window to
 measure."""
 _TOGETHER_NS = 1_000_000
-"""Packets this close in ns belong to one retransmission."""
+"""Packets within this many ns of each other belong to one retransmission."""
 _SMALL = 60
 _DELAYED_NS = 28_000_000
 """A QUIC datagram of at most _SMALL bytes within this many ns after a received packet is a bare acknowledgement:

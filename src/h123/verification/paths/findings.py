@@ -77,11 +77,11 @@ class PathBehaviour(Strict):
     drop: Spoilt | None = None
     reaction: Reaction | None = None
     small: Limited | None = None
-    """On a path with MTU 1280, without ICMP."""
+    """A transfer over a path with an MTU of 1280, without ICMP."""
     black_hole: Limited | None = None
-    """The MTU falls to 1280 in the middle of the body, without ICMP."""
+    """A transfer during which the path's MTU falls to 1280, without ICMP."""
     icmp: Limited | None = None
-    """The MTU falls to 1280 in the middle of the body, with ICMP."""
+    """A transfer during which the path's MTU falls to 1280, with ICMP."""
     unknown: dict[str, str] = Field(default_factory=dict)
     """The reasons why fields are None."""
 

@@ -20,7 +20,7 @@ second half of its packets."""
 FULL = 1000
 """The smallest payload of a packet that carries a body."""
 ACK_DELAY_NS = 25_000_000
-"""The longest time for which QUIC's receivers usually delay acknowledgements."""
+"""The longest time, in ns, for which QUIC's receivers usually delay acknowledgements."""
 
 
 def sent_by(packets: Packets, way: int, protocol: int) -> Packets:
