@@ -27,8 +27,8 @@ class SentSoFar:
 
 
 def sequences(connections: Sequence[Connection], way: int) -> list[SentSoFar]:
-    """Return what one end of each connection sent, with the largest amount first. Connections on which the end sent
-    nothing are left out."""
+    """Return what one end of each connection sent, beginning with the connection that carried most. Connections on
+    which the end sent nothing are left out."""
     sides = [connection.down if way == DOWN else connection.up for connection in connections]
     all_ends = [_of(side) for side in sides if side.speaks.any()]
     return sorted(all_ends, key=lambda end: -int(end.ends.max()))

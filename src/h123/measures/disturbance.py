@@ -82,7 +82,7 @@ def _times(column: Numbers, where: Mask) -> Ns:
 
 
 def _visits(rows: Rows, ok: Mask) -> dict[str, Any]:
-    """Return the start and end of warm visits; empty for samples without visits."""
+    """Return, for each warm visit, its start, its end, and whether all of its requests were ok."""
     warm = rows.phase("warm") & rows["group"].valid
     keys, places = np.unique(
         np.column_stack([rows[name].values[warm] for name in ("user", "group")]), axis=0, return_inverse=True

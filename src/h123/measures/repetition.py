@@ -135,7 +135,7 @@ def _moved(samples: Sequence[Sample], others: Sequence[Sample]) -> np.ndarray[An
 
 
 def _times(samples: Sequence[Sample]) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return the times of the shape (samples, times), counted from the first sample's start; -1 if there is none."""
+    """Return the samples' times in ns after the first sample's start, of the shape (samples, times). -1: no time."""
     began = min((sample["start_ns"] for sample in samples), default=0)
     times: list[list[Any]] = [[sample.get(name) for name in TIME_COLUMNS] for sample in samples]
     counted = [[-1 if time is None else time - began for time in row] for row in times]

@@ -41,7 +41,7 @@ class Draft:
 
     @property
     def builds(self) -> bool:
-        """Whether the study compares two servers rather than protocols."""
+        """Whether the study compares servers rather than protocols."""
         return len(self.servers) > 1
 
     def text(self) -> str:

@@ -39,8 +39,8 @@ def users_above_link(attempt: Attempt) -> Finding | None:
 
 
 def _share(attempt: Attempt, seconds: float, limit: float, detail: str) -> Finding | None:
-    """Check the body bits of all warm requests as a share of what the link carries in `seconds`, in the busier
-    direction."""
+    """Check that the body bits of all warm requests are at most the share `limit` of what the link carries in
+    `seconds`, in the busier direction."""
     s, shares = attempt.summary, {}
     moved = {"up": s.warm_bytes_up, "down": s.warm_bytes_down}
     moved |= {name: size * s.warm_ok for name, size in _declared(attempt).items()}

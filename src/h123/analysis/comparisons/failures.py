@@ -79,7 +79,7 @@ class Shares:
         return [(first[block], second[block]) for block in sorted(first) if block in second]
 
     def _of(self, cell: Cell) -> dict[int, float]:
-        """Return the shares by block."""
+        """Return the mean share in each block, over the treatments that `cell` covers."""
         by_block: dict[int, list[float]] = defaultdict(list)
         for whole, shares in self._of_cell.items():
             if cell.items() <= dict(whole).items():

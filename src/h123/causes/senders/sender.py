@@ -331,7 +331,7 @@ class Sender:
 
     @cached_property
     def _rested(self) -> NDArray[np.bool_]:
-        """Whether, when each packet was sent, all earlier packets had been known to have arrived for a while."""
+        """Whether, when each packet was sent, the sender had known for a while that all earlier packets had arrived."""
         at, departures = self.sending.at, np.where(self.sending.arrived, self.sending.delivered_at, 0)
         latest_departures = np.maximum.accumulate(departures)
         knowledge_times = self.answers.receipts(latest_departures)

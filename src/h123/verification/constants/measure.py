@@ -118,7 +118,7 @@ class _Findings:
         self._values = defaultdict[str, list[Any]](list)
 
     def read(self, came: Transfer | NotMeasurable, reads: _Reads) -> Any:
-        """Read the named values from a transfer. Return the last value, or the reason why there is none."""
+        """Read the values in `reads` from a transfer. Return the last value, or the reason why there is none."""
         for name, read in reads.items():
             try:
                 if isinstance(came, NotMeasurable):

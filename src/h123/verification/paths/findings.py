@@ -53,7 +53,8 @@ class Limited(Strict):
     until: float | None = None
     """The seconds from the start of the limit until the last packet that was too large."""
     resumed: float | None = None
-    """The seconds until a full packet passed after the first that was too large. None if the body did not arrive."""
+    """The seconds from the start of the limit until a full packet passed, after one that was too large. None if the
+    body did not arrive."""
     complete: bool
 
 

@@ -95,7 +95,7 @@ class _Measurement:
         self._values, self._unknown = dict[str, Any](), dict[str, str]()
 
     def behaviour(self) -> PathBehaviour:
-        """Run the trials that can show something."""
+        """Run the trials that can show something, and return what they show."""
         sender = self._sender
         self._carry_out(_ALWAYS)
         if self._values.get("ect", "none") != "none":
