@@ -101,8 +101,8 @@ def _handshake_ns(case: ClientCase, *, false_start: bool) -> int:
 
 
 def _not_connected(case: ClientCase, row: Sample, handshake: int) -> str | None:
-    """Return a fault if a connection was ready earlier than its handshake allows, or so late that its request's answer
-    came sooner after that than the link allows."""
+    """Return a fault if a connection was ready earlier than its handshake allows, or so late that the answer followed
+    faster than the link allows."""
     if row["connected_ns"] is None:
         return None
     connected = row["connected_ns"] - row["start_ns"]
