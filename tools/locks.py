@@ -1,4 +1,6 @@
-"""Drops from requirements/*.txt and subjects/*/requirements.txt the hashes of wheels that h123 cannot use. Run it after uv has locked versions.
+"""Drops the hashes of wheels that h123 cannot use from requirements/*.txt and subjects/*/requirements.txt.
+
+Run it after uv has locked versions.
 
 uv lists the hashes of all of a release's wheels. Most of them are for systems, processors and Pythons that h123 does
 not run on (docs/install.md). The hash of the source archive stays, so pip can still build what has no wheel.
