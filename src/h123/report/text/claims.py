@@ -40,7 +40,8 @@ _SUMMED = {
     "confirmed": ("confirmed", "holds", "direction only"),
     "contradicted": ("refuted", "impossible"),
     "undecided": ("undecided",),
-    "open": ("open", "untestable"),
+    "open": ("open",),
+    "untestable": ("untestable",),
 }
 """The columns of the summary, and the verdicts that each column counts."""
 _SHORTEST_TITLE = 20
@@ -88,7 +89,8 @@ def print_claim_counts(decided: "Mapping[str, Decided]", console: Console) -> No
         "",
         "Confirmed: by a campaign or a document, by arithmetic, or in direction but not in size.",
         "Contradicted: by a campaign or a document, or because arithmetic makes it impossible.",
-        "Undecided: it was measured, and the data do not decide it. Open: not measured, or not testable.",
+        "Undecided: it was measured, and the data do not decide it. Open: no published campaign measured it.",
+        "Untestable: no trial can test it; --details gives the reason.",
         *(f"With sentences, figures and reasons: h123 claims {name}" for name in list(words)[:1]),
         "All of them: h123 claims --details. Your own campaign decides: h123 claims --campaign DIR",
     ):
