@@ -11,7 +11,10 @@ This page lists the networks that come with h123. `h123 list networks` also list
 `h123 compare --networks home,satellite`, or write them into a study.
 You can also [define your own](contracts/network.md).
 
-The files in the folder `networks` contain all numbers. Times in ms without explanation are round trips.
+The [files](../networks) contain all numbers. `5g-*`, `dsl`, `lte` and `starlink` follow published measurements of real
+links, and the files say what they assume. `cellular`, `home`, `medium`, `poor` and `satellite` come from published
+comparisons of protocols, and the round trips of `europe-us*` and `us-us*` from a published study of page loads. Most
+other networks, such as `wifi`, are examples. Times in ms without explanation are round trips.
 `A/B Mbit/s` are the rates to and from the client. A *dark* network loses every packet.
 
 | network | what it is |

@@ -43,7 +43,7 @@ class LostPacket:
 
 @dataclass(frozen=True)
 class LossCosts:
-    """The mean time of a warm request with all losses, and without each one, the most expensive loss first."""
+    """The mean time of a warm request with all losses and with each left out in turn, the most expensive loss first."""
 
     seconds: float
     costs: Sequence[LostPacket]

@@ -34,7 +34,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     help="""Measure HTTP/1.1, HTTP/2 and HTTP/3 side by side over emulated networks, and report with sound statistics
-which one serves a workload better, by how much, and why.
+which one serves a workload best, by how much, and why.
 
 Start with `h123 run quick`: it measures, analyses and writes a report. `h123 doctor` checks this machine.""",
 )

@@ -16,8 +16,8 @@ from h123.measures.summary import Summary
 
 TICKS_MEASURABLE_NS, SHARES_MEASURABLE_NS = 100_000_000, 500_000_000
 """The machine's processor time is counted in ticks of 10 ms. If a run is shorter than the first value, its usage is
-unknown. If it is shorter than the second, its shares are unreliable, also because the run has not reached its usual
-pace."""
+unknown. If it is shorter than the second, the share of busy time is unreliable, partly because the run has not reached
+its usual pace."""
 _LOOKS = 8
 """The fewest samples within a part. With fewer, its usage is not known precisely enough."""
 

@@ -318,8 +318,8 @@ def _difference(seconds: Seconds) -> SecondsBetween:
 
 class CausesPart(TypedDict):
     causes: NotRequired[Sequence[CausesRow]]
-    """The causes for each comparison of whole requests that answers the question, and of its cold requests. Empty
-    without a record of packets."""
+    """The causes of each comparison of whole requests or visits that answers the question, and of the cold requests of
+    the same levels. Empty without a record of packets."""
 
 
 def _compute(case: Case) -> CausesPart:

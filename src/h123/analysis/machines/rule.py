@@ -47,7 +47,7 @@ class Departure(Generic[What]):
 
 def departures(samples: Sequence[Measurement[What]], machines: Iterable[str], bound: float) -> list[Departure[What]]:
     """Return the machines that differ by more than `bound`, beginning with the most certain difference. If only two
-    machines remain, only one is listed, because nothing shows which one is off."""
+    machines remain, only one of them is listed, although nothing shows which one is off."""
     inside, found = set(machines), list[Departure[What]]()
     while departure := _worst(samples, inside, bound):
         found.append(departure)

@@ -171,9 +171,9 @@ def command(
 ) -> None:
     """Compare HTTP/1.1, HTTP/2 and HTTP/3 on your own server, or two builds of it.
 
-    h123 starts your server in the lab unchanged, finds out which protocols it speaks and how it answers, and measures
-    it over emulated networks in paired blocks. It stops when the question (or --fail-if) is decided, or after
-    --max-blocks blocks. You need no study file, and h123 changes none of your files.
+    h123 starts your server, unchanged, in an isolated network (the lab), finds out which protocols it speaks and how it
+    answers, and measures it over emulated networks in paired blocks. It stops when the question (or --fail-if) is
+    decided, or after --max-blocks blocks. You need no study file, and h123 changes none of your files.
 
     In the lab the server cannot reach anything outside, not even a database. Give --server a script that starts what it
     needs, or start everything yourself and leave out --server.

@@ -60,7 +60,7 @@ def command(
         str | None,
         typer.Option(
             metavar="NAME|PATH",
-            help="File with a server's knobs (`h123 tune --list`), and perhaps the command that starts the server.",
+            help="File with a server's knobs (`h123 tune --list`) and, optionally, the command that starts the server.",
             show_default=False,
         ),
     ] = None,

@@ -22,7 +22,7 @@ def command(
         bool, typer.Option("--all", help="Install all subjects; this takes hours and gigabytes.")
     ] = False,
 ) -> None:
-    """Install subjects or the virtual kernel into h123's cache.
+    """Install subjects (servers and clients) or the virtual kernel into h123's cache.
 
     Subjects that are already installed are left alone. If one installation fails, the others continue.
 

@@ -66,8 +66,8 @@ class Metric:
     zero: bool = False
     """Whether 0 is a normal value and better than any other."""
     by_role: bool = False
-    """Whether a figure of this metric also shows the other role's metric, if that one has values, even if the study
-    does not name it."""
+    """Whether a figure of this metric also shows the other role's values, if there are any, even if the study does not
+    name that role's metric."""
 
     @property
     def clocks(self) -> tuple[Clock, ...]:

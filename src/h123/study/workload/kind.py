@@ -18,7 +18,7 @@ from h123.study.workload.client_file import Target, WorkloadFile, common_fields
 from h123.study.workload.load import SENDERS, Exchange, Load, Sender, Upload, VisitShape
 
 RARE = 0.01
-"""The share of trials in which chance may make something longer than expected."""
+"""The share of trials in which a random gap between requests may be longer than expected."""
 
 
 @dataclass(frozen=True)

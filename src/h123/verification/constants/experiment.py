@@ -34,8 +34,8 @@ BULK_BYTES = 20_000_000
 LOSING_BYTES = 16_000_000
 """Enough bytes for more than ten seconds of sending after the loss, with the remaining window."""
 TAIL_BYTES = 6_000
-"""Enough bytes for more packets than a handshake has in a round trip. Together with a server's first data, they need
-fewer packets than any initial window allows."""
+"""The size of a short body. It takes more packets than a handshake sends in any round trip and, together with a
+server's first data, fewer packets than any initial window allows."""
 PAUSING_BYTES = 1_000_000
 PAUSED = {"requests": 4, "rate": 0.05}
 PAUSES_SEED = 4_324_167
