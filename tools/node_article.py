@@ -70,7 +70,7 @@ def tally() -> str:
     verdicts = [found[name].verdict if name in found else row["verdict"] for name, row in said.items()]
     counted = ", ".join(f"{verdicts.count(word)} `{word}`" for word in sorted(set(verdicts)))
     counted = counted.replace("`holds`", "`holds` (correct by arithmetic alone)")
-    return f"The ledger has {len(said)} entries: {counted}."
+    return f"The files have {len(said)} entries: {counted}."
 
 
 def _said_and_found() -> tuple[dict[str, ClaimRow], dict[str, Measured]]:
