@@ -195,7 +195,7 @@ class CampaignFolder:
 
     @property
     def created(self) -> str:
-        """An array of one kind of the lab's records."""
+        """The time at which the campaign began, in ISO 8601."""
         return str(self._content["created"])
 
     @contextmanager
