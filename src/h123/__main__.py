@@ -13,7 +13,7 @@ def main() -> None:
         signal.signal(signal.SIGINT, lambda _signal, _frame: os._exit(130))
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
-    if sys.flags.optimize:  # libraries and `--help` need the docstrings that this leaves out
+    if sys.flags.optimize:  # libraries and `--help` need the docstrings that -OO leaves out
         os.environ.pop("PYTHONOPTIMIZE", None)
         options = [word for word in sys.orig_argv[1 : -len(sys.argv) + 1 or None] if word not in ("-O", "-OO")]
         os.execv(sys.executable, [sys.executable, *options, *sys.argv[1:]])
@@ -23,10 +23,10 @@ def main() -> None:
     from h123.base.limits import check_folder, check_limits, check_threads
     from h123.base.terminal.streams import make_usable
 
-    make_usable()  # before the imports below look at them
+    make_usable()  # before the imports below look at the standard streams
     try:
         check_folder()
-        check_limits()  # before they need what may be lacking
+        check_limits()  # before the imports below exceed a limit
         check_threads()
     except UserError as error:
         print(f"h123: {error.message}\n  -> {error.remedy}", file=sys.stderr)

@@ -29,7 +29,7 @@ _OWN_FILE = re.compile(r"\{prefix\}/([^{}:*]+)")
 _BYPRODUCTS = {"__pycache__", "target", "node_modules"}
 """Files that people who work on a subject leave in its folder; they do not count as sources."""
 _GO_TEST = "_test.go"
-"""The end of the names of Go's test files, which no build contains, so changing one leaves a verification valid."""
+"""The end of the names of Go's test files. No build contains them, so a changed test leaves a verification valid."""
 
 
 @dataclass(frozen=True)

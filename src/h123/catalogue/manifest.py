@@ -24,7 +24,7 @@ from h123.catalogue.openings import OPENINGS, QUIC, Resumption
 PROTOCOLS = ("h1", "h2", "h3")
 CONTROLLERS = ("cubic", "reno", "bbr")
 FIXED = "fixed"
-"""The controller of a sender that something else limits more tightly, so that losses change nothing."""
+"""The value for a sender whose window is limited by something other than a controller, so losses change nothing."""
 PLACEHOLDER = re.compile(r"\{(\w+)\}", re.ASCII)
 Item = TypeVar("Item")
 Ability = Literal["ttfb", "cold", "process"]
@@ -34,7 +34,7 @@ NEWEST_TLS: Tls = "1.3"
 """The only TLS version that QUIC uses."""
 LEAST_IDLE_NS = 60 * 10**9
 """The shortest idle time, in ns, after which the contract lets a server close a connection, unless the server declares
-less."""
+a shorter one."""
 
 
 def _check_word(word: str, allowed: Sequence[str]) -> str:

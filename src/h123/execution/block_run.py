@@ -209,7 +209,7 @@ class _BlockRun:
         """Judge and seal the attempt in `folder`, which has ended."""
         running = self._queue.running.pop(folder)
         trial = running.trial
-        drop_specials(folder)  # which a program under test may have left; nothing below follows them
+        drop_specials(folder)  # a program under test may have left some, such as symbolic links
         report = read_document(folder / "report.json", Report)
         parameters = trial.parameters.model_dump(mode="json")
         # Data missing from the samples after a failure is its consequence, not a separate reason.
@@ -217,7 +217,7 @@ class _BlockRun:
         tabulate_evidence(folder)
         reasons = report.reasons or missing
         if reasons:
-            require_room(folder)  # otherwise it may have failed for lack of room, which says nothing about the trial
+            require_room(folder)  # a failure for lack of room says nothing about the trial
         disturbance = self._judge(trial, folder, report, valid=not reasons)
         seconds = round(time.monotonic() - running.began, 4)
         event: LiveAttempt = {
@@ -249,7 +249,7 @@ class _BlockRun:
         if event["valid"]:
             self._queue.checked(trial)
         digest = seal.digest_of(sealed)
-        assert digest  # it has just been written
+        assert digest  # the seal has just been written
         return AttemptDone(machine=self._machine.name, facts=event, seal=digest, archive=sealed.name), trial
 
     def _judge(self, planned: PlannedTrial, folder: Path, report: Report, *, valid: bool) -> DisturbanceFacts:

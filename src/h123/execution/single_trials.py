@@ -73,8 +73,8 @@ class SingleTrials:
         order = BlockOrder(
             number=self._orders,
             seed=self._seed,
-            # Each trial gets a block, so that they begin in this order, and a network, because several may have the
-            # same name.
+            # Each trial gets its own block, so that trials begin in this order, and its own network, because several
+            # networks may have the same name.
             blocks=[[_planned(number, *named_trial)] for number, named_trial in enumerate(trials.items(), 1)],
             history={},
             networks={name: trial.network.resolved() for name, trial in trials.items()},

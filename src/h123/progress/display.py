@@ -46,7 +46,7 @@ class Standing:
     blocks: int = 0
     so_far: Sequence[InterimEstimate] = ()
     late_s: float | None = None
-    """The delay within which 99 of 100 packets left the link in the last finished attempt, s."""
+    """The lateness of the link in the last finished attempt, s: 99 of 100 packets were no later than this."""
 
 
 class AttemptOutcome(TypedDict):

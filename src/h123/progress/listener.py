@@ -11,12 +11,11 @@ from typing import IO, Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 MOST = 16
-"""The largest number of open connections. Another one closes the oldest, because a client is done as soon as it gets
-its answer."""
+"""The largest number of open connections. If there is one more, the oldest is closed."""
 PATIENCE_S = 5.0
 """The time for which a connection may be silent, s."""
 _DRAINED = 1 << 20
-"""The bytes of a refused request that are still read, so that the refusal arrives."""
+"""The largest number of bytes to read after the answer, so that the answer arrives."""
 
 Application = Callable[..., Iterable[bytes]]
 

@@ -59,8 +59,8 @@ VIRTUAL_PACKET_S = {"h1": 0.00017, "h2": 0.00017, "h3": 0.00032}
 cost less: in three trials over `home` on a busy machine, 27 MB instead of 3 MB cost 0.17 ms for each additional packet.
 The values here lie in between; h1 is assumed to equal h2."""
 VIRTUAL_UNSHAPED = 0.05
-"""The share of VIRTUAL_PACKET_S that the same bytes cost over a plain veth pair, which carries up to 64 kB at once.
-Measured on a busy machine: 24 MB more took 0.9 s over HTTP/3; over HTTP/2 the difference was too small to measure."""
+"""The cost of a packet over a plain veth pair, which carries up to 64 kB at once, as a share of VIRTUAL_PACKET_S.
+Measured on a busy machine: an additional 24 MB took 0.9 s over HTTP/3, and too little to measure over HTTP/2."""
 VIRTUAL_IDLE = 0.002
 """Processor time of a virtual second in which nothing happens. bench/virtual_cost.py measures about 0.2 s for 130 s on
 `satellite`."""

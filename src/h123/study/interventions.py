@@ -51,8 +51,8 @@ def _ways(network: Network) -> list[Direction]:
 
 
 def _sends_other(name: Any, value: Any) -> Callable[[Parameters, Network], bool]:
-    """Return a function that tests whether a trial uses another value of a setting than `value`. Over TCP, the kernel's
-    default applies if the trial sets none."""
+    """Return a function that tests whether a trial's value of a setting differs from `value`. Over TCP, a trial that
+    sets no value uses the kernel's default."""
 
     def changes(p: Parameters, _: Network) -> bool:
         default = None if p.protocol == "h3" else SETTINGS[name].kernel
@@ -120,7 +120,7 @@ INTERVENTIONS = (
         "connections resumed TLS sessions",
         "sessions",
         "resumed",
-        # The extra connection shifts which packets are lost, so a lossy link would show the shift.
+        # On a lossy link, the additional connection would change which packets are lost.
         lambda p, n: p.kind == "requests" and p.cold and p.sessions == "full" and not _lossy(n),
     ),
     Intervention(

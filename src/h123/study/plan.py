@@ -164,8 +164,8 @@ def _filtered_levels(study: Study, level_filter: LevelFilter) -> dict[str, list[
 
 
 def _filtered_pairs(study: Study, levels: list[str], usual: list[str]) -> tuple[list[str], list[str]]:
-    """Return the pairs whose levels both run, and notes about what the filter drops: pairs that the `usual` levels
-    would complete, and the twin."""
+    """Return the pairs whose levels both run, and notes about what the filter drops: pairs of `usual` levels, and the
+    twin."""
     pairs, expected = (
         [pair for pair in study.compare.pairs if all(level in available for level in split_pair(pair))]
         for available in (levels, usual)

@@ -33,7 +33,7 @@ FRESH_BYTES = 4000
 UNHURRIED = 1_500_000
 """Bytes of an answer too large to arrive before its user leaves, or before the first retry."""
 CROWD, LARGE = 300, 20_000_000
-"""More simultaneous users than most programs allow streams, and a larger answer in bytes than most windows allow."""
+"""A number of users above most programs' limits on simultaneous requests, and an answer's size above most windows."""
 STREAMS, WINDOWS = "streams at once", "receive windows"
 """The checks of the limits that a client sets for a server over QUIC."""
 WITNESS = "go"
@@ -57,12 +57,11 @@ THREE_HOSTS = {
     ],
 }
 """A page in which all requests to one host are due together, so that the number of connections to the host is known.
-The page could also consist of documents, so a browser must refuse it explicitly."""
+Clients that load documents must refuse this page."""
 CONNECTIONS: dict[str, str | int] = {"shared": "shared", "per-user": "per-user", "number": 2}
 """The value in a workload for each way to spread users over connections."""
 PATIENCE_NS = 500_000_000
-"""The time after which users leave, in ns. Opening a connection over the link LEFT, and an answer's first bytes, take
-less."""
+"""The time after which users leave, in ns. Over the link LEFT, an answer on a new connection begins earlier."""
 INSISTENCE = {"after": "1s", "at_most": 2}
 """The retries of users over the link LEFT. Small answers arrive before the first retry, large ones do not."""
 CHANGING = {
@@ -234,8 +233,8 @@ def _reception(client: Client, case: Asked) -> Iterator[ClientCase]:
 
 
 def _sessions(client: Client, case: Asked, protocol: str) -> Iterator[ClientCase]:
-    """Yield cases over a link on which times show what the server sends first. If an answer in early data is short, the
-    connection may end before the client has obtained a session for the next connection."""
+    """Yield cases in which connections resume sessions. After a short answer in early data (HASTE), a connection may
+    end before the client has obtained a session for the next connection."""
     way = CONNECTIONS["number" if "number" in client.connections else client.connections[0]]
     for sessions, over in client.sessions.items():
         if protocol in over:

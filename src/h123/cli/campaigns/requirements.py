@@ -89,8 +89,7 @@ def _outcomes(folder: CampaignFolder, verdicts: Verdicts, conditions: Sequence[C
 
 
 def _unfinished(verdicts: Verdicts) -> str | None:
-    """Return why no condition passes while trials are missing: the missing trials might make it fail. Return None if
-    the campaign is complete."""
+    """Return why no condition can pass yet, or None if the campaign is complete."""
     waiting = verdicts["projection"]["waiting"]
     if not waiting:
         return None

@@ -252,7 +252,7 @@ def _run_to_its_end(
             outcome = run_campaign(campaign, pool, display(), arguments.jobs, retry=arguments.retry)
         except Hopeless as stopped:
             return stopped
-        # With --blocks, the campaign ends after that number.
+        # With --blocks, the campaign ends after that number of blocks.
         if outcome.failed or arguments.blocks is not None or (blocks := _more(campaign.folder)) is None:
             return _holes(outcome, campaign.folder)
         campaign = extend_campaign(campaign.folder.path, blocks=blocks, report=say)

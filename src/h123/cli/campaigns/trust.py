@@ -36,7 +36,7 @@ def require_trust(servers: Servers, origin: Path, *, own: bool, trusted: bool) -
     mark = cache_folder() / "trusted" / _digest(risky)
     if not (own or trusted or mark.is_file()):
         _ask(risky, origin)
-    with suppress(OSError):  # the user is asked again next time
+    with suppress(OSError):  # after an error, the user is asked again next time
         mark.parent.mkdir(parents=True, exist_ok=True)
         mark.touch()
 

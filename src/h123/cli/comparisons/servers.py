@@ -28,7 +28,7 @@ def named_servers(commands: Sequence[str], folder: Path) -> dict[str, str]:
     """Return the commands of the servers by name, in the given order."""
     if len(commands) == 1:
         match = None if _is_program(commands[0], folder) else _NAMED.fullmatch(commands[0])
-        # Shells read `PORT=8443 ./server` as a variable: a name for a server is written in small letters.
+        # In `PORT=8443 ./server`, PORT is a variable. Names of servers are in lower case.
         return {match["name"]: match["command"]} if match else {ONE: commands[0]}
     matches = [_NAMED.fullmatch(command) for command in commands]
     if len(commands) > 2 or not all(matches):
@@ -62,8 +62,8 @@ def _is_program(command: str, folder: Path) -> bool:
 def server_started(
     command: str, arguments: CompareArguments, inquiry: Inquiry, subject: str | None = None
 ) -> OwnServer:
-    """Return the description of a server that h123 starts. `subject`: the subject whose program it is. Raises
-    UserError."""
+    """Return the description of a server that h123 starts. `subject`: the subject whose program `command` starts.
+    Raises UserError."""
     values = {
         "command": command,
         "subject": subject,

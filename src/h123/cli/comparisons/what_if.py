@@ -33,7 +33,7 @@ LINES = 15
 EVERY = "all"
 """The value of --change that makes every change that can make a difference."""
 COMBINED = 2
-"""By default, the largest number of changes in every combination."""
+"""The largest number of changes to make in all combinations, if the user names no change."""
 
 
 def command(

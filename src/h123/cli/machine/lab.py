@@ -49,7 +49,7 @@ def execute(
 
     if json_file:
         check_output(json_file, force=force)
-    # A file without a name needs no cleaning up, however this ends.
+    # A file without a name needs no cleaning up, however the command ends.
     link = os.memfd_create("link.json", 0)
     os.write(link, json.dumps(unrolled(load_network(network)).link()).encode())
     command = ["exec", "--link", f"/proc/self/fd/{link}", "--seed", str(seed), "--congestion", congestion]

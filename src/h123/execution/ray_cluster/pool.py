@@ -186,7 +186,7 @@ class RayPool:
         actor.awaited = None
         taken = self._wall and self._boots.get(boot, machine.name) != machine.name
         if taken or self._losses[machine.name] >= _MOST_LOSSES:
-            return []  # it keeps its node, so that no other actor comes there
+            return []  # the idle actor keeps its node, so that no other actor starts there
         self._boots[boot] = machine.name
         actor.machine = machine
         return [MachineJoined(machine=machine.name, joined=machine)]

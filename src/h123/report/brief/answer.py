@@ -44,11 +44,11 @@ class _Group:
     lines: Sequence[tuple[str, str]]
     """The text and the style of each line."""
     main: int
-    """The number of lines to show first, before any group shows more."""
+    """The number of lines to show before any group gets its `least` lines."""
     least: int
-    """The number of lines to show before any group shows all of its lines."""
+    """The number of lines to show before any group gets all of its lines."""
     short: Sequence[str] = ()
-    """Short versions of the lines, for lines that do not fit."""
+    """Short versions of the lines, to name those that do not fit."""
     shown: int = field(default=1)
 
 

@@ -22,8 +22,7 @@ _FOLDER = re.compile(r"(--out[ \u00a0])DIR\b")
 
 
 def caveat_lines(verdicts: Verdicts, folder: Path | None = None) -> list[str]:
-    """Return the caveats of a campaign, the most important first. The commands in them name `folder`, if it is given.
-    Stored text names no folder, so that a campaign can be moved."""
+    """Return the caveats of a campaign, the most important first. Commands in the caveats name `folder`, if given."""
     checks = (
         _missing,
         _failed_attempts,

@@ -32,7 +32,7 @@ _ONE_BY_ONE = 9
 
 
 class AnswerLine(NamedTuple):
-    """A line of the answer, with the standing of the first level, such as `better`."""
+    """A line of the answer, with the standing of the comparison's first level, such as `better`."""
 
     standing: str
     text: str

@@ -1,8 +1,5 @@
-"""Draws figures of the published analysis, as in the REST-API study: its effect sizes and factor tests.
-
-The figures are the study's Figure 7 (Mann-Whitney effect sizes) and Figure 8 (Kruskal-Wallis H), from this campaign's
-data.
-"""
+"""Draws two figures of the REST-API study from a campaign's data: Figure 7 (Mann-Whitney effect sizes) and Figure 8
+(Kruskal-Wallis H)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -91,7 +88,7 @@ def factors_figure(tests: Sequence[FactorTest]) -> Figure:
     signs, colours = ["p < 0.05", "not significant"], [COLOURS["dot"], COLOURS["inconclusive"]]
 
     def draw(width: int) -> Any:
-        # Leave room for the label behind the longest bar; the square root keeps small bars visible next to large ones.
+        # Leave room for the label at the end of the longest bar. The square root keeps small bars visible.
         top = 1.9 * max(row["h"] for row in rows) or 1.0
         scale = alt.Scale(type="sqrt", domain=[0, top], nice=False)
         x = alt.X("h:Q", title=None, scale=scale, axis=alt.Axis(labels=False, grid=False))

@@ -12,7 +12,7 @@ import altair as alt
 from h123.report.look import COLOURS, Mark
 
 CHARACTER = 6.6
-"""The width of a character at a font size of 12 pixels. Most are narrower; the reader's font is unknown."""
+"""The assumed width in pixels of a character at a font size of 12 pixels. Most characters are narrower."""
 LINE = 14
 """The distance between lines in pixels."""
 _GAP = 14
@@ -52,8 +52,7 @@ def log_scale(rows: Sequence[Mark], margin: float, plot: int) -> Scale:
 
 
 def _ladders(low: float, high: float) -> Iterator[list[float]]:
-    """Yield sets of ticks, the finest first. Each set is sorted and includes 1, which is the last set's only tick in
-    the domain."""
+    """Yield sorted sets of ticks that include 1, from the finest to a set with no other tick in the domain."""
     for parts in (50, 20, 10) if high < 4 else ():
         yield [part / parts for part in range(max(1, math.ceil(low * parts)), math.floor(high * parts) + 1)]
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)

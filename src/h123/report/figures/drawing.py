@@ -17,8 +17,8 @@ from h123.base.files.durable import check_replaceable
 from h123.base.terminal.visible import visible
 from h123.report.look import COLOURS, Mark
 
-# Altair would otherwise check charts against Vega-Lite's schema whenever a part is put into a larger one, which takes a
-# good part of a report's time. A test turns the check on again.
+# By default, Altair checks charts against Vega-Lite's schema whenever a part is put into a larger one, which takes much
+# of a report's time. A test turns the check on again.
 schemapi.disable_debug_mode()
 
 _FONT = "Helvetica, Arial, Liberation Sans, sans-serif"

@@ -109,8 +109,8 @@ def details_figure(comparisons: Sequence[JudgedComparison], margin: float) -> Fi
 
 
 def _rows(comparisons: Sequence[JudgedComparison]) -> list[Mark]:
-    """Return the rows to draw. Each has a `name`, a `panel`, and a `column`, which names everything else except the
-    metric."""
+    """Return the rows to draw. `name` is a row's cell and `column` its pair, or the reverse if there are many pairs.
+    `panel` is the metric with the column."""
     if not many(comparisons):
         return [_row(c, _cell(c), f"{level(c['a'])} / {level(c['b'])}") for c in comparisons]
     bases = {c["b"] for c in comparisons}

@@ -16,7 +16,7 @@ from h123.report.text.words import level
 from h123.store import Sample
 
 MOST = 250
-"""The largest number of requests per visit."""
+"""The largest number of requests drawn per visit."""
 _ABREAST = 3
 _TALL, _PITCH, _LEAST = 170, 7.0, 1.5
 """The height in pixels of a panel's bars: the smaller of _TALL and _PITCH per bar, but at least _LEAST per bar."""

@@ -49,9 +49,8 @@ def link_rows(attempts: Sequence[Attempt]) -> list[LinkRow]:
 def lab_shares(attempts: Sequence[Attempt]) -> dict[str, str]:
     """Return, for each network, the median and the largest share of all processors' time that the lab used.
 
-    The lab's share includes the kernel's work for it: a packet from a TUN device passes through the receiver's network
-    stack in the same call. A network is left out if its share is unknown, or under the virtual clock, where the lab
-    takes no time.
+    The lab's share includes the kernel's work for the lab's packets. A network is left out if its share is unknown, or
+    under the virtual clock, where the lab takes no time.
     """
     shares: dict[str, list[float]] = {}
     for attempt in attempts:

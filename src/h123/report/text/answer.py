@@ -26,7 +26,7 @@ _ENOUGH_TO_READ = 6
 _PLACES = 3
 """The largest number of disagreements that a sentence names."""
 _OTHER_SIDE = 0.01
-"""If medians and the paired ratio are on different sides of 1, a difference of at least this share is reported."""
+"""If the medians' ratio and the paired ratio are on different sides of 1, a larger difference than this is reported."""
 
 
 @dataclass(frozen=True)

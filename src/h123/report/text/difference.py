@@ -74,7 +74,7 @@ def confidence(comparisons: Sequence[VerdictRow]) -> str:
 
 
 def shared_confidence(comparisons: Sequence[VerdictRow]) -> str:
-    """Return the confidence that all shown intervals of these comparisons reach: `95 %`. Empty if none is shown."""
+    """Return the confidence that all intervals shown for these comparisons attain: `95 %`. Empty if none is shown."""
     shown = (c["confidence"] for c in comparisons if c["low"] is not None and not unfit(c))
     sure = [confidence for confidence in shown if confidence is not None and meaningful(confidence)]
     return confidence_words(min(sure)) if sure else ""
@@ -156,8 +156,8 @@ class _Phrases:
         return f"{first}'s {self.metric.noun} is {times} {second}'s"
 
     def by_failures(self) -> str:
-        """Describe a difference by failures, if there are too many for a ratio: `HTTP/2 is faster than HTTP/3, which
-        failed in 7 of 12 blocks`."""
+        """Describe the result if too many blocks failed for a ratio: `HTTP/2 is faster than HTTP/3, which failed in 7
+        of 12 blocks`."""
         failed, blocks = self.comparison["failed"], self.comparison["blocks"]
         loser_side = {"better": "b", "worse": "a"}.get(standing(self.comparison))
         if loser_side is None:

@@ -25,7 +25,7 @@ def headline_sentences(answers: Sequence[JudgedComparison]) -> list[tuple[str, s
         for (word, stood), _ in Counter(
             (verdict_word(answer_row), standing(answer_row)) for answer_row in about
         ).most_common():
-            # Name pairs about which nothing is known together, because single sentences would only be long.
+            # Pairs about which nothing is known share a sentence, because one for each would only add length.
             apart = "" if stood == "inconclusive" else a
             firsts_by_predicate.setdefault((stood, name, b, apart, _predicate(word, about)), []).append(level(a))
     return [

@@ -17,7 +17,7 @@ class OutcomeSentence:
     """A sentence about one comparison, or about several with the same result."""
 
     standing: str
-    """The standing of the first level."""
+    """The standing of the comparison's first level, such as `better`."""
     text: str
     note: str
     """Further remarks. Empty if the sentence is complete."""

@@ -16,8 +16,8 @@ _PHASES = {"cold": "cold requests, each on a new connection", "warm": "warm requ
 
 
 def latency_figure(arms: Sequence[Arm]) -> Figure | None:
-    """Draw a panel for cold and one for warm requests, with a curve for each attempt. A phase has no panel if no
-    attempt has more than one request in it."""
+    """Draw a panel for cold requests and one for warm requests, with a curve for each attempt. There is no panel if no
+    attempt has more than one such request."""
     panels = {words: _curves(arms, phase) for phase, words in _PHASES.items()}
     panels = {words: curves for words, curves in panels.items() if any(curve["of"] > 1 for curve in curves)}
     if not panels:

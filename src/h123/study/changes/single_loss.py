@@ -10,7 +10,7 @@ from h123.study.networks.network import Loss
 from h123.study.parameters import Parameters
 
 _OPENING = {"h1": 2000, "h2": 2000, "h3": 4000}
-"""The approximate number of bytes that a connection sends to the client before the first body. QUIC pads its packets
+"""The approximate number of bytes that the server sends on a connection before the first body. QUIC pads its packets
 (RFC 9000, 14.1)."""
 _GOLDEN = (5**0.5 - 1) / 2
 

@@ -67,7 +67,7 @@ class WordedClaim(Claim):
     size: str | None = None
     """The figure as printed."""
     rule: Annotated[str, Field(min_length=1)] | None = None
-    """The rule that decides the claim. `arithmetic`: its checks decide."""
+    """The rule that decides the claim. `arithmetic`: the claim's checks decide."""
     known: DocumentEvidence | None = None
     """A public document that decides the claim: `{verdict: confirmed, by: ...}`."""
     untestable: Annotated[str, Field(min_length=1)] | None = None

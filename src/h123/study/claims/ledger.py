@@ -126,8 +126,8 @@ def ledgers_of(study: str | None = None) -> list[Ledger]:
 def _about(path: Path) -> str | None:
     """Return the name of the study that a file of claims is about, or None if it names no study.
 
-    Faults in claims about other studies must not disturb a campaign, so they are not checked here (`h123 claims`
-    reports them).
+    Claims about other studies are not checked here, because their faults must not disturb a campaign. `h123 claims`
+    reports these faults.
     """
     try:
         if name := _line(path, "study"):

@@ -218,7 +218,7 @@ class QueueDelay:
 @dataclass(frozen=True)
 class PacketShare:
     """The packets in this direction that the client's link marked, reordered, or dropped for one reason, as a
-    percentage of those that reached the link. No value if the link did this to no packet."""
+    percentage of those that reached the link. No value if there was no such packet."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     way: Way

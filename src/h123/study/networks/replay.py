@@ -65,7 +65,7 @@ def _opportunities(record: LinkRecord, offset_ns: int, until_ns: int) -> Iterato
     rest = [time - begin for time in whole[bisect.bisect_right(whole, begin) :]]
     yield Change(at_ns=0, rate=_trace(rest[: bisect.bisect_left(rest, until) + 1]))
     if rest[-1] < until:
-        # 1 ns later, so that the opportunity at the end of the first part still serves.
+        # 1 ns later, so that the last opportunity of the first part is not lost.
         yield Change(at_ns=rest[-1] * _NS_PER_MS + 1, rate=_trace(whole))
 
 

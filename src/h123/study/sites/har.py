@@ -176,7 +176,7 @@ def _after_redirects(path: Path, entries: Sequence[HarEntry]) -> int:
     while (target := entries[at].redirect) is not None:
         later = range(at + 1, len(entries))
         target_index = next((index for index in later if entries[index].url == target), None)
-        # If the target's address is written differently in the request, the target is the next entry anyway.
+        # If the target's address is written differently in its own entry, the target is the next entry.
         if target_index is None and at + 1 < len(entries) and entries[at + 1].type == "document":
             target_index = at + 1
         if target_index is None:

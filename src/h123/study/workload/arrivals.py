@@ -25,7 +25,7 @@ MOST_ARRIVALS = 1_000_000
 MOST_STEPS = 1000
 _MOST_RATE = 1_000_000
 _RARE = 0.01
-"""The share of trials in which chance may make a gap longer than expected."""
+"""The share of trials in which a random gap between requests may be longer than expected."""
 
 Rate = Annotated[float, Field(ge=0, le=_MOST_RATE, strict=True, allow_inf_nan=False)]
 

@@ -80,7 +80,7 @@ def verify_client(subject: Subject, pool: Pool) -> Iterator[Result]:
 def _ask(case: ClientCase, subject: Subject, trials: Trials, folder: Path) -> tuple[Result, Any]:
     """Return the result of a case, and the client's facts. The last attempt's folder remains if the subject failed."""
     for attempt in range(case.attempts):
-        if attempt and case.controller:  # repeated where no other work can be the reason
+        if attempt and case.controller:  # repeat the case where other work cannot be the reason
             calm = case.parameters.model_copy(update={"clock": calm_clock(subject)})
             case = replace(case, parameters=calm)
         client_trial = carry_out(case, trials, folder)

@@ -1,8 +1,7 @@
 """Reads a client's receive limits on a QUIC connection from the server's log: the number of simultaneous requests, and
 how far the server may send beyond the bytes that have arrived.
 
-A packet that widens a window shows the window's size: the number of bytes from the last one acknowledged so far to the
-end of the window.
+A packet that widens a window shows the window's size: the new end of the window minus the bytes acknowledged so far.
 """
 
 from collections import defaultdict

@@ -11,7 +11,7 @@ GROWN = (-0.03, 0.08)
 """The tolerance for a window's share. The share is visible only after the window has grown for two more round trips,
 and packets are whole."""
 TIMERS_MS = 1.5
-"""The tolerance in ms for timers with whole milliseconds, and for the time to send."""
+"""The tolerance in ms, because timers count whole milliseconds and sending takes time."""
 
 
 @dataclass(frozen=True)

@@ -28,11 +28,11 @@ from h123.verification.trial import Clock, Trials
 FAR_NS = 100_000_000
 """A round trip in ns, long enough to separate flights, yet short enough that no timer expires within it."""
 NEAR_NS = 2_000_000
-"""A round trip in ns, so short that the sender's minimum timeout decides when it retransmits."""
+"""A round trip in ns, so short that a minimum timeout decides when the sender retransmits."""
 BULK_BYTES = 20_000_000
 """Enough bytes for windows that double to several MB, with some round trips left after the first 10 MB."""
 LOSING_BYTES = 16_000_000
-"""Enough bytes for more than ten seconds of sending after the loss, with the remaining window."""
+"""Enough bytes to send for more than ten seconds after the loss with the reduced window."""
 TAIL_BYTES = 6_000
 """The size of a short body. It takes more packets than a handshake sends in any round trip and, together with a
 server's first data, fewer packets than any initial window allows."""
@@ -43,8 +43,8 @@ PAUSES_SEED = 4_324_167
 previous one."""
 LEAST_PAUSE_S = 0.8
 _STALLED = "time-stalled"
-"""The code of a stalled trial. A program that spins does so in all transfers of the same kind, for minutes of
-processor time, so later ones do not run."""
+"""The code of a trial in which a program spins, so that virtual time stalls. Later transfers of the same kind do not
+run, because each would cost minutes of processor time."""
 
 
 @dataclass(frozen=True, eq=False)

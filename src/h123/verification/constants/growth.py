@@ -28,7 +28,7 @@ def handshake(of: Transfer) -> HandshakeSize:
     body's first flight; for an upload, that flight carries the request."""
     began = int(of.packets["at_ns"][0])
     sent_ns = of.began_ns() - (0 if of.way == UP else of.round_trip_ns // 2)
-    # The client sends the end of the handshake with the request, and a busy machine sends either a little later.
+    # The client sends the end of the handshake with the request. On a busy machine, either may be a little late.
     until = sent_ns - of.round_trip_ns // 8
     up = of.packets[(of.packets["way"] == UP) & (of.packets["at_ns"] < until)]
     down = of.packets[(of.packets["way"] != UP) & (of.packets["left_ns"] <= sent_ns) & (of.packets["left_ns"] > 0)]

@@ -85,7 +85,7 @@ def measure(subject: Subject, role: VerifiedRole, pool: Pool, moved: Callable[[s
             if body in whole:
                 constants.read(came, whole[body])
             elif isinstance(last := constants.read(came, {shorts[body]: recovery.tail_index}), int):
-                # Until that transfer ends, the index stands in for the constant.
+                # The index is a placeholder until the transfer without its tail has been read.
                 tails[without_its_tail(body, last)] = shorts[body]
         for body, constants, came in make(tails):
             constants.read(came, {tails[body]: recovery.tail})

@@ -16,8 +16,8 @@ from h123.verification.constants.findings import LossResponse, NotMeasurable, Si
 from h123.verification.constants.transfer import LEAST, Transfer
 
 ENDS_SLOW_START, STEADY_STATE = 40, (1500, 1650, 1800)
-"""Indices of lost packets of the sender, counted from 0 over the link. The first ends slow start. Some round trips
-later, each transfer loses one of the others. Windows are then still small."""
+"""Indices of the sender's packets to lose, counted from 0 over the link. In each transfer, the first loss ends slow
+start, and one of the others follows some round trips later, while windows are still small."""
 LEAST_LOSSES = 2
 """The smallest number of losses that must show a value. A single one may fall into a sender's pause or hit a
 retransmission."""

@@ -44,8 +44,7 @@ DRAWN = 0.02
 _WORTH = 0.1
 """The share of the largest part's difference below which a part is not named in a sentence."""
 NOTICED = 0.01
-"""The share of the longer side's time below which a difference or a part is not worth mentioning: a fifth of the usual
-margin."""
+"""The share of the longer side's time below which a difference or a part is not worth mentioning."""
 _SIZED: Mapping[str, Callable[[float], str]] = {
     "place": lambda size: f"{size:.0f} at a time",
     **dict.fromkeys(("limit", "receiver"), lambda size: f"{format_bytes(size)} per round trip"),
@@ -184,7 +183,7 @@ def noticed(row: CausesRow, seconds: float) -> bool:
 
 @dataclass(frozen=True)
 class Observation:
-    """The words for a row's unit, such as a request or a visit, whose time the row divides into parts."""
+    """Words for what took the time that a row divides into parts: a request, a visit or a recovery."""
 
     singular: str
     plural: str

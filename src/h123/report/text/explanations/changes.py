@@ -157,8 +157,7 @@ def change_words(name: str, of: Sequence[str]) -> str:
 
 
 def _oriented(row: ChangesRow, seconds: float) -> str:
-    """Format the seconds that a change removes from the difference a minus b, with a plus if the difference becomes
-    smaller."""
+    """Format a change's effect in seconds, with a plus if the change makes the difference smaller."""
     return signed(math.copysign(seconds, seconds * row["difference"]["seconds"]))
 
 

@@ -43,8 +43,8 @@ def _later(c: JudgedComparison, later: Later) -> str:
 def reason_rows(
     rows: Sequence[CausesRow], headlines: Sequence[JudgedComparison], comparisons: Sequence[JudgedComparison]
 ) -> Iterator[CausesRow]:
-    """Yield the reasons for the answer's differences. If the answer finds none, yield reasons for other differences,
-    such as those of first requests. Unreliable figures get no reasons."""
+    """Yield the reasons for the answer's differences. If the answer finds no difference between two levels in a cell,
+    yield the reasons for their other differences, such as in first requests. Unreliable figures get no reasons."""
     metrics = {c["metric"] for c in headlines}
     differences = [(c["cell"], c["a"], c["b"]) for c in headlines if decided(c)]
     for row in rows:
