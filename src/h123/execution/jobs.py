@@ -56,18 +56,16 @@ def virtual_jobs(cpus: int, memory_bytes: int) -> int:
 
 
 class Headroom(Shape):
-    """The number of further trials that a machine can run at the same time, as measured by trials that have ended
-    there."""
+    """What finished trials show about how many trials their machine can run at the same time."""
 
     busy: dict[str, list[float]] = Field(default={})
     """For each network, the shares of all processors that its trials took."""
     open: Count = 0
-    """The limit on simultaneous trials since trials crowded each other. 0: they have not, or the limit has
-    recovered."""
+    """The limit on simultaneous trials after trials crowded each other. 0: there is no such limit."""
     widest: Count = 0
     """The largest number of simultaneous trials so far."""
     calm: Count = 0
-    """The number of uncrowded trials since the last crowded one."""
+    """The number of uncrowded trials since the last crowded trial or the last change of the limit."""
 
 
 @dataclass

@@ -77,9 +77,9 @@ class BlockOrder(Message):
     subjects: dict[str, Digest]
     """The subjects of the catalogue that the machine installs, with the fingerprints of their files."""
     roots: dict[str, Digest]
-    """Archives of files that only these trials need, by the root that the trials name, with their digests."""
+    """The digests of archives with files that only these trials need, by the root that the trials name."""
     prepared: dict[str, Digest] = Field(default={})
-    """Archives of trials whose files do not come from the plan, by trial, with their digests."""
+    """The digests of archives with a trial's files, by trial, if these files do not come from the plan."""
     policy: Policy
 
     @classmethod

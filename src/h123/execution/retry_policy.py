@@ -75,8 +75,8 @@ def tolerated(margin: float) -> float:
     """Return the largest share of a metric's value that the machine may have caused if the trial is to count as
     undisturbed.
 
-    This is half the study's margin. With a margin of 5 %, if neither of two trials exceeds it, the machine changed
-    their ratio by at most 2.6 %.
+    This is half the study's margin. With a margin of 5 %, the machine changed the ratio of two undisturbed
+    trials by at most 2.6 %.
     """
     return margin / 2
 

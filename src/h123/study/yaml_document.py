@@ -104,7 +104,7 @@ if yaml.__with_libyaml__:
 
     class _FastLoader(_Bounded, CParser, _Checked, Resolver):
         """A loader that uses the C library, which is ten times as fast. It raises an error where the C library is more
-        lenient than the other loader."""
+        lenient than `_Loader`."""
 
         def __init__(self, text: str) -> None:
             if "\t" in text or "\ufeff" in text:

@@ -7,7 +7,7 @@ Semke, Mahdavi, Ott, CCR 27(3), 1997).
 
 Single losses and bursts alternate, because implementations of CUBIC treat them differently: quiche treats a loss of a
 few packets as spurious and restores the window (RFC 9438, 4.9); aioquic takes 0.7 of what is left in flight after a
-burst. Reno halves its window after both, so the weaker reaction of the two distinguishes Reno from CUBIC. The first
+burst. Reno halves its window in both cases, so the weaker reaction distinguishes Reno from CUBIC. The first
 burst ends slow start and is ignored. If something other than the controller limits a sender, such as a small buffer,
 losses change nothing, and the window is called fixed.
 
@@ -37,13 +37,13 @@ BBR_SHARE = 0.45
 share of all measured CUBICs is google/quiche's, sometimes 0.35; BBRs reach 0.55 or more."""
 CUBIC_KEEPS = 0.63
 """A sender that keeps more than this share of its window after a loss is CUBIC, otherwise Reno. The window grows until
-the next sample, which raises both slightly above 0.7 and 0.5: measured Renos keep up to 0.61, CUBICs 0.67 or more."""
+the next sample, so senders seem to keep slightly more: measured Renos keep up to 0.61, CUBICs 0.67 or more."""
 FIXED_KEEPS = 0.94
 """A sender that keeps more than this share after both kinds of losses has a fixed window. google/quiche's CUBIC keeps
 the most, up to 0.89."""
 _BEFORE, _AFTER = range(-5, 0), range(2, 5)
-"""Round trips, counted from the loss, in which the window is measured. One round trip after the loss, the sender has
-heard of it and its reaction arrives; one more later, it has recovered."""
+"""Round trips, counted from the loss, in which the window is measured. One round trip after the loss, the sender's
+reaction arrives; after another round trip, the sender has recovered."""
 
 _LOST = [index for first, count in LOSSES for index in range(first, first + count)]
 NETWORK = Network(

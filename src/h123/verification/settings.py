@@ -20,7 +20,7 @@ from h123.verification.trial import Trial, Trials, calm_clock
 ATTEMPTS = 2
 """The number of attempts before a check counts as failed. A busy machine can distort a flight, but rarely twice."""
 FEWER, MORE = 3, 1
-"""The number of packets by which a first flight may differ from the window. Other packets of that round trip take a
+"""The number of packets by which a first flight may differ from the window. Other packets of the round trip take a
 part of the window: the end of the handshake, settings, a probe for larger packets. And a sender may send one packet
 more than fits."""
 AT_ONCE, SHARE = 0.1, 0.7

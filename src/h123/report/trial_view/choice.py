@@ -22,7 +22,7 @@ class SelectedAttempt:
     trial: str
     attempt: int
     counts: bool
-    """Whether the trial's results rest on this attempt."""
+    """Whether the trial's results come from this attempt."""
     valid: bool
     reasons: Sequence[Mapping[str, str]]
     """The reasons why the attempt is not valid."""

@@ -121,8 +121,8 @@ class OpenedConnections:
 
     Browsers open connections that they never use. No sample records them, because the column `connection` only counts
     used ones. The hosts' counters lack QUIC connections, but include connections of the browser's driver and of
-    proxies. On the link, every connection of either protocol has a first packet, whose time shows which visit opened
-    it.
+    proxies. On the link, every connection has a first packet, over TCP or UDP, whose time shows which visit opened the
+    connection.
     """
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")

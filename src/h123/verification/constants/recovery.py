@@ -128,8 +128,8 @@ def _tells(of: Transfer) -> NDArray[np.bool_]:
 
 
 def _repeats(sent: Packets, lost: int) -> NDArray[np.bool_]:
-    """Return which packets may repeat earlier data. TCP's sequence numbers show it. For QUIC, all packets may, except
-    those larger than any before the loss, which probe the path for larger packets."""
+    """Return which packets may repeat earlier data. TCP's sequence numbers show this. Any QUIC packet may repeat data,
+    unless it is larger than all packets before the loss: it then probes the path for larger packets."""
     if sent["protocol"][0] == TCP:
         ends = (sent["seq"].astype(np.int64) + sent["payload"] - int(sent["seq"][0])) % 2**32
         before = np.concatenate([[0], np.maximum.accumulate(ends)[:-1]])

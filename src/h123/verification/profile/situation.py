@@ -10,8 +10,8 @@ from h123.study.networks.network import Bottleneck, Direction, Loss, Queue
 from h123.verification.constants.experiment import SenderCase
 
 Way = Literal["sends", "gets", "asks"]
-"""The subject's part: it `sends` the body, or `gets` it. `asks`: the body is that of a GET, which the server sends,
-whatever the subject's role."""
+"""The subject's part. `sends`: the subject sends the body. `gets`: the subject receives the body. `asks`: the request
+is a GET, so the server sends the body, whatever the subject's role."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from h123.verification.result import Result
 LEAST = 100
 """The contract's minimum for every server."""
 _BEYOND_NS = 10_000_000_000
-"""If one request more than a server allows has not begun within this time in ns, it never will. The margin is wide."""
+"""A request beyond a server's limit that has not begun within this time, in ns, counts as held back."""
 _CHECK = re.compile(r"\d+ (downloads|uploads) at once")
 _BEGUN = re.compile(r"only (\d+) of \d+ had begun\b")
 """The probe's message if only some of the requests began."""
