@@ -15,7 +15,7 @@ _SAMPLE_BYTES = 100
 _PACKET_BYTES = 10
 """The size of the record of each packet, measured with bench/evidence.py."""
 _BYTES_A_PACKET = 1000
-"""Bytes on the link per packet: for every two full packets, a small one acknowledges them."""
+"""Mean bytes of a packet on the link. A small packet acknowledges every two full ones."""
 
 
 def evidence_bytes(trial: PlannedTrial, networks: Mapping[str, Network]) -> float:

@@ -152,8 +152,7 @@ def _kernel(folder: Path) -> list[str]:
 
 
 def _record_crash(folder: Path, status: int, output: str) -> None:
-    """Write a report for a lab that ended without one: a failed trial like any other, to be recorded, shown and
-    repeated."""
+    """Write the report of a failed trial for a lab that ended without a report."""
     trial = read_document(folder / "trial.json", TrialFile)
     report = Report(
         h123="report/1",

@@ -221,8 +221,8 @@ def _sizes(client: Client, case: Asked, clocks: Sequence[str]) -> Iterator[Clien
 
 
 def _reception(client: Client, case: Asked) -> Iterator[ClientCase]:
-    """Yield cases that reveal a client's receive limits: one has many answers in progress at once, the other a body
-    that is large enough for large windows."""
+    """Yield two cases that reveal a client's receive limits: many simultaneous answers, and a body larger than most
+    windows."""
     shared = partial(case, method="GET", cold=False, requests=1, connections=CONNECTIONS[client.connections[0]])
     if "shared" in client.connections:
         crowd = min(CROWD, client.at_once.get(QUIC, CROWD))

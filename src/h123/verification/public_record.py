@@ -54,8 +54,8 @@ def public_file() -> Path:
 
 
 def has_news(subject: Subject) -> bool:
-    """Return whether the cache contains results for the subject's present files that its public record lacks. If
-    another machine has since verified the same files, there is nothing to add."""
+    """Return whether the cache contains results for the subject's present files that its public record lacks. The
+    result is False if the public record covers the same files and is newer."""
     record, public = read_record(subject), public_record(subject)
     if record is None or public is None:
         return record is not None

@@ -75,8 +75,8 @@ def verify_server(subject: Subject, pool: Pool) -> Iterator[Result]:
 
 
 def _unfit(results: Sequence[Result], took: float) -> str | None:
-    """Return why a server with these results and this duration in seconds is not asked for bodies over 100 MB, or
-    None."""
+    """Return why a server is not asked for bodies over 100 MB, or None. `results` and `took`, in seconds, are those of
+    the case with a body of 100 MB."""
     if any(result.verdict == "failed" for result in results):
         return f"{LARGE / 1e6:g} MB failed"
     if took > QUICK_S:
@@ -276,14 +276,14 @@ def _controller(case: ServerCase, folder: Path) -> Result:
 
 
 def _limit(case: ServerCase, checks: Sequence[Result]) -> Result:
-    """Return the result about a declared limit: with one more request, not all of them may begin."""
+    """Return the result about a declared limit: of one request more than the limit, not all may begin."""
     declared = case.plan["at_once"] - 1
     fault = crowd.limit_fault(checks, declared)
     return case.result(f"limit of {declared} at once", "failed" if fault else "passed", fault)
 
 
 def _idleness(case: ServerCase, checks: Sequence[Result]) -> Result:
-    """Return the result about a declared idle time: a connection that was idle for longer must be closed."""
+    """Return the result about a declared idle time: a connection that is idle for longer must be closed."""
     fault = idleness.limit_fault(checks, case.plan["idle_ns"])
     return case.result("limit of idleness", "failed" if fault else "passed", fault)
 

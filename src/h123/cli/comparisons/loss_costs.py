@@ -14,7 +14,7 @@ _MOST = 10
 
 
 def show_losses(folder: Path, trial: str, jobs: int | None) -> None:
-    """Rerun a trial once for each of its losses, without that one loss, and print the most expensive ones. Raises
+    """Rerun a trial once for each of its losses, leaving out that loss, and print the most expensive losses. Raises
     UserError."""
     from h123.campaign import find_trial, measure_losses
     from h123.execution import LocalPool, this_machine

@@ -63,8 +63,8 @@ def _decomposition(of: PageSources) -> Iterator[Figure]:
 
 
 def _values(of: PageSources) -> Iterator[Figure]:
-    """Yield the study's own charts, then figures of the values of trials, requests and visits. Only valid trials that
-    took time have such figures."""
+    """Yield the study's own charts, then figures of the values of trials, requests and visits. The figures show only
+    valid trials that took time."""
     rows, factor = in_order(timed(of.whole["values"], of.whole), of.whole), of.factor
     yield from bars_figures(rows, Study.from_resolved(of.facts.study).compare.charts, factor)
     if not of.values:

@@ -45,8 +45,8 @@ def terminal_lines(published: AsPublished) -> list[str]:
 
 
 def disagreements(published: AsPublished) -> list[PublishedRow]:
-    """Return the comparisons in which only one analysis finds a difference, or the two find opposite differences. Each
-    observation appears once."""
+    """Return the comparisons in which only one analysis finds a difference, or the two find opposite differences.
+    Comparisons that repeat the observations of another metric are left out."""
     return [row for row in published["comparisons"] if row["agrees"] is False and not row.get("repeats")]
 
 

@@ -73,7 +73,7 @@ class OtherLedgers:
 
 
 def print_claim_counts(decided: "Mapping[str, Decided]", console: Console) -> None:
-    """Print a line for each file of claims by its name: how many claims it contains, and how many have each verdict."""
+    """Print a line for each file of claims: its name, the number of its claims, and how many have each verdict."""
     columns = ["", "claims", *_SUMMED]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="", highlight=False)
     for column in columns:

@@ -31,9 +31,7 @@ request."""
 LATE_TRY_NS = 300_000_000
 """The largest delay with which a client may repeat a request, in ns."""
 TRY_SHARE = (0.1, 0.8)
-"""The smallest and largest share of a large answer that may arrive for an abandoned attempt. An attempt alone on the
-link receives nearly everything that the link carries until the client abandons it, and data in flight arrives
-anyway."""
+"""The smallest and largest share of a large answer that may arrive for an abandoned attempt."""
 
 
 def faults_of(case: ClientCase, client: Client, rows: Sequence[Sample], facts: Any, witness: Witness) -> list[str]:

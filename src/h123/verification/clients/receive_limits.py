@@ -16,7 +16,7 @@ from h123.verification.handshake import RECEIVED, SENT
 
 _PARAMETERS = "transport:parameters_set"
 _STEP = 4
-"""The distance between the stream numbers of a client's requests."""
+"""The stream numbers of a client's requests are multiples of this (RFC 9000, section 2.1)."""
 _ENDS = ("stop_sending", "reset_stream")
 """The frames with which a client cancels a request."""
 NEAR = 0.1
@@ -153,7 +153,8 @@ def _data(event: Mapping[str, Any]) -> bool:
 
 
 def _request_streams(event: Mapping[str, Any], kind: str) -> set[int]:
-    """Return the client's request streams that have such frames. The client's other streams have different numbers."""
+    """Return the numbers of the client's request streams that have frames of this kind. The numbers are multiples of
+    _STEP."""
     return {frame["stream_id"] for frame in _frames(event, kind) if frame["stream_id"] % _STEP == 0}
 
 

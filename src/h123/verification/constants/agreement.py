@@ -36,7 +36,7 @@ def compared(declared: DeclaredConstants, measured: Constants) -> list[DeclaredC
 
 def _initial_window(declared: DeclaredConstants, measured: Constants) -> DeclaredComparison:
     """Compare the initial window. TCP counts packets. QUIC counts bytes, and its full packets may exceed the window by
-    up to one packet, because a sender may only check before sending whether there is any room. The other packets of the
+    up to one packet, because a sender may send a full packet as long as there is any room. The other packets of the
     flight are small, or probe for a larger packet size and count with the full ones."""
     window, flight = declared.initial_window, measured.first_flight
     says, agrees = f"{window.packets} packets", False

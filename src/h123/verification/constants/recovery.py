@@ -88,7 +88,8 @@ def _window(of: Transfer, at: int, trip: int) -> int:
 
 
 def tail_index(of: Transfer) -> int:
-    """Return the index of the last packet in its direction, counted from 0, for a body that fits into one flight."""
+    """Return the index of the last packet of a body that fits into one flight, counted from 0 in the body's
+    direction."""
     begin, end = of.body[0].first, of.body[0].end
     last = of.sent_packets[begin:end][_tells(of)[begin:end]][-1]
     way = of.packets[of.packets["way"] == of.way]

@@ -61,7 +61,8 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def _filled(values: Values) -> list[float]:
-    """Return the values. A missing one becomes the last known one before it, or else the first known one."""
+    """Return the values, with each missing value replaced by the last known value before it, or else the first known
+    value."""
     last = next(value for value in values if value is not None)
     filled = []
     for value in values:
