@@ -123,8 +123,8 @@ def _ask(case: ServerCase, trials: Trials, folder: Path) -> list[Result]:
 
 
 def _again(case: ServerCase, subject: Subject) -> ServerCase:
-    """Return the case to repeat after a failure. A case about a congestion controller is repeated under the calmest
-    clock, so that other work on the machine cannot be the reason."""
+    """Return the case to repeat after a failure. A case about a congestion controller is repeated under the virtual
+    clock if possible, so that other work on the machine cannot be the reason."""
     clock = calm_clock(subject) if case.purpose == "controller" else case.parameters.clock
     return replace(case, parameters=case.parameters.model_copy(update={"clock": clock}))
 

@@ -135,7 +135,7 @@ def _constants(subjects: Mapping[str, Subject], records: Mapping[str, PublicReco
 
 
 def _client_constants(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> _Rows:
-    """Return the facts from clients' packets, which send uploads and acknowledge downloads."""
+    """Return the facts from clients' packets, which carry uploads and acknowledge downloads."""
     return [
         {"client": name, "protocol": constants.protocol, **_constants_row(constants), **_receiving(constants)}
         for name in subjects

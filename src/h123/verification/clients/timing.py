@@ -175,8 +175,8 @@ def _due_faults(case: ClientCase, arrivals: Arrivals, rows: Sequence[Sample]) ->
 
 
 def _as_dealt(dealt: Sequence[tuple[int, int]], rows: Sequence[Sample]) -> Iterator[str]:
-    """Check that requests use the connections that they were dealt to. Cold requests have opened the connections in
-    order."""
+    """Check that requests use the connections that they were dealt to. The numbers of connections match, because cold
+    requests have opened the connections in order."""
     rows_by_start = sorted((row["start_ns"], -1 if row["connection"] is None else row["connection"]) for row in rows)
     wrong = [
         (is_on, planned) for (_, is_on), (_, planned) in zip(rows_by_start, dealt, strict=True) if is_on != planned

@@ -84,8 +84,7 @@ def at_once(of: Transfer, part: float) -> float:
 
 
 def _why(of: Transfer, end_index: int) -> str:
-    """Return what limits a window that stopped doubling, judging by the receiver's window, and by the sender's window
-    then and later."""
+    """Return what limits a window that stopped doubling, judging by TCP's receive window and the next round trips."""
     if any(of.fills_the_receiver(packet) for packet in of.body[end_index : end_index + 2]):
         return "TCP's receive window"
     before, *later = of.windows[end_index : end_index + 4]
