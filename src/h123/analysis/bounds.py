@@ -12,7 +12,7 @@ from h123.analysis.statistics.looks import WIDTH, Looks
 
 def reliable(had: float | None, verdicts: Verdicts) -> bool:
     """Return whether `had`, the confidence of an interval, is enough at the current look at the data. With too few
-    blocks, no interval has enough."""
+    blocks, no interval has enough confidence."""
     return had is not None and 1 - had <= verdicts["looks"]["level"] * (1 + 1e-9)
 
 

@@ -15,7 +15,8 @@ class Cause:
 
     name: str
     group: str
-    """The group of similar causes to which this one belongs. If the largest cause is named, each group is one cause."""
+    """The group of similar causes to which this one belongs. The search for the largest cause treats each group as one
+    cause."""
     words: str
     """What the time was spent on, in words."""
     rivals: tuple[str, ...] = ()
@@ -76,9 +77,9 @@ CAUSES = (
     *(GONE, VALIDATING, ANEW, UNATTRIBUTED),
 )
 REPAIRS = (MENDING, QUEUE_LOSS, POLICED, TOO_LARGE)
-"""The causes of the time until a lost packet is sent again, by what dropped it."""
+"""The causes of the time until a lost packet is sent again. Each is for a different reason why packets are lost."""
 WINDOWS = (SLOW_START, WINDOW, CUT, MARKED, LIMIT, RECEIVER, *REPAIRS, NAGLE)
-"""The causes that may keep a client from sending a request that it has made."""
+"""The causes that may keep a client from sending a request that is ready."""
 WORDS = {cause.name: cause.words for cause in CAUSES}
 """The wording of each cause in answers, pages, the glossary and `h123 explain`. There is no other wording."""
 NUMBER = {cause: number for number, cause in enumerate(CAUSES)}

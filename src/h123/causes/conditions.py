@@ -30,4 +30,4 @@ class Conditions:
 
 
 WALL = Conditions()
-"""The wall clock and the kernel's own settings."""
+"""The conditions under the wall clock with the kernel's own settings."""

@@ -282,8 +282,8 @@ class Explainer:
         return float(since[NUMBER[RATE]] / max(whole[NUMBER[RATE]], 1.0))
 
     def _own(self, request: Request, time: Nanoseconds, share: float = 1.0) -> Nanoseconds:
-        """Count the wire time of other answers on the same connection as queueing, and return the request's time.
-        `share`: the share of the request's bodies that this time covers."""
+        """Count the wire time of other answers on the same connection as queueing, and return the changed parts of the
+        request's time. `share`: the share of the request's bodies that this time covers."""
         own = share * (self._of.up.wire_ns(request.up) + self._of.down.wire_ns(request.down))
         others_ns = max(time[NUMBER[RATE]] - own, 0.0)
         time[NUMBER[RATE]] -= others_ns
@@ -336,8 +336,8 @@ def _of_stream(stream: Stream, up: Sending, down: Sending) -> _RequestPackets:
 
 def _with_unread(bodies: Spans, down: Sending, first_arrival: int) -> Spans:
     """Return `bodies` with the beginnings of answers that a client reads late, because over TCP it reads whole TLS
-    records. They last from each full packet outside all bodies to the next body. Packets before the first request's
-    arrival do not count."""
+    records. Each of them lasts from a full packet outside all bodies to the next body. Packets before the first
+    request's arrival do not count."""
     outside = np.flatnonzero(down.full & ~bodies.hold(down.at) & (down.at >= first_arrival))
     if not len(outside) or down.packets["protocol"][0] != TCP:
         return bodies

@@ -31,7 +31,7 @@ class Body:
 
 def head_of_line_ns(sender: Sender, bodies: Sequence[Body]) -> NDArray[np.float64]:
     """Return, for each body, how many ns it waited for repairs of other bodies' losses: the time of each repair,
-    multiplied by the other bodies' share of the data in flight."""
+    multiplied by the other bodies' share of the total size of the bodies being transferred."""
     spans = holes(sender.sending, sender.answers, sender.round_trip_ns)
     starts, ends = (np.array([getattr(body, name) for body in bodies], np.int64) for name in ("start", "end"))
     sizes = np.array([body.bytes for body in bodies], np.float64)
@@ -65,7 +65,7 @@ def holes(sending: Sending, answers: Sending, round_trip_ns: int) -> Spans:
 
 
 def _under_way(edges: Times, starts: Times, ends: Times, sizes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the bytes of all bodies in progress between each edge and the next."""
+    """Return the total size of the bodies being transferred between each edge and the next."""
     change = np.zeros(len(edges))
     np.add.at(change, np.searchsorted(edges, starts), sizes)
     np.add.at(change, np.searchsorted(edges, ends), -sizes)

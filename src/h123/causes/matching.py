@@ -53,8 +53,8 @@ def _assigned(
 
 def _mismatch_ns(requests: Sequence[Request], connection: Connection) -> float:
     """Return how badly a connection fits the requests, in ns: how long before the requests' ends its packets arrived,
-    plus a small part of the time between its beginning and the first request. A browser may open a connection during a
-    visit for later requests."""
+    plus a small part of the time between its beginning and the first request. The connection may be older than the
+    first request, because a browser may open it earlier in the visit."""
     first = requests[0]
     begin = (first.visit or first.start) - _CLOCKS_NS
     if (

@@ -44,9 +44,9 @@ class Recovery:
 
 
 def middle_recoveries(moves: Sequence[int], rows: Sequence[Sample]) -> list[Recovery]:
-    """Return the recovery with the median length, of all recoveries from the trial's moves. For an even number of
-    moves, return the two in the middle, whose mean is the median. A move that no answer followed ranks as the longest
-    recovery. Empty if such a move would be in the middle."""
+    """Return the recovery of median length among those from the trial's moves. For an even number of moves, return the
+    two in the middle, whose mean is the median. A move that no answer followed ranks as the longest recovery. Empty if
+    such a move would be in the middle."""
     answers = sorted((row for row in rows if not row["error"]), key=lambda row: row["end_ns"])
     answers_of_moves = [(at, next((row for row in answers if row["end_ns"] > at), None)) for at in moves]
     ordered = sorted(answers_of_moves, key=lambda pair: pair[1]["end_ns"] - pair[0] if pair[1] else math.inf)

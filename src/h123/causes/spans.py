@@ -56,4 +56,4 @@ class Spans:
 
 
 Limits = Sequence[tuple[Cause, Spans]]
-"""Causes, each with the times in which it limited a sender."""
+"""Causes, each with the times during which it limited a sender."""

@@ -22,7 +22,7 @@ class PathStep:
     until: int
     """When the resource ended, or requested the next one (browsers do so before the end), in ns."""
     between: Nanoseconds
-    """The cause of the time between the previous step and this one."""
+    """The time between the previous step and this one, by cause."""
 
 
 def middle_visits(rows: Sequence[Sample], asking: VisitOrder) -> list[list[PathStep]]:

@@ -39,8 +39,8 @@ def _readable_change(change: CircumstanceChange, before: _Words, after: _Words) 
 
 
 def _circumstances(folder: CampaignFolder, *, show: bool) -> Mapping[str, _Words]:
-    """Return the circumstances of a campaign, by kind and then by name. `show`: whether to hide secrets, for
-    display; a comparison needs them."""
+    """Return the circumstances of a campaign, by kind and then by name. `show`: whether the result is for display, so
+    that secrets must be hidden. A comparison needs them."""
     return {
         "h123": {"version": folder.version},
         "machine": _machine(folder),
@@ -64,7 +64,8 @@ def _machine(folder: CampaignFolder) -> _Words:
 
 
 def _servers(folder: CampaignFolder, *, show: bool) -> _Words:
-    """Return the descriptions of the servers in the study, by name. `show`: whether to hide their secrets."""
+    """Return the descriptions of the servers in the study, by name. `show`: whether the result is for display, so that
+    secrets must be hidden."""
     own: Mapping[str, Mapping[str, Any]] = folder.study.get("servers", {})
     own = hidden_in(own) if show else own
     return {

@@ -36,7 +36,7 @@ class Interval:
 
 def interval(before: Sequence[float], after: Sequence[float]) -> Interval | None:
     """Return the ratio after / before and its interval, from logarithms of the values. None if a side has fewer than
-    two."""
+    two values."""
     if min(len(before), len(after)) < 2:
         return None
     centre = float(np.mean(after) - np.mean(before))

@@ -181,7 +181,7 @@ class CampaignFile(Document):
     version: str
     """The version of h123."""
     created: str
-    """The time in ISO 8601."""
+    """When the campaign began, in ISO 8601."""
     machine: MachineFacts
     subjects: dict[str, SubjectFacts]
     origin: ImportFacts | None = None

@@ -37,7 +37,7 @@ class DisturbanceFacts(TypedDict, total=False):
     disturbance: Share | None
     """The largest share among the metrics of the study's first family."""
     shares: dict[str, Share]
-    """For each of the study's metrics, the share of its value that the machine may have caused, 0 to 1."""
+    """For each of the study's metrics, the share of its value that may be due to machine noise, 0 to 1."""
     crowded: bool
     """Whether waiting for processors that other programs used was reason enough for `disturbed`."""
     noise: Annotated[float, Field(ge=0, le=1e6)]
@@ -95,7 +95,7 @@ class InterimLook(TypedDict):
 
     event: Literal["look"]
     blocks: NotRequired[Annotated[int, Field(ge=0, le=100_000)]]
-    """The number of blocks. Absent if the comparison has no complete block."""
+    """The number of blocks. Absent if no block is complete."""
 
 
 @with_config(STRICT)

@@ -1,7 +1,8 @@
 """Reads and writes docs/results/data.tar.xz: `NAME.json` for each published result, and `PAGE/NAME.txt` for each
 printed summary of a campaign without published data.
 
-In one archive, they take three quarters of the space that single files take. The same members give the same bytes.
+In one archive, these files take three quarters of the space that they would take separately. The same members give the
+same bytes.
 """
 
 import io

@@ -47,7 +47,7 @@ class LinkEnd(Shape):
     address: str | None = None
     """The address, from a /30 pair that the writer chose."""
     address6: str | None = Field(default=None, exclude_if=lambda address: address is None)
-    """An IPv6 address, from a /64 network that the writer chose. Both ends have one, or neither."""
+    """An IPv6 address, from a /64 network that the writer chose. Either both ends have one, or neither."""
 
 
 class Link(Shape):
@@ -158,7 +158,8 @@ class TrialFile(Document):
     links: Annotated[list[Link], Field(min_length=1)]
     """The links. The analysis reads the first one, between client and server."""
     congestion: str | None = None
-    """TCP's controller in every host, set by a route attribute. QUIC's is on the subject's command line."""
+    """TCP's controller in every host, set by a route attribute. QUIC's controller is set on the subject's command
+    line."""
     tcp: Tcp | None = None
     tcp_account: bool = False
     """Whether the lab records the state of TCP connections."""

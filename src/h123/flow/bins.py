@@ -44,7 +44,7 @@ class Bins:
         return self.begin + self.width * np.arange(self.count, dtype=np.int64)
 
     def sums(self, times: ArrayLike, amounts: ArrayLike) -> Numbers:
-        """Return the sum of the amounts in each bin, without amounts outside all bins."""
+        """Return the sum of the amounts in each bin, ignoring amounts outside all bins."""
         places, inside = self._places(times)
         return np.bincount(places[inside], np.asarray(amounts, float)[inside], self.count).astype(float)
 

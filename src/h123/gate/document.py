@@ -22,12 +22,11 @@ class CellRow(TypedDict):
     ratio: float | None
     """The ratio. Its interval is not corrected for the number of cells."""
     value: NotRequired[float | None]
-    """The value of one level. Present only if the condition is about it instead of a ratio, which is then null."""
+    """The value of one level. Present only if the condition is about one level; `ratio` is then null."""
     unit: NotRequired[str]
     """The unit of `value`, `low` and `high`."""
     low: float | None
-    """The lower end of the interval. Null if it has no bound or is unknown; in the latter case ratio and value are
-    unknown too."""
+    """The lower end of the interval. Null if there is no bound on this side, or no interval."""
     high: float | None
     confidence: float | None
     blocks: int

@@ -34,7 +34,7 @@ class Blocking(NamedTuple):
 
 def blocking_of(with_loss: Path, without_loss: Path, statuses: Sequence[int]) -> Blocking | None:
     """Return the cost of the loss, from the folders of the two trials. None unless the first lost exactly one packet,
-    with content, and the second lost none. None too if a request failed, or if the trials have different requests.
+    with content, and the second lost none. Also None if a request failed, or if the trials have different requests.
     Raises UserError."""
     if [size > _LEAST_BYTES for size in _lost_sizes(with_loss)] != [True] or _lost_sizes(without_loss):
         return None

@@ -23,8 +23,8 @@ from h123.study.metrics.quantity import PageTime, RequestTime, StageTime, TimeFr
 from h123.study.workload import OK
 
 TURNS = 6
-"""How many times in a round trip a thread must get a processor, one after another: at each end, the thread that waits
-for packets, the one that reads, and the one that answers."""
+"""How many times during a round trip some thread must get a processor: at each end, the thread that waits for packets,
+the one that reads, and the one that answers."""
 FAULT_SHARE = 0.1
 """If the machine stalled for longer than this share of an attempt's time, the stall may have caused the failure."""
 RUINABLE = frozenset({"link-overrun", "link-check-failed", "server-not-ready", "client-timeout"})
@@ -189,8 +189,8 @@ def _share_of(metric: Metric, rows: Mapping[str, Mapping[str, Any]], added: Any)
 
 
 def _share(times: RequestTime, rows: Mapping[str, Any], added: Any) -> float | None:
-    """Return the share, due to machine noise, of a quantile of the successful requests' times. None if there are
-    none."""
+    """Return the share, due to machine noise, of a quantile of the successful requests' times. None if no request
+    succeeded."""
     start, end = rows["start_ns"].astype(float), rows[times.until].astype(float)
     good = rows["ok"] & np.isfinite(end)
     if not good.any():

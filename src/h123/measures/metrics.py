@@ -107,8 +107,7 @@ def metric_value(
     blocking: Blocking | None = None,
     dialled: Sequence[int] = (),
 ) -> float | None:
-    """Return the trial's value of one metric in the metric's unit: seconds, bits per second or bytes. None if the trial
-    has no value."""
+    """Return the trial's value of one metric in the metric's unit. None if the trial has no value."""
     match metric.of:
         case RequestTime() as times:
             return _seconds(_quantile(times, summary))
@@ -282,8 +281,8 @@ def _link_amount(summary: Summary, report: Report, way: Way, what: Literal["byte
 
 
 def _packet_share(report: Report, way: Way, what: str) -> float | None:
-    """Return the share, in per cent, of packets that the link's counter `what` counted. None over a veth, or if that is
-    0."""
+    """Return the share, in per cent, of packets that the link's counter `what` counted. None over a veth, or if it
+    counted none."""
     link = report.links[0] if report.links else None
     direction = link.directions.get(way) if link and link.directions else None
     if direction is None or not direction.packets_in:

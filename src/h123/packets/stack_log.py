@@ -39,7 +39,7 @@ class StackLog:
     sendings: NDArray[np.int64]
     """When the endpoint sent each packet."""
     at: NDArray[np.int64]
-    """When the endpoint logged the values that follow."""
+    """When the endpoint logged the values of `window`, `in_flight` and `round_trip`."""
     window: NDArray[np.float64]
     """The endpoint's congestion window in bytes. nan: not logged."""
     in_flight: NDArray[np.float64]
@@ -102,8 +102,8 @@ class _LogReader:
     metrics: dict[str, float] = field(default_factory=dict)
     """The latest metrics. Some stacks log only metrics that have changed."""
     open: dict[tuple[bool, str], int] = field(default_factory=dict)
-    """The beginning of each open stall, in ns. The key says whether the log's writer is blocked, and has the stream's
-    number (empty for the connection)."""
+    """The beginning of each open stall, in ns. The key says whether the log's writer is blocked, and contains the
+    stream's number (empty for the connection)."""
     stalls: list[FlowControlStall] = field(default_factory=list)
 
     def take(self, event: Event) -> None:

@@ -313,7 +313,7 @@ def _of_request(
 
 
 _OTHER_THAN_WHO = ("did not end", "leads elsewhere", "with 404", "with 429", "with 5")
-"""Faults of a request that do not depend on its sender."""
+"""Words about faults that do not depend on who sends the request."""
 
 
 def _remarks(
@@ -351,7 +351,8 @@ def _remarks(
 
 
 def _of_http3(result: InquiryResult, findings: ProbeFindings, inquiry: Inquiry) -> Iterator[str]:
-    """Yield remarks about an announced HTTP/3 that the study does not measure, or measures on a different port."""
+    """Yield remarks if the server announces HTTP/3, and the study does not measure it or measures it on a different
+    port."""
     site, announced = inquiry.site, findings.announced()
     if result.http3_port:
         yield f"Its HTTP/3 is on UDP port {result.http3_port}, as its Alt-Svc says, and is measured there"

@@ -35,8 +35,8 @@ sooner than after _PATIENCE_S seconds."""
 
 @dataclass(frozen=True)
 class OfferedLoad:
-    """A load from users, each of whom sends the next request, or begins the next visit, when the previous one has
-    ended."""
+    """A load from users. Without a `rate`, each user sends the next request, or begins the next visit, when the
+    previous one has ended."""
 
     users: int = 4
     requests: int | None = None
@@ -230,7 +230,7 @@ def _usual(answers: Sequence[Answer]) -> float:
 
 
 def _within(bounds: tuple[int, int], load: OfferedLoad, seconds: float) -> int:
-    """Return the number of requests or visits that the load sets. If it sets none, return how many of this duration
+    """Return the number of requests or visits that the load sets. If it sets none, return how many that take `seconds`
     fill a trial, within `bounds`."""
     return load.requests or max(bounds[0], min(bounds[1], math.floor(_TRIAL_S / max(seconds, 1e-6))))
 

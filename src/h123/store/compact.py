@@ -13,7 +13,7 @@ from h123.store.parquet import DAMAGED, Column, Columns, read_columns, write_col
 LIMIT = 2**61
 """The largest number in a trial. Arithmetic on two such numbers still fits into 64 bits."""
 Records = NDArray[Any]
-"""An array of one of the lab's records."""
+"""An array of records of one kind."""
 Types = Mapping[str, np.dtype[Any]]
 """The type of each column of a table."""
 TEXT = np.dtype(object)

@@ -27,7 +27,7 @@ Cell = tuple[str, ...]
 
 @dataclass(frozen=True)
 class HalvingRound:
-    """A round, with how many candidates it measures besides the default, and in how many blocks."""
+    """A round: the number of candidates that it measures besides the default, and the number of blocks."""
 
     number: int
     candidates: int

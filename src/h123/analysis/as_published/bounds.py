@@ -18,8 +18,8 @@ def bounds(
     always share the link equally, each needs `users` times as long. No first byte arrives before one `round_trip`
     (seconds).
 
-    `alone` is a limit for every single request. `share` is not, because a user who waits for the others may then have
-    the link alone. But the mean time in a closed loop is at least (users + 1) / 2 times `alone`.
+    `alone` is a limit for every single request. `share` is not, because a user who has waited for the others may then
+    have the link alone. But the mean time in a closed loop is at least (users + 1) / 2 times `alone`.
     """
     if metric == "ttfb":
         return {"alone": round_trip, "share": None} if round_trip else None

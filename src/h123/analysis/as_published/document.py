@@ -134,7 +134,7 @@ def _side(runs: list[Floats], seed: int) -> PooledSide:
 
 
 def _note(sides: Sequence[PooledSide]) -> str | None:
-    """Return a note if the paper would not test this data because its CV exceeds 20 %."""
+    """Return a note if the paper would not test this data because the runs' coefficient of variation exceeds 20 %."""
     worst = max((cv for side in sides if (cv := side["cv"]) is not None), default=0.0)
     limit = procedure.CONSISTENCY[-1][0]
     if worst <= limit:

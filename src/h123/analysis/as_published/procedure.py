@@ -96,8 +96,8 @@ def decide(test: MannWhitney, difference: float, lower_is_better: bool) -> str:
 
 
 def kruskal_wallis(groups: Sequence[Floats]) -> tuple[float, float] | None:
-    """Return H, corrected for ties, and its p by chi-squared (Kruskal and Wallis 1952). None if all values are
-    equal."""
+    """Return H, corrected for ties, with its p from the chi-squared distribution (Kruskal and Wallis 1952). None if all
+    values are equal."""
     if len(groups) < 2 or min(map(len, groups)) == 0:
         return None
     if min(float(g.min()) for g in groups) == max(float(g.max()) for g in groups):
@@ -108,8 +108,9 @@ def kruskal_wallis(groups: Sequence[Floats]) -> tuple[float, float] | None:
 
 
 def intra_run_correlation(runs: Sequence[Floats]) -> float | None:
-    """Return the share, at least 0, of the variance of log values that lies between runs, by analysis of variance
-    (Donner and Koval 1980, Biometrics 36). The paper does not compute this share, which shows the cost of pooling."""
+    """Return the share of the variance of log values that lies between runs (at least 0), estimated by analysis of
+    variance (Donner and Koval 1980, Biometrics 36). The paper does not compute this share, which shows the cost of
+    pooling."""
     logs = [np.log(run) for run in runs if len(run)]
     sizes = np.array([len(run) for run in logs])
     total, groups = int(sizes.sum()), len(logs)
@@ -124,8 +125,8 @@ def intra_run_correlation(runs: Sequence[Floats]) -> float | None:
 
 
 def independent_requests(runs: Sequence[Floats], correlation: float | None) -> float | None:
-    """Return the number of independent requests that would give as much information about a mean as N pooled ones. It
-    is N / (1 + (m - 1) rho), where m is the mean number of requests in a run (Kish's design effect, Survey Sampling,
+    """Return the number of independent requests that would give as much information about a mean as the N pooled ones.
+    It is N / (1 + (m - 1) rho), where m is the mean number of requests in a run (Kish's design effect, Survey Sampling,
     1965)."""
     total = sum(map(len, runs))
     if correlation is None or math.isnan(correlation):

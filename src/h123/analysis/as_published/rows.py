@@ -100,7 +100,7 @@ class FactorTest(TypedDict):
     """A Kruskal-Wallis test over a factor's levels."""
 
     within: Cell
-    """The level of the factor `method` within which the test applies, if there is such a factor; all others are
+    """The level of the factor `method` within which the test applies, if there is such a factor; all other factors are
     pooled."""
     factor: str
     metric: str
@@ -129,7 +129,7 @@ class LinkBounds(TypedDict):
     """The minimum time, or the maximum throughput, that a link allows one request."""
 
     alone: float | None
-    """The link's bound for a request that has the link alone: minimum seconds, or maximum bytes per second."""
+    """The bound for a request that has the link to itself: minimum seconds, or maximum bytes per second."""
     share: float | None
     """The bound if all users share the link equally, in the unit of `alone`."""
 
@@ -198,8 +198,8 @@ class PrintedRow(TypedDict):
     ours: Sequence[Annotated[OursRow, AfterValidator(_has_interval_or_none)]]
     """The campaign's own values, one for each treatment that the figure is about."""
     ratio: Ratio | None
-    """The campaign's value divided by the printed one. Null for ranges, changes and effects, or unless `ours` has one
-    element."""
+    """The campaign's value divided by the printed one. Null for ranges, changes and effects, and if `ours` does not
+    have exactly one element."""
     link: PrintedLink | None
     """The bounds of the paper's link, over all levels of factors that the cell does not set; null if there is no
     limit."""

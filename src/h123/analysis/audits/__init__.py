@@ -24,9 +24,9 @@ MEANINGS = {
     **order.MEANINGS,
     **files.MEANINGS,
 }
-"""What is true if an audit passes, by the audit's name."""
+"""For each audit's name, the statement that holds if the audit passes."""
 REMEDIES = {check.name: check.remedy for check in _ALL if check.remedy}
-"""The remedies that fit into a clause, by the audit's name."""
+"""For each audit's name, short advice for a failure, if there is any."""
 
 __all__ = [
     "AUDITS",

@@ -12,11 +12,11 @@ REPEATED_SHARE = 0.01
 SHORTEST_STILL_NS = 2_000_000_000
 """The shortest pause that can count as a stall, in ns. Retransmitting a packet that was lost twice takes less time."""
 STILL = 10
-"""A pause counts as a stall if it is longer than this many times the usual one."""
+"""A pause of up to this many times the usual time does not count as a stall (see `loop_still`)."""
 STILL_SHARE = 0.01
 """The share of the run that a stall must cover to show in a 99th percentile."""
 CHANCE = 1e-6
-"""The probability that random starts of requests have a longer gap than is accepted."""
+"""The probability that random starts of requests leave a longer gap than the accepted one."""
 RUN_TOLERANCE = 1.02
 
 
@@ -50,7 +50,7 @@ def rows_repeated(attempt: Attempt) -> Finding | None:
 
 
 def users_exceeded(attempt: Attempt) -> Finding | None:
-    """Check that each user has at most one request in progress (closed loop)."""
+    """Check that no more requests are in progress at once than the users of a closed loop can have."""
     flying, users, most = attempt.timeline.in_flight, attempt.parameters["users"], attempt.workload.most_in_flight()
     if flying is None or not most:
         return None

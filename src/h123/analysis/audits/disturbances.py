@@ -35,8 +35,8 @@ def disturbed_unlike(attempts: Sequence[Attempt], plan: Plan) -> list[Finding]:
 def unlike_between(
     attempts: Sequence[Attempt], study: Study, cell: Mapping[str, str], a: str, b: str
 ) -> Finding | None:
-    """Check that machine noise may account for similar shares of both levels' times. The mean difference between the
-    shares over the blocks must be at most half the margin, or no more than chance allows.
+    """Check that machine noise may account for about the same share of the times of both levels. The mean difference
+    between their shares over the blocks must be at most half the margin, or no more than chance allows.
 
     Returns None if no trial of the cell is disturbed, or if too few blocks have both levels. `cell` need not name a
     level of every factor.

@@ -230,8 +230,8 @@ def exclusions(case: Case) -> Exclusions:
 
 
 def _readings(attempt: Attempt) -> float:
-    """Return the longest time, in seconds, that reading the clock can add to a request of this trial with all its
-    users. For a visit, this covers all of its requests."""
+    """Return the longest time, in seconds, that reading the clock for all users can add to a request of this trial, or
+    to a visit."""
     s, p = attempt.summary, attempt.parameters
     users, requests_per_user = p["users"] or 1, p["requests"] or 1
     requests = max(1.0, s.warm / (users * requests_per_user))

@@ -11,7 +11,7 @@ MEANINGS = {
 
 
 def files_changed(case: Case) -> CampaignAudit:
-    """Check that every trial with valid attempts still has one with unchanged files."""
+    """Check that every trial with valid attempts still has a valid attempt with unchanged files."""
     events = [event for event in case.facts.events if event["event"] == "trial" and event["valid"]]
     damaged = case.evidence.damaged_trials()
     sealed = {event["trial"]: event for event in events if event.get("seal")}

@@ -85,7 +85,7 @@ class Audit:
 
 @dataclass(frozen=True)
 class PeerAudit:
-    """A plausibility check that compares each trial with the others. Its other fields are those of `Audit`."""
+    """A plausibility check that compares each trial with the others. The fields mean the same as in `Audit`."""
 
     name: str
     meaning: str

@@ -42,7 +42,7 @@ def _processors(attempt: Attempt) -> int:
 
 
 def machine_saturated(attempt: Attempt) -> Finding | None:
-    """Check that all processors together were busy for less than 0.95 of a run of at least half a second.
+    """Check, for runs of at least half a second, that all processors together were busy for less than 0.95 of the time.
 
     Applies to the wall clock only.
     """

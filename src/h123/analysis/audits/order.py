@@ -29,13 +29,13 @@ FEW_ORDERS_LEVEL = 1 / 8
 """If few orders are possible, only the most one-sided one fails, and only if its probability is at most this."""
 
 SAME_TIME_S = 600.0
-"""Trials that begin within this many seconds of each other count as simultaneous. Within minutes a machine warms up,
-and hourly jobs start."""
+"""Trials that begin within this many seconds of each other count as close together."""
 OWN_TIME = 2.0
-"""A block should last at most this many times its trials' own time, unless something else ran in between."""
+"""The trials of a pair may begin this many times as far apart as all trials of the block took together. If they are
+further apart, something else ran in between."""
 APART_SHARE = 0.1
-"""The share of a comparison's blocks whose trials may run far apart. Repeats of disturbed trials run late, but a tenth
-of the pairs hardly changes a median."""
+"""The tolerated share of a comparison's blocks in which the two trials ran far apart. Repeats of disturbed trials run
+late, but a tenth of the pairs hardly changes a median."""
 MEANINGS = {
     ORDER_UNRECORDED: "The trials of each block ran in the order that the journal gives. Trials under the virtual "
     "clock are left out, because nothing that runs before or next to them can affect them.",

@@ -103,8 +103,8 @@ def _apart(a: list[Attempt], b: list[Attempt]) -> Finding | None:
 
 
 def _began_ns(attempt: Attempt) -> int | None:
-    """Return when an imported trial began, by the common clock of imported trials if there is one. For h123's own
-    trials, see order.py."""
+    """Return when an imported trial began, on the clock that all imported trials share. None if there is no such clock,
+    and for h123's own trials."""
     return attempt.summary.warm_start_ns if attempt.imported and attempt.position is not None else None
 
 
@@ -143,7 +143,8 @@ def client_delay(attempts: Sequence[Attempt], plan: Plan) -> Found:
 
 
 def _own_share(attempt: Attempt) -> float | None:
-    """Return the client's own delay as a share of the median latency. Under the virtual clock it is 0."""
+    """Return the client's own delay as a share of the median latency. None if it is unknown, and under the virtual
+    clock."""
     delay, latency = attempt.facts and attempt.facts.delay, attempt.summary.latency_ns
     if not delay or attempt.virtual or not latency or not 0 < latency[0] < math.inf:
         return None
@@ -168,7 +169,7 @@ def _of_pairs(
     attempts: Sequence[Attempt], plan: Plan, hold: Callable[[list[Attempt], list[Attempt]], Finding | None]
 ) -> Found:
     """Apply `hold` to the trials of each pair of compared levels. Each trial gets the finding of the first of its pairs
-    that failed, or else of its first pair."""
+    that failed, or else of its last pair."""
     by_trial: dict[str, tuple[Attempt, Finding]] = {}
     for a, b, sides in _pairs(attempts, plan):
         finding = hold(*sides)

@@ -89,8 +89,8 @@ def sessions_wrong(attempt: Attempt) -> Finding | None:
     connection must have used them; otherwise, no connection may have used them.
 
     The kernel handles TCP Fast Open: the client's host counts all connections that used it, except those whose first
-    packet the link lost. There is nothing to check if the study asks for full handshakes throughout, because most
-    clients do not report them.
+    packet the link lost. If the study asks for full handshakes, only failures are reported: most clients do not report
+    whether a session was resumed, so their silence proves nothing.
     """
     sessions, count = attempt.workload.sessions, {"resumed": 0, "early": 0}
     if attempt.imported or not attempt.tls:

@@ -34,10 +34,10 @@ def round_trips_odd(attempt: Attempt) -> Finding | None:
     """Check that every connection needed exactly its protocol's round trips before its first answer, including the
     request's own.
 
-    More are allowed if a connection lost packets, met a Retry or QUIC's anti-amplification limit, or had its early data
-    refused. Further round trips after the request are due to the server, which waited or could not send enough at once;
-    they are checked only under the virtual clock, because under the wall clock other round trips happen while a server
-    works. There is nothing to check for uploads, because the answer follows the body.
+    More are allowed for a known reason: lost packets, a Retry, QUIC's anti-amplification limit, refused early data, or
+    a server that waited or could not send enough at once. Round trips without a known reason fail only under the
+    virtual clock, because under the wall clock other round trips happen while a server works. There is nothing to check
+    for uploads, because the answer follows the body.
     """
     handshake, extra = _handshake(attempt), beyond(attempt)
     if handshake is None or not extra:

@@ -102,8 +102,8 @@ def _product(numbers: checks.ProductCheck) -> Arithmetic:
 
 
 def _work(numbers: checks.WorkCheck) -> Arithmetic:
-    """Check by the utilization law: busy time = rate x service time, and a core is busy for at most one second per
-    second."""
+    """Check a claim by the utilization law: busy time = rate x service time, and a core is busy for at most one second
+    per second."""
     each = numbers.each / 1e9
     busy = numbers.per_second * each
     text = f"{_figure(numbers.per_second)} a second x {format_seconds(each)} keep {figures(busy)} cores busy"
@@ -142,8 +142,9 @@ def _rank_biserial(numbers: checks.RankBiserialCheck) -> Arithmetic:
 
 
 def _smallest_p(numbers: checks.SmallestPCheck) -> Arithmetic:
-    """Check that the smallest possible p is at most the level that the work says was reached. If there is no
-    difference, all orders are equally likely (Mann and Whitney, Ann. Math. Statist. 18, 1947)."""
+    """Check that the smallest possible p is at most the level that the work says was reached. The smallest possible p
+    follows from the number of orders, which are equally likely if there is no difference (Mann and Whitney, Ann. Math.
+    Statist. 18, 1947)."""
     orders = math.comb(numbers.first + numbers.second, numbers.first)
     smallest = min(1.0, 2 / orders)
     text = f"2 / C({numbers.first + numbers.second}, {numbers.first}) = 2 / {orders} = {smallest:.3g}"
@@ -166,8 +167,8 @@ def _many_tests(numbers: checks.ManyTestsCheck) -> Arithmetic:
 
 
 def _one_number(numbers: checks.OneNumberCheck) -> Arithmetic:
-    """Check that a time and a rate are two observations. In a closed loop they are one, because rate = users x size /
-    time (Little), and the ratio of the rates then repeats the ratio of the times."""
+    """Check that a time and a rate are two separate observations. In a closed loop they are a single one, because rate
+    = users x size / time (Little), and the ratio of the rates then repeats the ratio of the times."""
     (slow, quick), (low, high) = numbers.times, numbers.rates
     apart = abs(slow / quick / (high / low) - 1)
     times, rates = (f"{_figure(a)} / {_figure(b)} = {figures(a / b)}" for a, b in ((slow, quick), (high, low)))

@@ -132,8 +132,8 @@ def _measure(ledger: Ledger, case: "Case") -> "dict[str, ClaimMeasurement]":
 
 
 def _by_arithmetic(claim: Claim) -> "ClaimRow":
-    """Return the row of a claim without a campaign. A claim stated in words alone is decided by arithmetic; any other
-    possible claim stays open."""
+    """Return the row of a claim without a campaign. Arithmetic decides a claim that is stated in words alone. Any other
+    claim stays open if its figures are possible."""
     arithmetic = [check(result) for result in claim.checks]
     possible = all(result.passed for result in arithmetic)
     worded = claim if isinstance(claim, WordedClaim) else None

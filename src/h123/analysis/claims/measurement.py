@@ -144,7 +144,7 @@ def _log_ratios(claim: MeasurableClaim, cell: Cell, values: Values, plan: Plan) 
 
 
 def _comparable(by_block: ByBlock) -> ByBlock:
-    """Return the values without blocks in which both sides failed, because these cannot be compared."""
+    """Return the values without blocks in which both sides failed, because the ratio of two failures is undefined."""
     return {block: value for block, value in by_block.items() if not math.isnan(value)}
 
 

@@ -68,7 +68,8 @@ class ClaimRow(TypedDict):
     repeats: str | None
     arithmetic: Sequence[ClaimChecked]
     possible: bool
-    """Whether all checks pass. An absolute figure can be impossible although the campaign decides the relative part."""
+    """Whether all checks pass. A campaign can decide a relative claim even if an absolute figure in it is
+    impossible."""
     verdict: str
     reason: str | None
     requests: Sequence[int]

@@ -1,4 +1,4 @@
-"""Compares levels: decides which values are compared, pairs them by block, and computes what needs no verdict, such as
+"""Compares levels: decides which values are compared, pairs them by block, and computes further figures, such as
 failures and tails."""
 
 __all__ = [

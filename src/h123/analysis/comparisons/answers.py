@@ -3,8 +3,8 @@ faster.
 
 Only requests for which the study states no size are compared. If it states a size, an answer of a different size fails
 its request. If the sizes are constant at both levels, they must be equal. If they vary, they count as different in two
-cases. In the first case, every trial of one level has a larger mean than every trial of the other, by more than
-`TOLERATED`. In the second case, only one of the levels has empty answers.
+cases. In the first case, every trial of one level has a larger mean than every trial of the other, and the medians of
+the means differ by more than `TOLERATED`. In the second case, only one of the levels has empty answers.
 """
 
 from collections import defaultdict
@@ -30,10 +30,10 @@ class AnswersRow(TypedDict):
     a: str
     b: str
     requests: int
-    """The number of the workload's requests with different answers. The sizes are from the request whose answers differ
-    most."""
+    """The number of the workload's requests with different answers. The sizes below are those of the request whose
+    answers differ most."""
     a_bytes: Sequence[int]
-    """The level's smallest and largest answer, in bytes."""
+    """The sizes of level a's smallest and largest answers, in bytes."""
     b_bytes: Sequence[int]
 
 
@@ -66,13 +66,14 @@ class Unlike(NamedTuple):
     """Two levels whose answers differ, and the sizes of the answers to the request whose answers differ most."""
 
     requests: int
-    """The number of requests that differ."""
+    """The number of requests whose answers differ."""
     a: Sent
     b: Sent
 
 
 def most_unlike(first: Mapping[int, Sent], second: Mapping[int, Sent]) -> Unlike | None:
-    """Return how the answers to the request with the largest difference differ, or None if all answers are alike."""
+    """Return the difference between the answers to the request whose answers differ most, or None if all answers are
+    alike."""
     differences = [
         (first[number], second[number])
         for number in first.keys() & second.keys()

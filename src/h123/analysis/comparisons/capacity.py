@@ -44,7 +44,7 @@ class Middle(TypedDict):
 
 
 class RateLimit(Middle):
-    """A rate limit in requests per second. A knee at the first or last step is only a bound."""
+    """A knee or a maximum, in requests per second. A knee at the first or last step is only a bound."""
 
     bound: Bound | None
     """`at most` at the first step, `at least` at the last."""
@@ -259,8 +259,8 @@ def _steps(blocks: _CapacityBlocks, rates: Mapping[str, float | None]) -> Iterat
 
 
 def _busy(attempt: Attempt) -> float | None:
-    """Return the share of one processor that the client used, or None under the virtual clock, where it takes no
-    time."""
+    """Return the share of one processor that the client used, or None under the virtual clock, where the client takes
+    no time."""
     wall = attempt.report.machine.wall_ns
     used = [role.cpu.main_ns for role in attempt.report.roles if role.name == "client"]
     return used[0] / wall if used and wall and not attempt.virtual else None

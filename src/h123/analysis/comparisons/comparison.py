@@ -31,7 +31,7 @@ class Pair:
     a: float
     b: float
     share: float = 0.0
-    """The share of a value that may be due to machine noise, 0 to 1: the larger one of both levels."""
+    """The share of a value that may be due to machine noise, 0 to 1: the larger of the two levels' shares."""
 
     @property
     def log_ratio(self) -> float:

@@ -25,12 +25,12 @@ class FailedAttemptsRow(TypedDict):
     attempts: int
     """The number of all attempts, including the A/A twin's."""
     failed: int
-    """The number of attempts in which the server or client failed or answers were wrong, without attempts that the
-    machine disturbed."""
+    """The number of attempts in which the server or client failed or answers were wrong, not counting attempts that
+    failed because of the machine."""
     reasons: Mapping[str, int]
     """The number of attempts by first reason."""
     wrong: NotRequired[Mapping[str, str]]
-    """For each reason, the fault in the answers of the first attempt that failed for it."""
+    """For each reason, the fault in the answers of the first attempt that failed for this reason."""
 
 
 Treatment = tuple[tuple[str, str], ...]

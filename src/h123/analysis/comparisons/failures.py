@@ -1,8 +1,9 @@
 """Compares the share of failed requests between levels, like any other metric.
 
-The unit is the trial. Its share is that of requests without an answer with a status from 200 to 299. The share is 1 if
-there is no valid attempt because the server or client failed. The shares of two levels are paired within blocks, and
-the estimate is their difference, because a ratio means nothing if one level has no failures.
+The unit is the trial. Its share is that of the requests that ended with an error or with a status other than the
+required one. The share is 1 if there is no valid attempt because the server or client failed. The shares of two levels
+are paired within blocks, and the estimate is their difference, because a ratio means nothing if one level has no
+failures.
 """
 
 from collections import Counter, defaultdict

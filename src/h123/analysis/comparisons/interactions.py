@@ -64,7 +64,7 @@ Levels = dict[str, list[str]]
 _Index = dict[tuple[int, tuple[str, ...]], list[Mapping[str, float | None]]]
 
 ENOUGH_BLOCKS = 3
-"""The fewest blocks. With two, the errors would have a single degree of freedom."""
+"""The fewest blocks. With two, the standard errors would have a single degree of freedom."""
 MOST_FACTORS = 2
 """The largest number of other factors in one term. A larger term has no meaning that words can express."""
 

@@ -34,7 +34,7 @@ class Outlook(TypedDict):
     seconds: float | None
     """The time until these blocks are done, at the journal's pace."""
     power: float
-    """The probability that this number of blocks decides, if mean and spread stay the same."""
+    """The probability that this number of blocks is enough, if mean and spread stay the same."""
     limit: int
     """The limit above which a number of blocks is not practical."""
     failed: int

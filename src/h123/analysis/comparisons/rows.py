@@ -39,7 +39,8 @@ class Projection(TypedDict):
     """The blocks that would decide a comparison."""
 
     blocks: int | None
-    """The number of blocks, more than planned. Null if more blocks would not help."""
+    """The number of blocks, more than planned. Null if more blocks would not help, or if the number is not
+    practical."""
     basis: str
     """The kind of the projection (docs/contracts/verdicts.md, projections)."""
 
@@ -71,8 +72,9 @@ class ComparedLevels(TypedDict):
     """The first level. `verdict` describes it."""
     b: str
     repeats: str | None
-    """The metric whose observation this one repeats, as with goodput and latency in a closed loop. This one takes that
-    metric's place in the correction, never has a smaller adjusted p, and has no projection."""
+    """The metric that this comparison's metric repeats, as goodput repeats latency in a closed loop. If there is one,
+    the comparison takes the place of that metric's comparison in the correction, never has a smaller adjusted p, and
+    has no projection."""
 
 
 class TestResult(EstimateRow):

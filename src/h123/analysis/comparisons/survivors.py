@@ -24,7 +24,7 @@ class Survivors:
     missing: Mapping[Treated, int]
     """For each treatment in a block, the number of missing rows."""
     uneven: bool
-    """Whether counts differ in a way that shows no missing requests."""
+    """Whether counts differ between levels as in runs of a fixed duration, which show no missing requests."""
 
     def lines(self, factor: str) -> list[str]:
         """Describe the missing requests in sentences."""

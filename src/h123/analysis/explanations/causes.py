@@ -52,7 +52,8 @@ class CauseRow(TypedDict):
     b_seconds: float
     difference: SecondsBetween
     size: NotRequired[float]
-    """Bytes of the window, or simultaneous requests on a connection, for the side that spends more time on it."""
+    """Bytes of the window, or simultaneous requests on a connection, for the side that spends more time on this
+    part."""
     round_trips: NotRequired[float]
     """The difference as a number of round trips (of the link without its queue)."""
 
@@ -88,7 +89,7 @@ class TimeSpent(TypedDict):
     b_seconds: float
     difference: SecondsBetween
     parts: Sequence[CauseRow]
-    """The parts, largest difference first, without parts below half a percent."""
+    """The parts, largest difference first, without the small ones (NOTABLE)."""
     losses: NotRequired[Losses]
     sums: NotRequired[Sums]
     told: NotRequired[bool]
@@ -107,7 +108,7 @@ class CausesRow(TimeSpent):
 Seconds = NDArray[np.float64]
 """Seconds of each cause, in the order of CAUSES."""
 NOTABLE = 0.005
-"""A part gets no row if it and its difference are below this share of the slower side's time."""
+"""A part gets no row if both sides spend less than this share of the slower side's time on it."""
 _SIDES: Final = ("a", "b")
 LOSS: Final = "loss"
 VISIT: Final = "visit"

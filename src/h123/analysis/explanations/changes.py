@@ -142,7 +142,7 @@ def changes(case: Case, comparisons: Sequence[JudgedComparison]) -> list[Changes
 
 
 def _withheld(c: JudgedComparison, others: Sequence[JudgedComparison], factor: str) -> dict[str, str]:
-    """Return the levels of the factor for which the same comparison is not judged, with the reasons."""
+    """Return the changes with which this comparison is not judged, each with the reason."""
     same = [
         other
         for other in others

@@ -54,7 +54,7 @@ def _rows(case: Case, parameters: Parameters) -> Iterator[AdversePathRow]:
 
 
 def _kinds(way: Direction, proof: Proof) -> Iterator[PathKind]:
-    """Yield the kinds of adverse paths that a direction is for a sender."""
+    """Yield the kinds of adverse paths that apply to a direction, given its sender."""
     findings = proof.get("paths")
     packet_bytes = findings["packet_bytes"] if findings else None
     if way.ecn and way.ecn != "pass":

@@ -35,8 +35,8 @@ class Decided:
 def decide_by_results(
     ledger: Ledger, results: Sequence[PublishedResult], own: "LedgerDecided | None" = None
 ) -> Decided:
-    """Decide the claims of a ledger by published results. `own` contains the verdicts of the user's own campaign, which
-    take precedence. Raises UserError if a result is damaged."""
+    """Decide the claims of a ledger from published results. `own` contains the verdicts of the user's own campaign,
+    which take precedence. Raises UserError if a result is damaged."""
     base = own or decide(ledger)
     mine = [result for result in results if result.campaign["study"]["name"] == ledger.study]
     study = load_study(find_study(ledger.study)) if ledger.study and mine else None

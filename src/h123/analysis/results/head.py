@@ -26,7 +26,7 @@ class Sealed(TypedDict):
 
 @with_config(STRICT)
 class SpreadRow(TypedDict):
-    """The variation of the ratios of some comparisons from block to block (statistics/spreads.py)."""
+    """How much the ratios of some comparisons vary from block to block (statistics/spreads.py)."""
 
     network: str
     clock: str

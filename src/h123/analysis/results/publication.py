@@ -41,8 +41,8 @@ def publish_result(folder: CampaignFolder, name: str, page: Page, into: Path = A
     """Put the campaign's result into the archive. `page` collects what the result's page needs in addition to the
     verdicts (h123.report).
 
-    Raises UserError if the campaign is not finished, differs from its seals, or has other verdicts than this version of
-    h123 computes.
+    Raises UserError if the campaign is not finished, differs from its seals, or has verdicts that differ from those
+    that this version of h123 computes.
     """
     with few_collections():
         verdicts = read_verdicts(folder)

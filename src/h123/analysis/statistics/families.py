@@ -49,8 +49,8 @@ def adjust(p: Sequence[float], correction: str) -> list[float]:
 def smallest_adjusted(pairs: int, size: int, correction: str) -> float:
     """Return the smallest adjusted p that a comparison with `pairs` pairs can have in a family of `size` comparisons.
 
-    Holm's method multiplies the smallest p by the family's size, whatever the other p values are. Benjamini-Hochberg's
-    can leave it unchanged if all others are just as small.
+    Holm's method multiplies the smallest p by the family's size, whatever the other p values are. Benjamini and
+    Hochberg's method can leave the smallest p unchanged if all others are just as small.
     """
     return min(1.0, attainable(pairs) * (size if correction == "holm" else 1))
 

@@ -26,10 +26,10 @@ def symmetry(differences: Sequence[float] | Floats) -> float | None:
     """Return the two-sided p of the triples test, whose null hypothesis is that the differences are symmetric. None if
     there are too few differences, or if one is infinite.
 
-    A triple leans right if its middle value is nearer to the lowest one. T is the number of triples that lean right
-    minus the number that lean left. T divided by its standard error is about standard normal. References: Randles,
-    Fligner, Policello, Wolfe, J. Am. Stat. Assoc. 75 (1980); Hollander, Wolfe, Chicken, Nonparametric Statistical
-    Methods (2014), section 3.9.
+    A triple leans right if its middle value is nearer to its lowest value than to its highest. T is the number of
+    triples that lean right minus the number that lean left. T divided by its standard error is about standard normal.
+    References: Randles, Fligner, Policello, Wolfe, J. Am. Stat. Assoc. 75 (1980); Hollander, Wolfe, Chicken,
+    Nonparametric Statistical Methods (2014), section 3.9.
     """
     d = np.sort(np.asarray(differences, dtype=np.float64))
     n = len(d)

@@ -16,7 +16,7 @@ from h123.study import METRICS
 
 METRIC = METRICS["ttfb"].cold
 _MOST = 0.5
-"""The smallest share of a side's connections to which a reason must apply."""
+"""A reason must apply to more than this share of a side's connections."""
 
 
 def with_reasons(

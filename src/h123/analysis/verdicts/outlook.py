@@ -27,8 +27,8 @@ def _compute(case: Case) -> OutlookPart:
 
 
 def seconds_per_trial(events: Iterable[Event]) -> float | None:
-    """Return the wall time from the first attempt's start to the last one's end, divided by the number of trials
-    settled in this time.
+    """Return the wall time from the first attempt's start to the last one's end, divided by the number of trials that
+    ran in this time.
 
     Pauses between an interruption and a resumption do not count. Repeated attempts and the lab's own work are included,
     and so is the effect of trials that run in parallel. None if nothing was measured, or if the samples were imported.

@@ -35,7 +35,7 @@ class ComparisonTest:
     p: float | None
     p_equivalent: float | None
     blocks: int = 0
-    """The number of blocks behind p; with several machines, the smallest number without one of them
+    """The number of blocks behind p; with several machines, the smallest number that remains without one of them
     (without_one.py)."""
     p_whole: float | None = None
     """p with all machines."""
@@ -210,7 +210,8 @@ def _too_few(blocks: int, size: int, correction: str, rule: Rule) -> str:
 
 
 def _as_clear_as_can_be(blocks: int, size: int, correction: str, rule: Rule) -> str:
-    """Return a note that the data could not be clearer, but too few of the family's other comparisons are as clear."""
+    """Return a note saying that the data could not be clearer, but too few of the family's other comparisons are as
+    clear."""
     above = f"{_NAMES[correction]} over {size} raises it above {rule.level:.3g}"
     return f"no p from {_count(blocks)} is smaller, but {above}"
 

@@ -85,7 +85,7 @@ def join_shards(shards: Sequence[Path], out: Path, report: Callable[[str], None]
 
 def _begun(shards: Iterable[Path], out: Path) -> tuple[list[CampaignFolder], list[Path]]:
     """Return the shards without duplicates, and separately the folders in which no trial has begun, because a machine
-    was stopped before its first one.
+    was stopped before its first trial.
 
     Raises UserError if a folder is not a campaign, or is the folder `out`.
     """

@@ -18,7 +18,8 @@ acknowledgements are late."""
 GROWS_NOT = 1.02
 """A window at most this many times the previous one does not grow."""
 _TELLING = 2
-"""If the first burst has at most this many round trips, its second round trip may have been cut short."""
+"""If the first burst has at most this many round trips, its second round trip may have been cut short, so the first one
+counts as slow start."""
 _PATIENCE = 1.5
 """A round trip ends at the latest after this many times the link's round trip, even without an answer."""
 

@@ -27,7 +27,7 @@ from h123.causes.spans import Limits, Spans, Times
 
 _TIMES = 3
 _SMALLEST = 1200
-"""The minimum bytes of a datagram that begins a QUIC connection."""
+"""The smallest size of a datagram that begins a QUIC connection, in bytes."""
 _REST = 400
 """A packet with at least this many payload bytes is more than an acknowledgement of the handshake."""
 _LONG = 0x80

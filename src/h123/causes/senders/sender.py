@@ -54,8 +54,8 @@ _SEGMENT = 0.96
 _RESTED_NS = 1_000_000
 """A sender with nothing in flight for this many ns has ended its burst."""
 _CHANCE = 0.3
-"""If packets from the other end had just arrived during at least this share of a gap, sending after one proves
-nothing."""
+"""If packets from the other end had just arrived during at least this share of a gap, sending just after an arrival
+proves nothing."""
 _FULL = 0.95
 """A window counts as full if at least this share of it is in flight."""
 

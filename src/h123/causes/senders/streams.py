@@ -18,7 +18,7 @@ from h123.packets.capture import DOWN, TCP, UP
 from h123.packets.frames import FrameKind, Frames
 
 _EMPTY = 64
-"""If a window has fewer bytes than this, its sender may prefer to wait for more."""
+"""If a window has room for fewer bytes than this, the sender may prefer to wait for more room."""
 _DEFAULT = 65_535
 """The initial windows of HTTP/2 without settings, in bytes (RFC 9113, 6.9.2)."""
 _MAX_STREAMS, _INITIAL_WINDOW = 3, 4
@@ -154,12 +154,12 @@ class _Windows:
     stream: int = _DEFAULT
     """The bytes that a new stream may carry."""
     connection: int = _DEFAULT
-    """The bytes that the whole connection may send."""
+    """The bytes that the whole connection may carry."""
     connection_bytes: int = 0
     grants: dict[int, int] = field(default_factory=dict)
     stream_bytes: dict[int, int] = field(default_factory=dict)
     open: set[int] = field(default_factory=set)
-    """Streams whose body has begun and not ended."""
+    """Streams whose body has begun but not ended."""
     edges: list[tuple[int, int]] = field(default_factory=list)
     """Times at which the blocking changed, with the new state: 0 for none, 1 for streams, 2 for the connection."""
     first: tuple[int, int] = (_DEFAULT, _DEFAULT)

@@ -143,7 +143,7 @@ def _blocks(groups: Groups) -> dict[TrialLabels, int]:
 
 
 def _only(schema: Schema, groups: Groups) -> dict[str, list[str]]:
-    """Return, for each factor with levels that do not occur, those that do. Raises UserError if nothing is left to
+    """Return, for each factor with levels that do not occur, the levels that do. Raises UserError if nothing is left to
     compare."""
     only = {}
     for index, (factor, levels) in enumerate(schema.study.factors.items()):

@@ -109,7 +109,7 @@ def _autocannon(file: TextIO) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _locust(file: TextIO) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield rows of locust's output, with all names except the total, Aggregated. Times include those of failed
+    """Yield rows of locust's output for all names except Aggregated, which is the total. Times include those of failed
     requests."""
     for row in csv.DictReader(file, strict=True):
         if row["Name"] == "Aggregated" and not row["Type"]:

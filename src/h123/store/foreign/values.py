@@ -78,7 +78,7 @@ def _not_a_number(name: str, text: str) -> str:
 
 
 def _rfc3339(text: str) -> int:
-    """Return `2017-05-09T14:34:45.625742514+02:00` in ns since 1970, without losing digits."""
+    """Return a time such as `2017-05-09T14:34:45.625742514+02:00` in ns since 1970, without losing digits."""
     match = re.fullmatch(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?\d*(Z|[+-]\d\d:\d\d)", text)
     try:
         if match:
