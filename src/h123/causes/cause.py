@@ -77,7 +77,7 @@ CAUSES = (
     *(GONE, VALIDATING, ANEW, UNATTRIBUTED),
 )
 REPAIRS = (MENDING, QUEUE_LOSS, POLICED, TOO_LARGE)
-"""The causes of the time until a lost packet is sent again. Each is for a different reason why packets are lost."""
+"""The causes of the time until a lost packet is sent again, one for each way to lose a packet."""
 WINDOWS = (SLOW_START, WINDOW, CUT, MARKED, LIMIT, RECEIVER, *REPAIRS, NAGLE)
 """The causes that may keep a client from sending a request that is ready."""
 WORDS = {cause.name: cause.words for cause in CAUSES}

@@ -25,9 +25,9 @@ class Blocking(NamedTuple):
     """The cost of one lost packet in ns: the difference between a trial with the loss and one without it."""
 
     own: int
-    """How much later the request with the largest cost ended."""
+    """How much longer the request with the largest cost took."""
     others: int
-    """How much later all other requests ended, in total."""
+    """How much longer all other requests took, in total."""
     together: int
     """The total time of all requests in the trial without the loss."""
 

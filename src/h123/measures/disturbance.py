@@ -159,8 +159,8 @@ class _TrialLoad:
         return stalls + self.waits(start, end)
 
     def waits(self, start: Ns, end: Ns) -> Ns:
-        """Return the waits outside stalls, in ns. They are spread evenly over the run, but no more than `TURNS` of them
-        count in a round trip."""
+        """Return the most that waits outside stalls can have added to the time from `start` to `end`, in ns. Waits are
+        spread evenly over the run, but a round trip includes at most `TURNS` of them."""
         duration = end - start
         spread = duration * self.pace
         if not self.round_trip_ns:

@@ -81,7 +81,7 @@ class _Side:
     packets: Packets
     at: Integers
     delivered_at: Integers
-    """The delivery time of each packet; NEVER for lost ones."""
+    """The delivery time of each packet; `_NEVER` for lost ones."""
     next: Integers
     """For each packet, the earliest arrival among this packet and all later ones."""
 
@@ -125,8 +125,8 @@ class _Connection:
         return int(self.up.at[0])
 
     def opening(self, answer_at: int, request_at: int = _UNKNOWN) -> Opening | None:
-        """Return how the connection opened. `answer_at`: when the client had the first byte of the answer; None is
-        returned if nothing had arrived by then. `request_at`: when the client sent the request."""
+        """Return how the connection opened. None if nothing had arrived by `answer_at`, when the client had the first
+        byte of the answer. `request_at`: when the client sent the request."""
         arrivals = np.flatnonzero((self.down.delivered_at <= answer_at) & (self.down.packets["payload"] > 0))
         if not len(arrivals):
             return None

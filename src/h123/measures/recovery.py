@@ -33,7 +33,7 @@ def breaks_of(link: Link, report: Report) -> list[Break]:
 
 def recoveries_of(breaks: Sequence[Break], rows: Rows, statuses: Sequence[int]) -> list[float]:
     """Return, for each break during a trial with these samples, the time in ns until the first complete answer after
-    it; infinite if no answer came. Empty if nothing broke, or if the times of answers are unknown."""
+    it; infinite if no answer came. Empty if there is no break, or if the times of answers are unknown."""
     ends, started, ok = rows["end_ns"], rows["start_ns"], rows.ok(statuses) & rows["start_ns"].valid
     if not breaks or not (ends.valid & started.valid).any():
         return []

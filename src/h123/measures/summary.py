@@ -90,7 +90,8 @@ class Summary:
     """End of the last request that opened a connection, or of the last cold request if the client does not report which
     requests did."""
     once_open: float | None
-    """The number of requests that began after all connections were open."""
+    """The number of requests after all connections were open. A request counts half if it began before and ended after
+    that time."""
     warm_start_ns: int | None
     warm_end_ns: int | None
     """The start of the first warm request and the end of the last one."""

@@ -118,8 +118,8 @@ def _link(printed: PrintedValues, value: PrintedValue) -> PrintedLink | None:
     """Return the bounds of the work's own link in this cell. If the cell leaves factors open, the bounds cover all
     their levels.
 
-    In the result, `used` is the printed figure divided by the loosest bound. If it is above 1, the figure cannot be
-    true.
+    In the result, `used` is figure / loosest bound for a rate, and loosest bound / figure for a time. If it is above 1
+    for `alone`, the figure cannot be true.
     """
     metric = value.statement.metric
     links = [

@@ -52,7 +52,7 @@ def consistency(run_means: Floats) -> tuple[float, str] | None:
 
 def shapiro_wilk(values: Floats, seed: int) -> Shapiro | None:
     """Return W, p and the number of values used. If there are more than 5000 values, test a random 5000 of them, drawn
-    with `seed`. Return None if all values are equal."""
+    with `seed`. Return None if there are fewer than 3 values, or if all are equal."""
     if len(values) < 3 or values.min() == values.max():
         return None
     if len(values) > SHAPIRO_UP_TO:

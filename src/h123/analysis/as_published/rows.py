@@ -173,7 +173,8 @@ class Used(Range):
     the cell does not set every factor."""
 
     used: float
-    """The printed figure as a multiple of the loosest bound. Above 1, the figure is impossible."""
+    """The printed rate divided by the loosest bound, or the loosest bound divided by the printed time. Above 1 for
+    `alone`, the figure is impossible."""
 
 
 class PrintedLink(TypedDict):

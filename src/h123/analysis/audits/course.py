@@ -16,7 +16,7 @@ STILL = 10
 STILL_SHARE = 0.01
 """The share of the run that a stall must cover to show in a 99th percentile."""
 CHANCE = 1e-6
-"""The probability that random starts of requests leave a longer gap than the accepted one."""
+"""The probability that requests with random starts leave a longer gap than `loop_still` accepts."""
 RUN_TOLERANCE = 1.02
 
 

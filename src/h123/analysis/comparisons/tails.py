@@ -38,7 +38,7 @@ class TailRow(TypedDict):
     high: float | None
     confidence: float
     fewest: bool
-    """Whether there are so few requests that the upper end of the interval is the slowest one."""
+    """Whether there are so few requests that the slowest one determines the upper end of the interval."""
 
 
 MEDIAN = 0.5

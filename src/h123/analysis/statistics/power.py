@@ -18,7 +18,7 @@ from h123.analysis.statistics.signedrank import attainable, cumulative
 CAMPAIGNS = 400
 """Simulated campaigns, enough to determine a power near one half to within 5 percentage points."""
 _VALUES = 2_000_000
-"""The total number of simulated log ratios. Large families get fewer simulated campaigns, each with more
+"""The largest total number of simulated log ratios. Large families get fewer simulated campaigns, each with more
 information."""
 _FEWEST = 50
 _ROUNDING = 1 + 1e-9

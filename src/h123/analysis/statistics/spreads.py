@@ -41,8 +41,7 @@ class SpreadTrial:
         return cls(p.network, p.clock, "+".join(work.methods()), size, p.users, p.requests)
 
     def distance(self, other: "SpreadTrial") -> float:
-        """Return the distance from a different kind of trial. It is infinite if that kind predicts nothing about this
-        one."""
+        """Return how different another trial is. Infinite if its spread says nothing about this trial."""
         if (self.network, self.clock, self.method) != (other.network, other.clock, other.method):
             return math.inf
         apart = [abs(math.log(mine / another)) for mine, another in zip(self._amounts, other._amounts, strict=True)]
