@@ -223,8 +223,8 @@ class Scheduler:
             _stop_if_hopeless(self._given_up_in_a_row, event, self._campaign.folder)
 
     def _repeats_s(self, remaining: Sequence[PlannedTrial]) -> float:
-        """Return how many seconds it may take to repeat the trials that have been disturbed so far, without those that
-        are already running or waiting. The policy for repeats limits this time."""
+        """Return how many seconds it may take to repeat the trials that have been disturbed so far, not counting those
+        that are already running or waiting. The policy for repeats limits this time."""
         most = self._repeating_s
         if most is None:
             most = retry_policy.PATIENCE.repeating_s(time.monotonic() - self._began)

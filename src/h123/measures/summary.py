@@ -224,7 +224,7 @@ def _opening(rows: Rows, parts: _PhaseMasks, work: WorkloadKind) -> _Fields:
     return {
         "handshakes": _count(opened) if reused.valid.any() and not work.retries else None,
         "open_ns": open_ns,
-        # A request that began before the last connection was open, and ended after it, belongs to neither part.
+        # A request that began before the last connection was open, and ended after it, counts half.
         "once_open": None if open_ns is None else sum(later) / 2,
         "handshake_ns": median_of(to_connected.of(parts.cold), failed),
         "handshake_min_ns": to_connected.least(parts.cold),

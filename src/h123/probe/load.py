@@ -230,7 +230,7 @@ def _usual(answers: Sequence[Answer]) -> float:
 
 
 def _within(bounds: tuple[int, int], load: OfferedLoad, seconds: float) -> int:
-    """Return the number of requests or visits that the load sets. If it sets none, return how many that take `seconds`
+    """Return the number of requests or visits that the load sets. If it sets none, return how many of length `seconds`
     fill a trial, within `bounds`."""
     return load.requests or max(bounds[0], min(bounds[1], math.floor(_TRIAL_S / max(seconds, 1e-6))))
 

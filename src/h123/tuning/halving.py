@@ -88,8 +88,8 @@ def effects(
     knobs: Sequence[Knob], values: Mapping[str, Mapping[str, str]], scores: Mapping[str, float]
 ) -> dict[str, tuple[str, float]]:
     """Return, for each knob, the best value other than the default, and its mean effect: the logarithm of the ratio to
-    the default, over all combinations of the other knobs. `values`: the values of each candidate. Candidates without a
-    finite score do not count."""
+    the default, averaged over all combinations of the other knobs. `values`: the values of each candidate. Candidates
+    without a finite score do not count."""
     found = dict[str, tuple[str, float]]()
     for knob in knobs:
         by_value = defaultdict[str, list[float]](list)

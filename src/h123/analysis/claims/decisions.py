@@ -132,8 +132,8 @@ def _measure(ledger: Ledger, case: "Case") -> "dict[str, ClaimMeasurement]":
 
 
 def _by_arithmetic(claim: Claim) -> "ClaimRow":
-    """Return the row of a claim without a campaign. Arithmetic decides a claim that is stated in words alone. Any other
-    claim stays open if its figures are possible."""
+    """Return the row of a claim without a campaign. The claim is impossible if one of its figures is. Otherwise,
+    `_in_words` decides a claim that is stated in words alone, and any other claim stays open."""
     arithmetic = [check(result) for result in claim.checks]
     possible = all(result.passed for result in arithmetic)
     worded = claim if isinstance(claim, WordedClaim) else None

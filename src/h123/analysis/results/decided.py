@@ -79,7 +79,7 @@ def _weight(row: "ClaimRow", result: PublishedResult) -> tuple[float, int, str]:
 
 
 def _row(result: PublishedResult, claim: Claim) -> "ClaimRow | None":
-    """Return the result's row for the claim with the same name, or None."""
+    """Return the result's row for the claim with the same id and words, or None."""
     rows = (row for ledger in result.head["claims"] for row in ledger["claims"])
     words = claim.quotation, claim.summary
     return next((r for r in rows if r["id"] == claim.id and (r["quotation"], r["summary"]) == words), None)

@@ -133,7 +133,7 @@ def share_estimate(
 def _estimate(lowest: Floats, highest: Floats, distribution: Floats, confidence: float) -> IntervalEstimate:
     """Return the median of sorted averages with the interval from the k-th smallest to the k-th largest. `lowest` and
     `highest` differ only in averages that are unknown."""
-    # distribution[k - 1] is P(T <= k - 1). If no interval is narrow enough, k = 1 gives the widest.
+    # distribution[k - 1] is P(T <= k - 1). If no interval has enough confidence, k = 1 gives the widest.
     k = max(1, int(np.searchsorted(distribution, (1 - confidence) / 2, side="right")))
     return IntervalEstimate(
         centre=_middle(_median(lowest), _median(highest)),

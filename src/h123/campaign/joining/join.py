@@ -230,8 +230,8 @@ def _copy(folder: CampaignFolder, campaign: CampaignFolder, event: TrialEvent) -
 
 
 def _carry_second_runs(campaign: CampaignFolder, second_runs: Iterable[SecondRun]) -> None:
-    """Record in the campaign the second runs that shards made of other shards' trials. Later joins compare these with
-    the blocks that they add."""
+    """Record the shards' second runs in the campaign, so that later joins can compare them with the blocks that they
+    add."""
     known = {(event["trial"], event["place"]) for event in campaign.events() if event["event"] == "second-run"}
     for event in second_runs:
         if (event["trial"], event["place"]) not in known:
