@@ -20,7 +20,7 @@ from h123.store import CampaignFolder
 from h123.study import Ledger
 
 _LAST_DIGITS = 1e-9
-"""Relative tolerance, because numerical libraries may sum in a different order."""
+"""The relative tolerance for equal numbers, because numerical libraries may sum in a different order."""
 
 
 def analyse(folder: CampaignFolder) -> Verdicts:

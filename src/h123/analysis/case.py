@@ -36,7 +36,7 @@ class Facts(NamedTuple):
     subjects: Mapping[str, SubjectFacts]
     """The subjects as they were when the campaign began."""
     shard: Shard | None = None
-    """The blocks that the folder's shard contains. None for a whole campaign."""
+    """The shard that the folder contains. None for a whole campaign."""
 
 
 class Evidence:

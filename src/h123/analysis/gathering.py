@@ -37,7 +37,7 @@ def gather(folder: CampaignFolder) -> Case:
 
 
 def _damaged(folder: CampaignFolder) -> set[str]:
-    """Return the measured trials whose files are damaged or that are missing from the journal."""
+    """Return the trials with an attempt that is damaged or missing from the journal."""
     attempts = [event for event in folder.events() if event["event"] == "trial" and not superseded(event)]
     lacking = {attempt.name.partition("~")[0] for attempt in folder.unjournalled()}
     return {event["trial"] for event in attempts if folder.damage(event)} | lacking

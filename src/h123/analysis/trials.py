@@ -38,8 +38,8 @@ class TrialSet:
 
     attempts: Sequence[Attempt]
     failed: frozenset[Treated] = frozenset()
-    """The trials whose attempts all failed because of their server or client. Each counts as a loss for its
-    treatment."""
+    """The trials without a valid attempt whose last attempt failed because of its server or client. Each counts as a
+    loss for its treatment."""
 
 
 def treated(trial: Attempt | PlannedTrial) -> Treated:

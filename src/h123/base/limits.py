@@ -23,7 +23,7 @@ FULL = {
     errno.EDQUOT: "the disk quota is used up",
     errno.EFBIG: "files may not grow any larger (`ulimit -f`)",
 }
-"""Descriptions of the errors that more free space solves, by error number."""
+"""Descriptions of the errors that mean that a file cannot grow, by error number."""
 
 
 def check_limits() -> None:

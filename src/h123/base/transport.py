@@ -31,7 +31,7 @@ class Setting:
     describe: Callable[[Value], str]
     """Formats a value in words."""
     brought_by: str = ""
-    """The congestion controller that does not work without its own value of this setting, if there is one."""
+    """The congestion controller that always brings its own value of this setting, if there is one."""
 
 
 SETTINGS: dict[Name, Setting] = {

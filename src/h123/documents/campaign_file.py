@@ -104,9 +104,9 @@ class SubjectFacts(TypedDict):
     max_datagram: NotRequired[Takes]
     """The roles in which the subject accepts a packet size."""
     false_start: NotRequired[bool]
-    """The value in subject.toml, for a client."""
+    """Whether the client uses TLS False Start, as in subject.toml."""
     proofs: NotRequired[Mapping[VerifiedRole, Proof]]
-    """The verification in each role of the subject in the campaign."""
+    """The verification of the subject in each of its roles in the campaign."""
     fingerprint: NotRequired[Digest]
     """The digest of the subject's files. Earlier versions recorded none, and the user's own server has none."""
 

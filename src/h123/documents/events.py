@@ -35,11 +35,11 @@ class DisturbanceFacts(TypedDict, total=False):
     """Whether `disturbance` is more than half the margin; for an invalid attempt, whether the machine may have caused
     the failure."""
     disturbance: Share | None
-    """The largest share among the metrics of the study's first family."""
+    """The largest of the `shares` of metrics in the study's first family. 1 for an invalid attempt."""
     shares: dict[str, Share]
     """For each of the study's metrics, the share of its value that may be due to machine noise, 0 to 1."""
     crowded: bool
-    """Whether waiting for processors that other programs used was reason enough for `disturbed`."""
+    """Whether waits for processors that other programs used were alone enough for `disturbed`."""
     noise: Annotated[float, Field(ge=0, le=1e6)]
     """The share of the processors' time that was not available to the trial."""
 
@@ -66,9 +66,9 @@ class AttemptFacts(DisturbanceFacts):
     twin: bool
     """Whether this is the second run of the twin level."""
     run: NotRequired[object]
-    """The run that the schema gives for imported samples."""
+    """The label of the attempt's run, for imported samples."""
     parameters: Values
-    """All parameters. Null only if the default is null, or if imported samples do not give the value."""
+    """All parameters. A value is null only if its default is null, or if imported samples do not give it."""
     link_seed: Annotated[int, Field(ge=0, lt=2**63)] | None
     valid: bool
     reasons: list[Reason]
@@ -232,7 +232,7 @@ def _misshapen(line: Line) -> str | None:
 
 
 def _odd(event: TrialEvent, possible: EventRange) -> str | None:
-    """Describe the error in the event's cell, time or parameters, or None."""
+    """Describe the error in the event's cell, position, time or parameters. Return None if there is none."""
     cell, factors, parameters = event["cell"], possible.factors, event["parameters"]
     if cell.keys() != factors.keys() or any(level not in factors[factor] for factor, level in cell.items()):
         return f"{' '.join(cell.values())[:60]!r} is not a cell of this study"

@@ -11,8 +11,7 @@ NAME = "gateway.json"
 
 
 class AddedDelay(Shape):
-    """The median round trips to an echo server next to the gateway, in ns: once through the gateway, and once without
-    it."""
+    """The median round-trip times to an echo server next to the gateway, in ns: through the gateway, and without it."""
 
     through_ns: Count
     without_ns: Count

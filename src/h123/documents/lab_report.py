@@ -23,7 +23,7 @@ class Cpu(Shape):
     system_ns: Count | None = None
     """Time in the kernel over the role's whole life."""
     main_ns: Count
-    """Time of the role's processes and all their descendants, during the main role's run."""
+    """Processor time of the role's processes and all their descendants during the main role's run."""
     main_wait_ns: Count | None = None
     """The time for which the role's threads were ready but waited for a processor. Null under the virtual clock, and if
     the trial ended before the main role did."""

@@ -24,7 +24,7 @@ from h123.study import respelled_campaign
 FORMAT = "result/2"
 _SUFFIX = ".json"
 DIGITS = 5
-"""Significant digits of a fraction. `rounded` uses fewer if there are very many fractions."""
+"""Significant digits of fractions, unless a caller of `rounded` wants fewer."""
 _COLUMNS = "by column"
 """The only key of an object that stores rows by column."""
 

@@ -45,7 +45,7 @@ class NetworkPath(Shape):
 class LinkEnd(Shape):
     host: str
     address: str | None = None
-    """The address, from a /30 pair that the writer chose."""
+    """The IPv4 address, from a /30 network that the writer chose."""
     address6: str | None = Field(default=None, exclude_if=lambda address: address is None)
     """An IPv6 address, from a /64 network that the writer chose. Either both ends have one, or neither."""
 
@@ -130,7 +130,7 @@ class Tcp(Shape):
     max_payload: int | None = None
     """The largest payload of a segment in bytes."""
     keep_idle_window: bool = False
-    """Whether to keep the window after a pause."""
+    """Whether to keep the congestion window after an idle period."""
     fast_open: bool = False
     """Whether to use TCP Fast Open (RFC 7413)."""
     ecn: bool = False

@@ -25,7 +25,7 @@ PARTIAL = ".partial"
 _PIECE = 2**20
 """The number of bytes that are read at once, enough for most files."""
 ANALYSED = ("trial.json", "report.json", "client.json", "samples.parquet")
-"""If a seal does not list one of these files, the file did not exist when the attempt was sealed."""
+"""Files that the analysis reads. None of them may appear after the attempt was sealed."""
 
 
 def make(folder: Path) -> None:

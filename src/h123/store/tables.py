@@ -19,7 +19,7 @@ from h123.store.samples import answered_sql, complaint
 from h123.study.workload import workload_of
 
 CELL_PREFIX = "cell_"
-"""`cell_<factor>` is the column with the factor's level, because plain names would conflict with columns of samples."""
+"""The prefix of the columns with the levels of factors. Without it, a factor could have the name of another column."""
 Row = dict[str, Any]
 """A row of `attempts`, keyed by column."""
 _TYPES = {
@@ -42,9 +42,9 @@ _TYPES = {
     "file": "VARCHAR",
     "statuses": "BIGINT[]",
 }
-"""The types of the columns of `attempts`. All others are texts."""
+"""The types of the columns of `attempts`, except those of levels, which are texts."""
 _FILES = "SELECT file, parameters FROM attempts WHERE file IS NOT NULL"
-"""Files in the order of the journal."""
+"""Files in the order of the journal, and the parameters of their trials."""
 
 
 def connect(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDBPyConnection:
@@ -164,7 +164,7 @@ def _retries(parameters: str) -> bool:
 
 
 def _samples(files: Mapping[str, str]) -> str:
-    """Return SQL for the samples in files, with the parameters of their trials."""
+    """Return SQL for the view `samples`. `files` maps each file to the parameters of its trial."""
     empty = ", ".join(f"CAST(NULL AS {sql_type(column)}) AS {name(column)}" for column in RETRIED_COLUMNS)
     rows = f"SELECT {empty}, CAST(NULL AS VARCHAR) AS filename WHERE false"
     if names := list(files):

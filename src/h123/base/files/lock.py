@@ -12,7 +12,7 @@ from h123.base.errors import UserError
 @contextmanager
 def sole_user(folder: Path, what: str) -> Iterator[None]:
     """Lock a folder for the duration of the context. If another process has locked it, raises UserError, whose message
-    describes the folder as `what`. When a process ends, the kernel releases its lock.
+    says that another h123 is running `what`. When a process ends, the kernel releases its lock.
 
     The lock is on the folder itself. A lock on a file in the folder would be lost if the file were replaced.
     """
