@@ -45,7 +45,7 @@ test: setup $(VENV)/dev.stamp ## all tests that fit in a few minutes
 	@PYTHONPATH=src $(PY) -m pytest -m "not heavy" --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 	@PYTHONPATH=src $(PY) tools/torture --rounds 6
 
-test-all: test ## also the heavy tests, every subject that installs within five minutes, and clippy for Rust subjects
+test-all: test ## also the heavy tests, verification of changed subjects and five others, and clippy for Rust subjects
 	@cd subjects/go-rest && go vet ./... && go test ./...
 	@cd subjects/rust-common && $(SUBJECTS_CARGO) test --all-features --locked --quiet && $(CLIPPY)
 	@PYTHONPATH=src $(PY) -m pytest -m heavy -rs
