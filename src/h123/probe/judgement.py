@@ -28,8 +28,8 @@ class ServerAbilities:
     """The findings over the requested protocols."""
     remarks: Sequence[str]
     protocols: Sequence[str]
-    """All protocols that the server speaks. The server is ready when it listens for all of them, even if the study uses
-    only some, because an open UDP port does not show whether the program reads its datagrams yet."""
+    """All protocols that the server speaks. It is ready when it listens for all of them, even if the study uses only
+    some, because an open UDP port does not show whether the program reads its datagrams yet."""
     http3_port: int | None = None
     """The server's HTTP/3 port, if it is not the requested one."""
 
@@ -351,8 +351,7 @@ def _remarks(
 
 
 def _of_http3(result: InquiryResult, findings: ProbeFindings, inquiry: Inquiry) -> Iterator[str]:
-    """Yield remarks if the server announces HTTP/3, and the study does not measure it or measures it on a different
-    port."""
+    """Yield remarks if the server announces HTTP/3 that the study does not measure or measures on another port."""
     site, announced = inquiry.site, findings.announced()
     if result.http3_port:
         yield f"Its HTTP/3 is on UDP port {result.http3_port}, as its Alt-Svc says, and is measured there"
