@@ -28,10 +28,10 @@ h123 compares three constants. Packets agree with the source code within these l
 
 * **initial window**: Over TCP, the first flight must have exactly the source's number of packets. QUIC counts bytes:
   the first flight's full packets must fill the window to within one packet. If the source gives the window in packets
-  but not their size, h123 uses their initial size.
+  but not their size, h123 uses the stack's initial packet size.
 * **a loss leaves**: After a loss, the share of the window that remains may be up to 0.03 below the source's factor, or
   up to 0.08 above it: the window grows for two round trips before h123 measures it. BBR has no such factor.
-* **a lost tail is sent again after**: The time until an answer's lost last packets are sent again must match the
+* **a lost tail is sent again after**: The time until a response's lost last packets are sent again must match the
   source's formula for a round trip of 2 ms, plus up to 1.5 ms for timers. The formula of RFC 9002 (6.2.1) gives 28 to
   31 ms: the round trip, four times its variation (at least 1 ms), and the receiver's maximum acknowledgement delay,
   here 25 ms. Over TCP, h123 uses the second retransmission, because the first may be an earlier tail loss probe."""
