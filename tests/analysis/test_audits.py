@@ -158,13 +158,13 @@ def test_a_kernel_without_fast_open_makes_no_fast_open(
             [opening(3, request_round_trips=2)],
             {},
             True,
-            "1 took 3 (the server sent nothing of the answer in the round trip of",
+            "1 took 3 (the server sent nothing of the response in the round trip of",
         ),
         (
             [opening(4, request_round_trips=2, early_part=True)],
             {},
             True,
-            "1 took 4 (the answer had begun, and its first TLS record did not",
+            "1 took 4 (the response had begun, and its first TLS record did not",
         ),
         ([opening(3, request_round_trips=3)], {}, False, "1 took 3; 2 expected"),
         ([opening(3, request_round_trips=1)], {}, False, "1 took 3; 2 expected"),  # that is when it was due

@@ -112,7 +112,7 @@ def test_the_summary_counts_what_was_checked_and_failed(case: Case) -> None:
     by_name = {row["audit"]: row for row in counted}
     assert (by_name["status-wrong"]["checked"], by_name["status-wrong"]["failed"]) == (len(attempts), 1)
     said = by_name["status-wrong"]["failure"]
-    assert said.startswith(f"In 1 of {len(attempts)} trials answers did not have the requested status: ")
+    assert said.startswith(f"In 1 of {len(attempts)} trials responses did not have the requested status: ")
     assert by_name["size-wrong"]["failure"] is None
     (found,) = [row for row in rows if not row["passed"]]
     assert (found["trial"], found["value"], found["limit"]) == (attempts[0].name, 3, 0)

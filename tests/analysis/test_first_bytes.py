@@ -34,8 +34,8 @@ def _said(sound: Attempt, a: list[Opening], b: list[Opening], **changes: Any) ->
 @pytest.mark.parametrize(
     ("slow", "quick", "said"),
     [
-        ([RECORD] * 3, [opening(2)] * 3, "2 more round trips: the answer had begun"),
-        ([RECORD, RECORD, opening(2)], [opening(2)] * 3, "2 more round trips: the answer had begun"),
+        ([RECORD] * 3, [opening(2)] * 3, "2 more round trips: the response had begun"),
+        ([RECORD, RECORD, opening(2)], [opening(2)] * 3, "2 more round trips: the response had begun"),
         ([opening(3, limited=True)] * 3, [opening(2)] * 3, "one more round trip: QUIC's"),
         (
             [opening(3, retried=True)] * 3,

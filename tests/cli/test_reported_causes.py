@@ -96,7 +96,7 @@ CASES = {
         ("--networks", "far.yaml", "--protocols", "h2", "--load", "1x4"),
         (
             "On far, new's first byte, handshake included, is 25 % faster than base's",
-            "base takes one more round trip than new to its first byte: the answer had begun, and its first TLS record",
+            "base takes one more round trip than new to its first byte: the response had begun, and its first TLS",
         ),
         ("node",),
     ),

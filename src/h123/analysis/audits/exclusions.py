@@ -101,7 +101,7 @@ class Exclusions:
         return Exclusion(ANSWERS, f"{answers_words(difference)}: they do different work") if difference else None
 
     def _failed_often(self, c: PairedComparison) -> Exclusion | None:
-        """Exclude a comparison if one side often fails or answers wrongly, because the valid attempts show only that
+        """Exclude a comparison if one side often fails or responds wrongly, because the valid attempts show only that
         side's good moments."""
         sides = [{**c.cell, self._factor: level}.items() for level in (c.a, c.b)]
         stuck = [row for row in self._stuck if not c.twin and any(side <= row["cell"].items() for side in sides)]

@@ -231,7 +231,7 @@ AUDITS = [
     ),
     PeerAudit(
         "client-delay",
-        "The client's own delay (its loop was late, or answers waited in its sockets) does not distort the ratio of "
+        "The client's own delay (its loop was late, or responses waited in its sockets) does not distort the ratio of "
         "two levels: without it, the ratio would change by at most half of the margin. Only for clients that report "
         "it.",
         "the client's own share of the time differs between the levels, and changes their ratio by more than half of "

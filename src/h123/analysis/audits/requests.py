@@ -37,7 +37,7 @@ def _sizes(bodies: Bodies, exchange: Exchange) -> Iterator[Finding]:
 
 
 def status_wrong(attempt: Attempt) -> Finding | None:
-    """Check that every answer has the requested status (200 unless the workload states a different one)."""
+    """Check that every response has the requested status (200 unless the workload states a different one)."""
     return none_of(attempt.summary.refused, f"{attempt.summary.refused} of {attempt.summary.rows} requests")
 
 
@@ -174,9 +174,9 @@ AUDITS = [
     ),
     Audit(
         "status-wrong",
-        "Each answer has the requested status: 200, unless the workload states a different one.",
-        "answers did not have the requested status: errors were measured, which may be faster than real answers. Do "
-        "not compare these trials; the server's log in their folders may show the reason.",
+        "Each response has the requested status: 200, unless the workload states a different one.",
+        "responses did not have the requested status: errors were measured, which may be faster than real responses. "
+        "Do not compare these trials; the server's log in their folders may show the reason.",
         status_wrong,
         spoils=ALL,
     ),

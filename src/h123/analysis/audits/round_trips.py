@@ -1,4 +1,4 @@
-"""Audits times by physics. No answer can arrive earlier than the link's round trips allow."""
+"""Audits times by physics. No response can arrive earlier than the link's round trips allow."""
 
 from collections import Counter
 
@@ -9,7 +9,7 @@ from h123.measures import Attempt, Opening
 from h123.study import handshake_round_trips
 
 TOLERANCE = 0.98
-WAITED = "the server sent nothing of the answer in the round trip of the request"
+WAITED = "the server sent nothing of the response in the round trip of the request"
 
 
 def handshake_below_round_trips(attempt: Attempt) -> Finding | None:
@@ -31,13 +31,13 @@ def cold_below_round_trips(attempt: Attempt) -> Finding | None:
 
 
 def round_trips_odd(attempt: Attempt) -> Finding | None:
-    """Check that every connection needed exactly its protocol's round trips before its first answer, including the
+    """Check that every connection needed exactly its protocol's round trips before its first response, including the
     request's own.
 
     More are allowed for a known reason: lost packets, a Retry, QUIC's anti-amplification limit, refused early data, or
     a server that waited or could not send enough at once. Round trips without a known reason fail only under the
     virtual clock, because under the wall clock other round trips happen while a server works. There is nothing to check
-    for uploads, because the answer follows the body.
+    for uploads, because the response follows the body.
     """
     handshake, extra = _handshake(attempt), beyond(attempt)
     if handshake is None or not extra:
@@ -51,8 +51,8 @@ def round_trips_odd(attempt: Attempt) -> Finding | None:
 
 
 def beyond(attempt: Attempt) -> list[tuple[int, str]]:
-    """Return, for each connection, the number of round trips before its first answer that the protocol does not need,
-    and their reason if known. Empty for uploads, because the answer follows the body."""
+    """Return, for each connection, the number of round trips before its first response that the protocol does not need,
+    and their reason if known. Empty for uploads, because the response follows the body."""
     handshake, uploads = _handshake(attempt), attempt.workload.exchanges()[0].moved("up") > 0
     if handshake is None or uploads:
         return []
@@ -70,7 +70,7 @@ def _reason(opening: Opening, expected: int, *, refused: bool) -> str:
     )  # otherwise its time is not the time of sending
     later = logged and opening.request_round_trips == expected
     reasons = {
-        "the answer had begun, and its first TLS record did not fit what the server sends at once": later
+        "the response had begun, and its first TLS record did not fit what the server sends at once": later
         and opening.early_part,
         WAITED: later and not opening.early_part,
         "packets were lost": opening.losses,
@@ -141,9 +141,9 @@ AUDITS = [
         "round-trips-odd",
         "A connection's packets make as many round trips as its protocol requires, or more for a known reason: lost "
         "packets, a Retry, QUIC's anti-amplification limit (long certificates), refused early data, a server that "
-        "answers later.",
+        "responds later.",
         "connections took a different number of round trips than their protocol requires, and lost packets, a Retry, "
-        "QUIC's anti-amplification limit or a server that answers later do not explain this. Possible reasons that "
+        "QUIC's anti-amplification limit or a server that responds later do not explain this. Possible reasons that "
         "h123 does not check: a key exchange that the server does not accept (HelloRetryRequest), an older TLS "
         "version, or a client that does not record when it sent its request; `h123 show` draws their packets.",
         round_trips_odd,
@@ -158,9 +158,9 @@ AUDITS = [
     ),
     Audit(
         "first-byte-below-round-trip",
-        "No answer begins before a round trip has passed.",
-        "an answer began before a round trip had passed: the client measures its times at the wrong point, or the "
-        "answer did not cross the link. Do not use these trials; `h123 verify` tests the client.",
+        "No response begins before a round trip has passed.",
+        "a response began before a round trip had passed: the client measures its times at the wrong point, or the "
+        "response did not cross the link. Do not use these trials; `h123 verify` tests the client.",
         first_byte_below_round_trip,
         spoils=ALL,
     ),

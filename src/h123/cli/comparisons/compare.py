@@ -60,7 +60,7 @@ def command(
             metavar="NAME|PATH,...",
             help="Networks to compare over: names (`h123 list networks`) or paths of network files, such as "
             f"home,./dsl.yaml. [default: {NETWORKS}; under the virtual clock, lan is left out unless the server is "
-            "slow to answer]",
+            "slow to respond]",
             show_default=False,
         ),
     ] = None,
@@ -143,8 +143,8 @@ def command(
         bool,
         typer.Option(
             "--answers-differ",
-            help="Compare builds or protocols even if they answer the same request with different sizes or statuses. "
-            "By default, h123 refuses, because a smaller answer is less work.",
+            help="Compare builds or protocols even if their responses to the same request differ in size or "
+            "status. By default, h123 refuses, because a smaller response is less work.",
             rich_help_panel=ADVANCED,
         ),
     ] = False,
@@ -172,7 +172,7 @@ def command(
     """Compare HTTP/1.1, HTTP/2 and HTTP/3 on your own server, or two builds of it.
 
     h123 starts your server, unchanged, in an isolated network (the lab), finds out which protocols it speaks and how it
-    answers, and measures it over emulated networks in paired blocks. It stops when the question (or --fail-if) is
+    responds, and measures it over emulated networks in paired blocks. It stops when the question (or --fail-if) is
     decided, or after --max-blocks blocks. You need no study file, and h123 changes none of your files.
 
     In the lab the server cannot reach anything outside, not even a database. Give --server a script that starts what it

@@ -66,7 +66,7 @@ MOST_BLOCKS = 12
 _LEVEL = 40
 """The maximum number of characters in a level's name."""
 _WAITS_NS = 5_000_000
-"""A server whose answers take longer than this, in ns, over a plain veth may be waiting for something."""
+"""A server whose responses take longer than this, in ns, over a plain veth may be waiting for something."""
 
 
 def compare(arguments: CompareArguments) -> int:
@@ -128,7 +128,7 @@ def _compare(arguments: CompareArguments) -> int:
 
 def _worth_measuring(networks: dict[str, Network], answers: Sequence[Sequence[Answer]]) -> dict[str, Network]:
     """Return the networks worth measuring under the virtual clock: those over which packets take time, or all networks
-    if the survey shows that the server may wait before it answers."""
+    if the survey shows that the server may wait before it responds."""
     usual = max(median(answer.ns for answer in mine) for mine in answers)
     idle = [name for name, network in networks.items() if not network.takes_time]
     if not idle or usual > _WAITS_NS:

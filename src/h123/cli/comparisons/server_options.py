@@ -89,7 +89,7 @@ RateOption = Annotated[
         min=0.001,
         max=1_000_000,
         help="Requests per second of all users together. They are sent on schedule, even if earlier ones are not "
-        "answered yet (open loop). [default: each user waits for an answer before the next request]",
+        "answered yet (open loop). [default: each user waits for a response before the next request]",
         show_default=False,
         rich_help_panel=ADVANCED,
     ),

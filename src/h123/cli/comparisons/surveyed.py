@@ -67,6 +67,6 @@ def with_abilities(server: OwnServer, judgement: ServerAbilities) -> OwnServer:
 
 
 def answers_of(judgements: Mapping[str, ServerAbilities], shared: Sequence[str], paths: int) -> list[list[Answer]]:
-    """Return the answers of all servers over the shared protocols, for each path."""
+    """Return the responses of all servers over the shared protocols, for each path."""
     spoken = [each for judgement in judgements.values() for each in judgement.spoken if each.protocol in shared]
     return [[answer for each in spoken for answer in each.answers[number]] for number in range(paths)]

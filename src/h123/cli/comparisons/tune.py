@@ -69,8 +69,8 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="URL",
-            help="Other requests that must not become slower, such as small answers. Only the last round measures "
-            "them. Can be repeated.",
+            help="Other requests that must not become slower, such as small responses. Only the last round "
+            "measures them. Can be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -125,7 +125,7 @@ def command(
         bool,
         typer.Option(
             "--answers-differ",
-            help="Keep candidates whose answer to the same request differs from the default's in size or status.",
+            help="Keep candidates whose response to the same request differs from the default's in size or status.",
             rich_help_panel=ADVANCED,
         ),
     ] = False,

@@ -38,34 +38,34 @@ _ALIKE = 0.1
 """After each loss, a sender keeps a share of its window. If these shares differ by more than this, the table shows
 their range."""
 _CONSTANTS = """\
-These constants come from packets, under the virtual clock, over a link that only delays: by 50 ms each way, or by 1 ms
-for the lost tail. `h123 list subjects NAME` shows why a value is missing. [constants.md](constants.md) compares some
-constants with the stacks' source code.
+These constants come from packets, under the [virtual clock](virtual-clock.md), over a link that only delays packets: by
+50 ms each way, or by 1 ms for the lost tail. `h123 list subjects NAME` shows why a value is missing.
+[constants.md](constants.md) compares some constants with the stacks' source code.
 
 * *First flight*: the packets (in brackets: full packets) and bytes that the server sends before the first
-  acknowledgement can arrive. A percentage is the share of a round trip over which it spreads them.
+  acknowledgement can arrive. A percentage is the share of a round trip over which the server spreads them.
 * *Growth*: in slow start, the ratio of a round trip's bytes to those of the round trip before.
 * *Slow start ends*: the bytes of the first round trip that the next one barely exceeds. A *fixed limit* may be a
   receive window or a send buffer; *slower growth* may come from HyStart.
 * *A loss leaves*: the share of the window that remains after one lost packet in steady state (the median of three
   transfers, with their range if they differ by more than 0.1). It is measured two round trips later: with a window of
-  50 packets, 0.7 has then grown to between 0.73 and 0.77, and 0.5 to 0.54.
-* *A lost tail*: the times in ms until the first and the second retransmission of lost packets at the end of an answer.
+  50 packets, a share of 0.7 has then grown to between 0.73 and 0.77, and a share of 0.5 to 0.54.
+* *A lost tail*: the times in ms until the first and the second retransmission of lost packets at the end of a response.
 * *Payloads*: bytes after the TCP or UDP header.
 * *Handshake*: round trips, bytes up, bytes down.
 * *Receive windows*: how much the server initially lets a client send on a stream and on the connection. TCP's own
   windows, the only ones over h1, are not shown.
 * *Uploads in flight*: the most bytes in flight to the server in a round trip of 100 ms, in the first 10 MB and later. ≈
-  marks a value that was still changing. Per second, an upload carries at most ten times as much."""
+  marks a value that was still changing. An upload carries at most ten times as much per second."""
 _RECEPTION = """\
 These values come from the server's log.
 
-* *Requests open at once*: how many simultaneous requests were open before any was answered. The client held the others
-  back.
+* *Requests open at once*: how many simultaneous requests were open before any was answered. The client held further
+  requests back.
 * *Receive windows*: how far ahead of the received data the client lets the server send, at first and during a download
   of 20 MB with a round trip of 200 ms. On a path with a larger bandwidth-delay product, they limit the rate."""
 _CLIENT_CONSTANTS = """\
-The columns mean the same as for servers. First flight, growth and loss come from uploads to the server `go`.
+The columns mean the same as for servers. First flight, growth and loss come from uploads to the `go` server.
 
 * *Downloads in flight*: the most bytes in flight to the client in a round trip of 100 ms, as limited by the client's
   receive windows.
@@ -76,11 +76,11 @@ address (RFC 9000, section 9). *Survived* means that the download finished on th
 long the server takes, after the first packet from the new port or address, to send a packet there. The second time runs
 from the move until the next full packet reaches the client.
 
-The result depends on the client. Here it is `go`, which has empty connection IDs; nginx follows only clients that have
-given it a second ID. [results/migration.md](results/migration.md) covers other clients. `h123 verify NAME --moves`
-measures these times, under the virtual clock."""
+The result depends on the client. Here, the client is `go`, which has empty connection IDs; nginx follows only clients
+that have given it a second ID. [results/migration.md](results/migration.md) covers other clients.
+`h123 verify NAME --moves` measures these times, under the virtual clock."""
 
-_KERNEL = f"Measured in the virtual kernel, with the server `{PROBE}` over {KERNEL_PROTOCOL}."
+_KERNEL = f"Measured in the virtual kernel, with the `{PROBE}` server over {KERNEL_PROTOCOL}."
 _PATHS = """\
 Each subject sends 4 MB (clients upload them) at 40 ms and 10 Mbit/s, on paths that change or drop packets. Subjects
 with the same values share a row.

@@ -15,11 +15,12 @@ _HEAD = """\
 # What limits servers and clients
 
 `h123 publish` writes this page from the records in [verified/](verified); do not edit it. `h123 profile NAME` measures
-a server or client on your machine, under the virtual clock, where processing takes no time.
+a server or client on your machine, under the [virtual clock](virtual-clock.md), where processing takes no time.
 
 The tables have a column for each situation below. A cell gives the mean time of a request as a multiple of the minimum:
-a round trip plus the time to send the body at the link's rate. It also names each [cause](why.md) of a tenth of the
-mean time or more. The other end is the server or client `go`. HTTP/1.1 and HTTP/2 use the kernel's TCP, with CUBIC.
+a round trip plus the time to send the body at the link's rate. It also names each [cause](why.md) that accounts for at
+least a tenth of the mean time. The other end is the `go` server or client. HTTP/1.1 and HTTP/2 use the kernel's TCP,
+with CUBIC.
 
 * *64 kB in flight*: at most 64 kB were in flight in any round trip.
 * *Sent in bursts*: the QUIC stack sends all data of a round trip within a tenth of the round trip.

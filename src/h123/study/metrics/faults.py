@@ -1,4 +1,4 @@
-"""Defines metrics of deliberate faults: moves, fallbacks, abandoned and repeated requests, lost packets."""
+"""Defines metrics of deliberate faults: moves, fallbacks, abandoned and retried requests, lost packets."""
 
 from h123.study.metrics.metric_type import AMOUNT, SPEED, TAIL, Metric
 from h123.study.metrics.quantity import (
@@ -20,16 +20,16 @@ ROWS = (
         words=SPEED,
         noun="recovery",
         meaning="from the moment at which the client is seen from a new port or address, or at which the network "
-        "stops UDP, until the next complete answer",
+        "stops UDP, until the next complete response",
     ),
     Metric(
         "fell_back",
-        title="Answers over HTTP/2 instead",
+        title="Responses over HTTP/2 instead",
         unit="%",
         of=FallbackShare(),
         words=AMOUNT,
-        noun="share of answers over HTTP/2",
-        meaning="answers over HTTP/2 to a client that prefers HTTP/3, as a share of all answers",
+        noun="share of responses over HTTP/2",
+        meaning="responses over HTTP/2 to a client that prefers HTTP/3, as a share of all responses",
         zero=True,
     ),
     Metric(
@@ -54,12 +54,12 @@ ROWS = (
     ),
     Metric(
         "retried",
-        title="Requests made again",
+        title="Requests retried",
         unit="%",
         of=RetriedShare(),
         words=AMOUNT,
-        noun="share of requests made again",
-        meaning="requests that were repeated, as a share of those that are repeated if no answer comes in time",
+        noun="share of requests retried",
+        meaning="requests that were retried, as a share of those that are retried if no response comes in time",
         zero=True,
     ),
     Metric(
@@ -69,7 +69,7 @@ ROWS = (
         of=WastedShare(),
         words=AMOUNT,
         noun="share of bytes wasted",
-        meaning="share of the bytes down the link that did not belong to the body of a complete answer",
+        meaning="share of the bytes down the link that did not belong to the body of a complete response",
     ),
     Metric(
         "lost_packet",

@@ -88,7 +88,7 @@ ROWS = (
         unit="s",
         of=StageTime("receiving"),
         words=SPEED,
-        noun="receiving of a page's answers",
+        noun="receiving of a page's responses",
         meaning="median over a trial's warm visits of the mean time from the first to the last byte of the visit's "
         "requests",
         zero=True,

@@ -242,7 +242,7 @@ class CrossTrafficRate:
 @dataclass(frozen=True)
 class OpeningCost:
     """The median number of round trips, bytes or packets on the link from a connection's first packet to the first byte
-    of the answer, over connections with a cold request."""
+    of the response, over connections with a cold request."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs(("start_ns", "first_byte_ns"), ("ttfb", "cold"), packets=True)
@@ -251,8 +251,8 @@ class OpeningCost:
 
 @dataclass(frozen=True)
 class RoundTripRate:
-    """The round trips per minute on connections with a cold request, until the first byte of the answer. The rate is
-    the number of round trips, counted on the link, divided by the time that all of them took."""
+    """The round trips per minute on connections with a cold request, until the first byte of the response. The rate
+    is the number of round trips, counted on the link, divided by the time that all of them took."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = OpeningCost.needs
@@ -260,7 +260,7 @@ class RoundTripRate:
 
 @dataclass(frozen=True)
 class RecoveryTime:
-    """The median time from a client's move, or from the moment at which UDP is blocked, to the next complete answer."""
+    """The median time from a client's move, or from the moment when UDP is blocked, to the next complete response."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs(("start_ns", "end_ns"), breaks=True)
@@ -268,7 +268,7 @@ class RecoveryTime:
 
 @dataclass(frozen=True)
 class FallbackShare:
-    """The share of answers over a protocol other than the one that the client prefers."""
+    """The share of responses over a protocol other than the one that the client prefers."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs(("protocol",))
@@ -285,7 +285,7 @@ class Ipv6Share:
 
 @dataclass(frozen=True)
 class AbandonedShare:
-    """The share of cancelled requests among those that the client must cancel if their answer is late."""
+    """The share of cancelled requests among those that the client must cancel if their response is late."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs()
@@ -293,7 +293,7 @@ class AbandonedShare:
 
 @dataclass(frozen=True)
 class RetriedShare:
-    """The share of warm requests that were made more than once, in workloads that repeat requests without an answer."""
+    """The share of warm requests that were retried, in workloads that retry requests without a response."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs(("tries",))
@@ -302,7 +302,7 @@ class RetriedShare:
 @dataclass(frozen=True)
 class WastedShare:
     """The share of bytes on the client's link, in the direction to the client, that did not belong to the body of a
-    complete answer. If requests are abandoned or repeated, this includes the bytes of cancelled ones."""
+    complete response. If requests are abandoned or retried, this includes the bytes of cancelled ones."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs(("bytes_down",), report=("bytes_delivered",))
