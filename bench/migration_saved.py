@@ -90,7 +90,7 @@ def _protocols(found: Sequence[Seen]) -> Iterator[dict[str, str]]:
             "requests failed": f"{sum(one.attempt.summary.errors for one in group)} of {requests}",
             "new connections": f"{sum(_anew(one.attempt) for one in group)}",
             "bytes flow again after": _times([one.flows for one in group]),
-            "next complete answer after": _times(recovered),
+            "next complete response after": _times(recovered),
         }
 
 
@@ -99,7 +99,7 @@ def _servers(found: Sequence[Seen]) -> Iterator[dict[str, str]]:
     clients = list(dict.fromkeys(one.attempt.cell["client"] for one in found))
     for (server,), group in _grouped(found, "server"):
         cells = {client: [one for one in group if one.attempt.cell["client"] == client] for client in clients}
-        yield {"server": server, **{f"client {client}": _fate(cells[client]) for client in clients}}
+        yield {"server": server, **{f"{client} client": _fate(cells[client]) for client in clients}}
 
 
 def _fate(group: Sequence[Seen]) -> str:
