@@ -26,6 +26,8 @@ WORST = {
 KNOWN = {
     # Knows no size but the announced one.
     "autocannon": {"length-missing-h1", "length-negative-h1"},
+    # Compares a body with the announced size only over HTTP/1.1.
+    "chromium": {f"length-too-{how}-{protocol}" for how in ("large", "small") for protocol in ("h2", "h3")},
     # h3 takes a DATA frame of no bytes for the end of the body.
     "quinn": {"empty-data-h3"},
 }

@@ -81,7 +81,7 @@ def test_the_first_page_is_run_as_printed(h123: Tool) -> None:
     for words in commands:
         if words[0] == "run" and "--clock" in words:
             continue  # the same study on the virtual clock
-        done = h123(*words)
+        done = h123(*words, timeout=1800.0)  # 20 blocks of `quick`
         assert done.returncode == 0, f"{words}: {done.stderr}"
     assert (h123.folder / "campaigns/quick/report.html").is_file()
     assert (h123.folder / "campaigns/quick/verdicts.json").is_file()
