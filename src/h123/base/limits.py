@@ -1,6 +1,7 @@
 """Checks limits of the process before a campaign begins, so that they do not stop it in the middle.
 
-This module imports only the standard library, because other imports may fail under such limits.
+This module and what it imports use only the standard library, because larger libraries may fail to import if a limit is
+low.
 """
 
 import errno

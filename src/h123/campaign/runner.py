@@ -100,7 +100,7 @@ def _uploads(study: Path | DraftedStudy, plan: Plan) -> dict[str, Path]:
 
 
 def _part(plan: Plan, shard: Shard) -> Plan:
-    """Return the shard's blocks of the plan. Raises UserError if other machines could not run the rest of the plan."""
+    """Return the plan with only the shard's blocks. Raises UserError if other machines could not run the rest."""
     require_travelling(plan)
     return plan.part(shard.blocks(plan.planned))
 

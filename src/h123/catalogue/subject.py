@@ -50,7 +50,7 @@ class Subject(Strict):
     client: Client | None = None
     """The subject as a client."""
     backend: Backend | None = None
-    """The subject as a store behind servers, over TCP."""
+    """The subject as a backend that stores a server's objects, over TCP."""
     origin: Origin | None = None
     """The subject as the origin behind proxies, over HTTP/1.1 without TLS."""
     probe: Probe | None = None

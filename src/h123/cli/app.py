@@ -76,7 +76,7 @@ GROUPS: dict[str, tuple[str, dict[str, Callable[..., None]]]] = {
         {"import": import_recording.command},
     ),
     "site": (
-        "Show or import sites, the pages that studies with `kind: page` load.",
+        "Show or import sites: the pages that studies load if their workload is of kind page.",
         {"show": show_site.command, "import": import_page.command},
     ),
 }

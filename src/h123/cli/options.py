@@ -176,7 +176,7 @@ ByOption = Annotated[
     typer.Option(
         "--by",
         help="How --fail-if decides. interval: the condition is met if it is true for the whole interval, and not met "
-        "if it is false for the whole interval. estimate: only the estimate counts; near the bound, chance then "
-        "decides.",
+        "if it is false for the whole interval. estimate: only the estimate counts, so near the bound the outcome "
+        "is a matter of chance.",
     ),
 ]

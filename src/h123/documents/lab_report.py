@@ -291,8 +291,8 @@ class Report(Document):
 class FinishedDirection(DirectionReport):
     @property
     def refused(self) -> int:
-        """The number of packets that the queue, a policy, the policer or the MTU refused, or that were thinned
-        out."""
+        """The number of packets that the link dropped, apart from `lost`: by the queue, a policy or the policer, for
+        exceeding the MTU, or by ACK thinning."""
         return self.queue_dropped + self.blocked + self.policed + self.too_large + self.thinned
 
     packets_in: Count

@@ -42,8 +42,8 @@ BUSY_TARGET = 0.4
 """The expected share of all processors that all simultaneous trials together may use, so that bursts rarely
 coincide."""
 JOBS_PER_CPU = 8
-"""The largest number of simultaneous trials per processor that h123 chooses. Measured: with 12 trials on 2 processors,
-links are as punctual as with a single trial."""
+"""The largest number of simultaneous trials per processor that h123 chooses. Measured with 6 per processor (12 trials
+on 2 processors): links deliver packets as punctually as with a single trial."""
 CALM_TRIALS = 8
 """After this many undisturbed trials, one more trial may run at the same time, if crowding had reduced their number."""
 VIRTUAL_TRIAL_BYTES = 2**30

@@ -20,11 +20,11 @@ class Retries(MessagePart):
     """The largest number of attempts at a trial, by reason."""
 
     faults: Count = 3
-    """The number of attempts that fail because of a fault before the trial is given up."""
+    """The number of attempts that failed because of a fault, after which the trial is given up."""
     disturbed: Count = 3
     """The number of valid but disturbed attempts after which the best of them counts."""
     ruined: Count = 6
-    """The number of failed attempts that the machine may have caused before the trial is given up."""
+    """The number of failed attempts, whatever the cause, after which the trial is given up."""
 
 
 class Patience(MessagePart):

@@ -43,7 +43,8 @@ def check_name(path: Path) -> None:
 
 
 def refuse_occupied(path: Path) -> None:
-    """Raise UserError if the folder contains a campaign, trials of one, or anything else."""
+    """Raise UserError if the folder contains a campaign, finished trials, or files that are not part of a new
+    campaign."""
     if not (path / "campaign.json").exists() and (finished := [*path.glob("trials/*/seal.json")]):
         raise UserError(
             f"{path} contains {counted(len(finished), 'finished trial')}, but no campaign.json",

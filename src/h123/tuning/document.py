@@ -29,7 +29,7 @@ class Tuning(Document):
     study: str
     """The text of the study, with all candidates and networks. Empty if only the default works."""
     networks: list[str]
-    """The networks over which the rounds choose."""
+    """The networks over which all rounds but the last compare the candidates."""
     held_out: list[str]
     """The networks of the last round."""
     metric: str

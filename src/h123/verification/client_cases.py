@@ -99,8 +99,8 @@ class ClientCase:
     falls_back: bool = False
     """Whether the fallback protocol must carry the requests."""
     document: str = ""
-    """The protocol that must carry each visit's document if the client discovers HTTP/3. Other requests may use any
-    protocol that the workload allows."""
+    """In a case about discovering HTTP/3, the protocol that must carry each visit's document. Other requests may use
+    any protocol that the workload allows. Empty in other cases."""
 
     def carriers(self, resource: int | None) -> list[str]:
         """Return the protocols that may carry a request for this resource."""

@@ -13,8 +13,8 @@ TESTED_RELEASE = (7, 2)
 """The release for which the kernel's configuration was written."""
 OLDEST = (6, 1)
 OLDEST_FAST = (6, 16)
-"""The first release whose user-mode kernel runs programs under seccomp, which is faster than ptrace, and lets time pass
-for programs that spin."""
+"""The first release whose user-mode kernel runs programs under seccomp instead of ptrace. They run faster, and time
+passes while a program waits by spinning."""
 PACKAGE = "linux-source-"
 _KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 

@@ -87,8 +87,8 @@ def _expected(packets: int, share: float) -> tuple[int, int]:
 
 
 def packets_unaccounted(attempt: Attempt) -> Finding | None:
-    """Check in both directions that packets in = delivered + lost + refused (by the queue, a policy, the policer or
-    the MTU, or thinned out) + in flight. Duplicates do not count."""
+    """Check in both directions that every packet that entered the link was delivered, lost or dropped (by the queue, a
+    policy, the policer or ACK thinning, or for exceeding the MTU), or is still in flight. Duplicates do not count."""
     findings: list[Finding | None] = []
     for name, c in _counted(attempt.report).items():
         parts = c.delivered + c.lost + c.refused + c.in_flight
@@ -98,7 +98,7 @@ def packets_unaccounted(attempt: Attempt) -> Finding | None:
 
 
 def nothing_marked(attempt: Attempt) -> Finding | None:
-    """Check that every queue that marks packets instead of dropping them received packets that it could mark."""
+    """Check that every ECN-marking queue with traffic received at least one ECN-capable packet."""
     findings: list[Finding | None] = []
     for name, c in _counted(attempt.report).items():
         queue = direction(attempt.link, name).queue

@@ -142,9 +142,9 @@ def _rank_biserial(numbers: checks.RankBiserialCheck) -> Arithmetic:
 
 
 def _smallest_p(numbers: checks.SmallestPCheck) -> Arithmetic:
-    """Check that the smallest possible p is at most the level that the work says was reached. The smallest possible p
-    follows from the number of orders, which are equally likely if there is no difference (Mann and Whitney, Ann. Math.
-    Statist. 18, 1947)."""
+    """Check that the test can reach the significance level that the work claims. The smallest possible p follows from
+    the number of ways to rank the two groups' runs, which are equally likely if there is no difference (Mann and
+    Whitney, Ann. Math. Statist. 18, 1947)."""
     orders = math.comb(numbers.first + numbers.second, numbers.first)
     smallest = min(1.0, 2 / orders)
     text = f"2 / C({numbers.first + numbers.second}, {numbers.first}) = 2 / {orders} = {smallest:.3g}"

@@ -243,7 +243,7 @@ def _direction(
     if claim.size is None or _overlaps(estimate, claim.size):
         return CONFIRMED, None
     half, twice = (f"{100 * share * claim.size:+.3g} %" for share in (0.5, 2))
-    return DIRECTION, f"the interval does not overlap the range of half to twice the claimed size: {half} to {twice}"
+    return DIRECTION, f"the interval does not overlap the range from half to twice the claimed size: {half} to {twice}"
 
 
 def _bounded(

@@ -36,7 +36,7 @@ class Outlook(TypedDict):
     power: float
     """The probability that this number of blocks is enough, if mean and spread stay the same."""
     limit: int
-    """The limit above which a number of blocks is not practical."""
+    """The largest practical number of blocks."""
     failed: int
     """The number of trials without a valid attempt."""
     waiting: int

@@ -108,8 +108,8 @@ def _by_processors(attempts: Sequence[Attempt]) -> Bottlenecks | None:
 
 
 def _at_work(attempt: Attempt) -> Iterator[tuple[str, float]]:
-    """Yield, for the client and for the server, the busy share of the time of warm requests. If that time is too short,
-    use the client's whole run."""
+    """Yield the share of the warm phase in which the client, and the server, used or waited for a processor. If the
+    phase has too few samples, use the whole run."""
     report, summary = attempt.report, attempt.summary
     roles = {role.name: role.cpu for role in report.roles}
     if not {"client", "server"} <= roles.keys() or not report.machine.wall_ns:

@@ -44,7 +44,7 @@ REMOVED: Mapping[str, Sequence[str]] = {
     "initial_window": ("slow-start",),
     "certificate": ("amplification",),
 }
-"""The names of the causes that a change of a parameter is expected to remove."""
+"""The names of the causes that a change to a parameter is expected to remove."""
 RELATED: Mapping[str, Sequence[str]] = {
     **REMOVED,
     "round_trip": tuple(cause.name for cause in CAUSES if cause.in_trips or cause.name in ("trip", "window")),
@@ -56,7 +56,7 @@ RELATED: Mapping[str, Sequence[str]] = {
     "sessions": ("connecting",),
     "congestion": ("cut", "marked", "queue-loss", "window"),
 }
-"""The names of the causes that a change of a parameter acts on. h123 makes a change if these causes matter."""
+"""The names of the causes that a change to a parameter acts on. h123 makes a change if these causes matter."""
 LIKELY = 0.05
 """Causes matter if one side spends more time on them than the other, by at least this share of the slower side's
 time."""

@@ -31,7 +31,8 @@ class HandshakesRow(TypedDict):
 
 _MIXED = [name for name, metric in METRICS.items() if isinstance(metric.of, ProcessorTime) and metric.of.part == "all"]
 NOTABLE = 0.01
-"""If the shares of two levels differ by less than this, handshakes weigh about the same in both."""
+"""If the handshakes per request of two levels differ by at most this, handshakes account for about the same part
+of both levels' processor time."""
 
 
 def handshakes(

@@ -38,7 +38,7 @@ class ComparisonTest:
     """The number of blocks behind p; with several machines, the smallest number that remains without one of them
     (without_one.py)."""
     p_whole: float | None = None
-    """p with all machines."""
+    """The p value of all blocks. `p` is the largest of this value and those without one of the machines."""
     symmetric: float | None = None
     """p of the test for symmetry; None if unknown."""
     test: str | None = None

@@ -1,4 +1,4 @@
-"""Reads and writes files safely: they survive crashes, have a limited size, and may come from strangers."""
+"""Reads and writes files safely: writes survive crashes, sizes are limited, and input is not trusted."""
 
 __all__ = [
     "durable",

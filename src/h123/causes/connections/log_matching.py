@@ -12,7 +12,7 @@ from h123.packets.capture import RETRY
 from h123.packets.stack_log import StackLog
 
 _SHARES = np.linspace(0, 1, 21)
-"""The positions in a log, as shares of its packets, at which its times are compared."""
+"""The quantiles at which a log's sending times are compared with the link's."""
 _NEAR_NS, _NEAR_SHARE = 10_000_000, 0.05
 """The tolerance for a log's times: a number of ns, and a share of the log's length. A stack records a time before
 the packet reaches the link, and puts several handshake packets into one datagram."""

@@ -82,7 +82,7 @@ class Streams:
         return self._windows(way).first
 
     def limits(self, way: int) -> Limits:
-        """Return when flow control did not allow the sender to send any data, although a body was not complete."""
+        """Return when flow control did not allow the sender to send any data while a body was incomplete."""
         stream, whole = self._windows(way).blocked_spans
         return [(STREAM_LIMIT, stream), (CONNECTION_LIMIT, whole)]
 

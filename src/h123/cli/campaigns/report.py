@@ -25,8 +25,8 @@ def command(
         Path | None,
         typer.Option(
             metavar="OTHER_DIR",
-            help="A second campaign to compare with this one and with the values that a paper printed. This works only "
-            "for the studies rest-api and misplaced-tc.",
+            help="A second campaign to compare with this one and with the values published in the paper that these "
+            "studies repeat. Only for the studies rest-api and misplaced-tc.",
             show_default=False,
         ),
     ] = None,

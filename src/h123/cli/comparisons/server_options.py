@@ -32,7 +32,7 @@ PageOption = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        help="Number of the page in the recording, from 1; a number that does not exist lists all pages. [default: "
+        help="Number of the page in the recording, from 1; if there is no such page, all pages are listed. [default: "
         "the page of the first request]",
         show_default=False,
         rich_help_panel=ADVANCED,

@@ -150,8 +150,8 @@ def command(
     """Try settings of your own server, and show which ones serve your workload best.
 
     h123 measures every combination of the knobs' values under the virtual clock, in rounds: each keeps the better half.
-    The last round compares the best combination with the default, over losses that no earlier round has used, so its
-    result is not luck. After Ctrl-C or a crash, `h123 tune --out DIR` resumes.
+    The last round compares the best combination with the default under new packet losses, so luck in earlier rounds
+    cannot affect its result. After Ctrl-C or a crash, `h123 tune --out DIR` resumes.
 
     Examples:
 

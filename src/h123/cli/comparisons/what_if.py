@@ -53,7 +53,7 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Make only this change; `all` makes every change that can matter. Can be repeated. [default: the "
+            help="Change to make; 'all' stands for every change that can matter. Can be repeated. [default: the "
             "changes that act on the causes that `h123 why` finds]",
             show_default=False,
         ),

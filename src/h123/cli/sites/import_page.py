@@ -29,8 +29,8 @@ def command(
         int | None,
         typer.Option(
             metavar="N",
-            help="Number of the page in the recording, from 1; a number that does not exist lists all pages. [default: "
-            "the page of the first request]",
+            help="Number of the page in the recording, from 1; if there is no such page, all pages are listed. "
+            "[default: the page of the first request]",
             show_default=False,
         ),
     ] = None,

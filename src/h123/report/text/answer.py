@@ -177,7 +177,8 @@ class AnswerTable:
         return "cold" if row.metric.name == self.metric.cold else "cold, first byte"
 
     def name(self, row: AnswerRow) -> str:
-        """Return the cell's name, or the workload if nothing else varies, with a note on rows of cold requests."""
+        """Return the row's name: the cell (the workload if nothing else varies) or, for a row of cold requests, its
+        metric, such as `cold`."""
         if row.metric is self.metric:
             return self.cell(row)
         title = row.metric.title.removeprefix(f"{self.metric.title}, ")

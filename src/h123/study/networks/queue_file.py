@@ -69,7 +69,7 @@ class _ControlledDelay(Strict):
     """The parameters that CoDel and FQ-CoDel share."""
 
     target: Time = 5_000_000
-    """The wait that is accepted in a standing queue."""
+    """The acceptable delay of a standing queue."""
     interval: Time = 100_000_000
     """How long waits above the target may last before packets are dropped: about the longest round trip."""
     ce_threshold: Time | None = None
@@ -125,14 +125,14 @@ class _Proportional(Strict):
     """The parameters that PIE and FQ-PIE share."""
 
     target: Time = 15_000_000
-    """The wait in the queue that the drops aim for."""
+    """The queue delay that the drops aim for."""
     tupdate: Annotated[Duration, Field(ge=1_000_000, le=MOST_TIME)] = 15_000_000
     """The time between two calculations of the probability. Linux rounds it up to its clock's ticks and adds one
     tick."""
     alpha: Factor = 2
-    """How much the probability follows the wait, in sixteenths."""
+    """How strongly the drop probability reacts to the queue delay, in sixteenths."""
     beta: Factor = 20
-    """How much the probability follows the wait's growth, in sixteenths."""
+    """How strongly the drop probability reacts to growth of the queue delay, in sixteenths."""
     ecn: StrictBool = False
     """Whether ECN-capable packets are marked instead of dropped while the probability is low."""
     bytemode: StrictBool = False
@@ -262,13 +262,13 @@ class DualPi2File(Strict):
     limit: Packets = 10_000
     """Packets that may wait in both queues together."""
     target: Annotated[Duration, Field(le=4 * 10**9)] = 15_000_000
-    """The wait in the classic queue that the controller aims for."""
+    """The delay of the classic queue that the controller aims for."""
     tupdate: Annotated[Time, Field(ge=1_000_000)] = 16_000_000
     """The time between two calculations of the probability."""
     alpha: Gain = 0.16
-    """How much the probability follows the wait, in Hertz."""
+    """How strongly the probability reacts to the queue delay, in Hertz."""
     beta: Gain = 3.2
-    """How much the probability follows the growth of the wait, in Hertz."""
+    """How strongly the probability reacts to growth of the queue delay, in Hertz."""
     coupling_factor: Annotated[StrictInt, Field(ge=1, le=255)] = 2
     """The probability of marking L4S packets, divided by the square root of the classic probability."""
     step_thresh: Annotated[Duration, Field(le=4 * 10**9)] = 1_000_000

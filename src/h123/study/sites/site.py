@@ -26,7 +26,7 @@ URGENCIES: dict[Type, int] = {
     "media": 4,
     "other": 3,
 }
-"""The default urgency of each type according to RFC 9218; 0 is the most urgent."""
+"""h123's default urgency for each type, on the scale of RFC 9218: 0 is the most urgent."""
 
 
 class Resource(Strict):

@@ -87,9 +87,9 @@ _ANYTHING = {"protocol": "h1"}
 
 
 def workload_of(values: Mapping[str, object]) -> WorkloadKind:
-    """Return the workload that parameters in JSON form describe. A null stays None in the load: it means that imported
-    samples do not give the parameter. A parameter that is missing, because an earlier version did not write it, gets
-    its default."""
+    """Return the workload that parameters in JSON form describe. A null stays None in the workload: it means that
+    imported samples do not give the parameter. A parameter that is missing because an earlier version did not write it
+    gets its default."""
     fields = WorkloadParameters.model_fields.keys() & values.keys()
     non_null = {name: values[name] for name in fields if values[name] is not None}
     read = WorkloadParameters.model_validate({**_ANYTHING, **non_null}, context=RESOLVED)

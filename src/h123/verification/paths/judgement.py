@@ -51,7 +51,7 @@ def datagrams(sent: Packets) -> Payloads:
 
 
 def spoilt(sent: Packets, complete: bool = True) -> Spoilt:
-    """Return how many packets the sender sent with ECT, and when it stopped, if it did."""
+    """Return how many packets the sender sent with ECT, and when it stopped setting ECT, if it did."""
     field = sent["ecn"] & CE
     ect = (field == ECT0) | (field == ECT1)
     if not ect.any():

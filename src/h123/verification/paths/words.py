@@ -66,8 +66,8 @@ def path_words(behaviour: PathBehaviour) -> Iterator[tuple[str, str]]:
 
 
 def path_cells(behaviour: PathBehaviour) -> dict[str, str]:
-    """Return the cells of a table row by column. A cell is empty if its property is unknown, and `fails` if it breaks a
-    rule."""
+    """Return the cells of a table row by column. A cell is empty if its property is unknown, and begins with `fails: `
+    if the property breaks a rule."""
     failed = {field for field, result in checks(behaviour) if result.verdict == "failed"}
     return {
         name: "fails: " * (field in failed) + _words(behaviour, getattr(behaviour, field))
