@@ -232,8 +232,8 @@ PROFILES = {
     "lte",
     "policed",
 }
-PROFILES |= {"cake-home", "l4s", "starlink", "wifi-contended"}
-"""Networks whose queues are those of the access that they stand for."""
+PROFILES |= {"cake-home", "datacentre", "datacentre-drops", "l4s", "starlink", "wifi-contended"}
+"""Networks whose queues are those of the access or switch that they stand for."""
 SOURCED = {"5g-static", "cable-pie", "cake-home", "fq-codel-home", "l4s"}
 """Profiles without assumptions."""
 QUEUES = {"bloated", "cake", "codel", "dualpi2", "fifo", "fq_codel", "fq_pie", "pie", "red"}
