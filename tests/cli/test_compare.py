@@ -61,7 +61,7 @@ ONE = "--server base='...' --server new='...'"
             marks=pytest.mark.heavy,
         ),
         ("500", "HTTP/1.1: the request for /orders was answered with 500", "the server's log says why"),
-        pytest.param("429", "was answered with 429", "it limits how often it may be asked", marks=pytest.mark.heavy),
+        pytest.param("429", "was answered with 429", "it limits the rate of requests", marks=pytest.mark.heavy),
         ("redirect", "leads elsewhere: 302 to https://login.example.org/", "give the final URL"),
         pytest.param(
             "password",
@@ -69,7 +69,7 @@ ONE = "--server base='...' --server new='...'"
             "--header 'Authorization: ...'",
             marks=pytest.mark.heavy,
         ),
-        pytest.param("forbidden", "was refused with 403", "it may not read what it serves", marks=pytest.mark.heavy),
+        pytest.param("forbidden", "was refused with 403", "be unable to read its own files", marks=pytest.mark.heavy),
         ("endless", "did not end within 3 s", "an endless stream has no latency"),
         ("die", "cannot read my configuration", "check that it runs by hand"),
         ("daemon", "ended with exit status 0", "went into the background"),
