@@ -177,5 +177,5 @@ def test_a_fresh_clone_decides_by_what_is_published(tmp_path: Path) -> None:
     assert decided["fast-open"] == 2
     total = re.search(r"^(\d+) claims: .*?(\d+) open", done.stdout, re.MULTILINE)
     assert total
-    assert int(total[2]) <= 108 - sum(decided.values())
+    assert int(total[2]) <= 119 - sum(decided.values())  # so many were open or have been added since
     assert done.stdout.count("by: the published campaign ") == sum(decided.values())

@@ -124,7 +124,7 @@ def print_claims(decided: "Iterable[Decided]", console: Console, others: OtherLe
     console.print(f"{len(words)} claims: {total}")
     if names:
         each = ", ".join(f"{name} {count}" for name, count in sorted(Counter(names).items()))
-        console.print(f"Decided by published campaigns (docs/results/data.tar.xz): {each}")
+        console.print(f"Decided by published campaigns (docs/results/data.tar.xz): {each}", soft_wrap=True)
 
 
 def _print_claim(claim: "ClaimRow", console: Console) -> None:
