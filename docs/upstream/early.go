@@ -42,7 +42,12 @@ func main() {
 			failed[err.Error()]++
 		}
 	}
-	fmt.Println(rejected, "rejected, errors when retried:", failed)
+	total := 0
+	for text, times := range failed {
+		fmt.Println(times, "times:", text)
+		total += times
+	}
+	fmt.Println(rejected, "rejected,", total, "failed when retried")
 }
 
 // serve accepts early data on the connections that accepts chooses.

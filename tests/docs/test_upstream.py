@@ -20,8 +20,6 @@ NEEDS = {"curl": ["strace"], "jetty": ["java"], "quic-go": ["go"], "quinn": ["ca
 
 
 def _shows(line: str, output: list[str], varying: bool) -> bool:
-    if "map[" in line:  # which of several errors the fault leads to depends on the machine
-        return any(other.startswith(line.split("map[")[0]) for other in output)
     if not varying:
         return line in output
     alike = [other for other in output if NUMBER.sub("N", other).split() == NUMBER.sub("N", line).split()]
