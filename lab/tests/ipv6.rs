@@ -163,6 +163,20 @@ for host in (\"10.1.0.2\", \"fd00:1::2\"): print(socket.create_connection((host,
 }
 
 #[test]
+fn a_program_finds_a_route_to_the_internet() {
+    let probe = "exec python3 -c '
+import socket
+s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+s.connect((\"2001:4860::1\", 443))
+print(s.getsockname()[0])
+'";
+    let bench = Bench::new();
+    let report = bench.run(&with_ipv6(trial(direction(0), Value::Null, probe)));
+    assert_eq!(codes(&report), [""; 0], "{report}");
+    assert_eq!(bench.log("client"), "fd00:1::1\n");
+}
+
+#[test]
 fn what_cannot_be_is_refused() {
     let refused = |change: fn(&mut Value), why: &str| {
         let mut trial = with_ipv6(trial(direction(0), Value::Null, "true"));

@@ -51,6 +51,9 @@ const PREFERENCES = {
   "datareporting.policy.dataSubmissionEnabled": false,
 };
 
+// The server has an address of each IP version: a second connection tries the other one, as soon as by default.
+const HAPPY_EYEBALLS = {"network.http.connection-retry-timeout": 250};
+
 const TLS_NUMBERS = {"1.2": 3}; // as Firefox counts versions
 
 /** Starts Firefox in a profile that has never seen the server; `close` ends it and removes the profile. See main. */
@@ -63,6 +66,7 @@ export async function launch(workload) {
     ...PREFERENCES,
     ...PROTOCOL_PREFERENCES[workload.protocol](workload),
     ...(workload.tls ? tlsPreferences(TLS_NUMBERS[workload.tls]) : {}),
+    ...(workload.address === workload.host ? HAPPY_EYEBALLS : {}),
     ...(workload.lookup ? {} : {"network.dns.forceResolve": workload.address}),
     "network.security.ports.banned.override": String(workload.port), // whichever it is
   }));

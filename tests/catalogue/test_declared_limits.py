@@ -133,7 +133,7 @@ def test_a_client_that_does_not_choose_is_refused() -> None:
     both = Demand(address="both")
     check_supported(catalogue()["go"], "server", both)
     check_supported(catalogue()["curl-tool-ngtcp2"], "client", replace(both, cold=False))
-    with pytest.raises(UserError, match="client go does not choose between IPv4 and IPv6; autocannon, curl-"):
+    with pytest.raises(UserError, match="client go does not choose between IPv4 and IPv6; autocannon, chromium, curl-"):
         check_supported(catalogue()["go"], "client", both)
 
 

@@ -48,8 +48,8 @@ name: choice
 question: What does a client do where IPv6 is broken?
 factors:
   ipv6: {works: {network: works.yaml}, dropped: {network: dropped.yaml}, rejected: {network: rejected.yaml}}
-  protocol: [h2, h3]
-settings: {address: both, server: go, client: curl-ngtcp2, clock: virtual, size: 10kB, users: 1, requests: 1, warmup: 0}
+  protocol: [PROTOCOLS]
+settings: {address: both, server: go, client: CLIENT, clock: CLOCK, size: 10kB, users: 1, requests: 1, warmup: 0}
 compare: {factor: ipv6, pairs: [dropped/works], twin: works}
 blocks: 1
 """
@@ -57,18 +57,24 @@ blocks: 1
 
 @pytest.mark.heavy
 @pytest.mark.usefixtures("leaves_nothing_behind")
-def test_curl_uses_ipv4_where_ipv6_is_broken(h123: Tool) -> None:
+@pytest.mark.parametrize(
+    ("client", "protocols", "clock"),
+    [("curl-ngtcp2", "h2, h3", "virtual"), ("chromium", "h2", "wall"), ("firefox", "h2", "wall")],
+)
+def test_clients_use_ipv4_where_ipv6_is_broken(h123: Tool, client: str, protocols: str, clock: str) -> None:
     for name, policy in (("works", "pass"), ("dropped", "drop"), ("rejected", "reject")):
         network = f"h123: network/1\nname: {name}\ntitle: {name}\nboth: {{delay: 1ms, ipv6: {policy}}}\n"
         (h123.folder / f"{name}.yaml").write_text(network)
-    (h123.folder / "choice.yaml").write_text(CHOICE)
+    study = CHOICE.replace("CLIENT", client).replace("PROTOCOLS", protocols).replace("CLOCK", clock)
+    (h123.folder / "choice.yaml").write_text(study)
     done = h123("run", "choice.yaml", "--out", "out")
     assert done.returncode == 0, done.stderr
     for attempt in load_attempts(CampaignFolder.open(h123.folder / "out")):
         waited, share = attempt.metrics["cold_ttfb"], attempt.metrics["over_ipv6"]
         works = attempt.cell["ipv6"] == "works"
-        assert share == (100 if works else 0)
-        assert (waited > 0.19) == (attempt.cell["ipv6"] == "dropped"), waited
+        assert share > 90 if works else share < 10, "a browser may try both"
+        dropped = attempt.cell["ipv6"] == "dropped"
+        assert waited > 0.19 if dropped else waited < 0.19 or clock == "wall", waited
 
 
 @pytest.mark.parametrize(

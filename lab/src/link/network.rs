@@ -1,16 +1,21 @@
 //! The hosts of a trial and the links between them.
 
+use std::net::{IpAddr, Ipv6Addr};
+
 use anyhow::{Context, Result, ensure};
 
 use crate::files::message::Message;
 use crate::files::trial::{End, Link, LinkKind, Tcp, Trial, moved};
 use crate::host::namespace::Host;
-use crate::host::netlink::Netlink;
+use crate::host::netlink::{Netlink, Subnet};
 use crate::host::realtime;
 use crate::host::tcp;
 use crate::link::cross_traffic::CrossTraffic;
 use crate::link::emulated::Emulated;
 use crate::link::tun::Tun;
+
+/// All global unicast addresses (RFC 4291).
+const GLOBAL_IPV6: Subnet = (IpAddr::V6(Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0)), 3);
 
 pub struct Network {
     pub hosts: Vec<Host>,
@@ -52,6 +57,7 @@ impl Network {
                 .lay(index, link, trial)
                 .with_context(|| format!("link {}", link.name))?;
         }
+        network.route_ipv6(trial)?;
         network.warn();
         Ok(network)
     }
@@ -99,6 +105,25 @@ impl Network {
             }
         };
         self.links.push(emulated);
+        Ok(())
+    }
+
+    /// Routes all IPv6 addresses over a host's first link that has IPv6. A browser uses IPv6 only if it finds a route to the
+    /// Internet; it sends nothing there.
+    fn route_ipv6(&self, trial: &Trial) -> Result<()> {
+        for host in &self.hosts {
+            let ends = trial.links.iter().enumerate();
+            let mut ends = ends.flat_map(|(index, link)| [(index, &link.a), (index, &link.b)]);
+            let first = ends.find_map(|(index, end)| {
+                (end.host == host.name).then_some((index, end.address6?))
+            });
+            if let Some((index, own)) = first {
+                let device = format!("h123-{index}");
+                host.within(|| {
+                    Netlink::open()?.add_route(&device, own.into(), GLOBAL_IPV6, None, trial.tcp)
+                })?;
+            }
+        }
         Ok(())
     }
 

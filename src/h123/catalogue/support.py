@@ -33,17 +33,18 @@ AT_BOTH = ["go"]
 """The servers that were tried at addresses of both IP versions."""
 CHOOSERS: Mapping[str, Literal["addresses", "name"]] = {
     "autocannon": "name",
+    "chromium": "name",
     "curl-ngtcp2": "addresses",
     "curl-openssl": "addresses",
     "curl-quiche": "addresses",
     "curl-tool-ngtcp2": "addresses",
     "curl-tool-openssl": "addresses",
     "curl-tool-quiche": "addresses",
+    "firefox": "name",
     "pycurl": "addresses",
 }
 """The clients that choose between IPv4 and IPv6 (Happy Eyeballs, RFC 8305), and what they get as the server's address:
-both addresses, or the server's name, which they look up. No browser is among them: Chromium used only IPv4 in a trial;
-subjects/firefox turns off Firefox's second connection, so requests time out if IPv6 is dropped."""
+both addresses, or the server's name, which they look up."""
 
 
 def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
