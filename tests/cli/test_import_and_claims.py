@@ -151,7 +151,7 @@ def test_redirects_are_left_out_where_that_is_asked(h123: Tool) -> None:
     files = [Path(log).name for log in LOGS]
     done = h123("import", *files, "--schema", "h2load", "--out", "edge", "--redirects", "left-out")
     assert done.returncode == 0, done.stderr
-    assert "80 answers were redirects and left out" in done.stdout
+    assert "80 responses were redirects and left out" in done.stdout
 
 
 def test_a_fresh_clone_decides_by_what_is_published(tmp_path: Path) -> None:

@@ -157,7 +157,7 @@ def test_redirects_are_left_out_of_k6_s_points(tmp_path: Path) -> None:
     files = k6(tmp_path, ["302", "200"])
     verdicts = analyse(import_samples(files, load_schema("k6"), tmp_path / "out"))
     assert judged(verdicts)["h2/h1"] == "faster"
-    assert "240 answers were redirects and left out; `h123 import --redirects failed`" in costs(verdicts)
+    assert "240 responses were redirects and left out; `h123 import --redirects failed`" in costs(verdicts)
     failed = analyse(import_samples(files, load_schema("k6", "failed"), tmp_path / "counted"))
     assert "count as failed requests; `h123 import --redirects left-out` leaves them out" in costs(failed)
 

@@ -20,7 +20,8 @@ from h123.store import CampaignFolder
 from h123.study import Ledger
 
 _LAST_DIGITS = 1e-9
-"""The relative tolerance for equal numbers, because numerical libraries may sum in a different order."""
+"""The relative difference up to which numbers count as equal, because numerical libraries may sum in a different
+order."""
 
 
 def analyse(folder: CampaignFolder) -> Verdicts:
@@ -49,7 +50,7 @@ def compute(case: Case) -> Verdicts:
 
 def is_current(verdicts: Verdicts, case: Case) -> bool:
     """Return whether this version of h123 would compute the same verdicts from the campaign. Differences in the last
-    digits, in the folder's name, and in the outcome of the gate's conditions do not count."""
+    digits, in the folder's name, and in the outcome of the gate's conditions are ignored."""
     parts: dict[str, object] = json.loads(_verdicts_text(compute(case)))
     apart = {"campaign", "gate"}
     return all(_is_alike(verdicts.get(name), part) for name, part in parts.items() if name not in apart)

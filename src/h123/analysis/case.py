@@ -59,7 +59,7 @@ class Evidence:
         return intervals(self._folder, samples, share)
 
     def damaged_trials(self) -> Mapping[str, str]:
-        """Return a description of the damage for each trial whose valid attempts are all damaged."""
+        """Return, for each trial whose valid attempts are all damaged, a description of the damage."""
         return self._folder.damaged_trials()
 
 
@@ -86,7 +86,7 @@ class Case:
 
     @property
     def attempts(self) -> Sequence[Attempt]:
-        """The attempts that count."""
+        """The attempts that are analysed."""
         return self.trials.attempts
 
     @property
@@ -101,7 +101,8 @@ class Case:
 
     @property
     def choosing(self) -> TransportRoles:
-        """The transport settings that each subject could choose, as declared when the campaign began."""
+        """For each subject, the roles in which a study can choose each transport setting, as declared when the campaign
+        began."""
         subjects = self.facts.subjects.items()
         return {name: {setting: about.get(setting, []) for setting in SETTINGS} for name, about in subjects}
 

@@ -1,4 +1,4 @@
-"""Collects a campaign from its folder."""
+"""Reads a campaign's folder and prepares the campaign for analysis."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ from h123.study import Network, Plan, Study, make_plan
 
 
 def gather(folder: CampaignFolder) -> Case:
-    """Collect everything about the campaign. Raises UserError."""
+    """Read the whole campaign. Raises UserError."""
     study, events = Study.from_resolved(folder.study), folder.events()
     plan = make_plan(study, blocks=folder.blocks, seed=folder.seed, level_filter=folder.level_filter)
     folder.examine()

@@ -10,12 +10,12 @@ _SUMS = {f"{side}_{old}": f"{side}_{new}" for side in "ab" for old, new in FORME
 _BETTER, _WORSE = "faster", "slower"
 """The words that the previous version used for amounts too."""
 _VERDICTS = ("verdict", "small", "all")
-"""The keys of verdicts."""
+"""The keys whose values are verdicts."""
 
 
 def respelled_verdicts(content: dict[str, Any]) -> dict[str, Any]:
     """Return the content of a verdicts.json with the keys and words of this version. A part with an unexpected shape is
-    left as it is. The model of verdicts.json then refuses it."""
+    left as it is. The model of verdicts.json then rejects it."""
     for row in _rows(content, "causes"):
         if isinstance(sums := row.get("sums"), dict):
             row["sums"] = {_SUMS.get(name, name): share for name, share in sums.items()}

@@ -1,8 +1,8 @@
 """Lists the sections of verdicts.json, and reads the file (docs/contracts/verdicts.md).
 
 A section's module defines its keys and rows, and the function that computes them from a case. To add a section, see
-docs/guides/section.md. Rows are dictionaries, because a large campaign has tens of thousands of them. Keys that earlier
-versions did not write are optional.
+docs/guides/section.md. Rows are dictionaries instead of objects of a class, because a large campaign has tens of
+thousands of them. Keys that earlier versions did not write are optional.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Defines which trials count for answers, and which machines' trials do not."""
+"""Defines the trials that are analysed, and the machines whose trials are left out."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ class MachineDifference(TypedDict):
     ratio: float
     """The machine's ratio divided by that of the other machines; for an A/A pair, the ratio itself."""
     p: float
-    """p, corrected for the number of tests."""
+    """The p value, corrected for the number of tests."""
     left_out: bool
     """Whether the blocks of this machine are left out."""
 
@@ -43,7 +43,7 @@ class MachineSpread(TypedDict):
 
 @dataclass(frozen=True)
 class Selection:
-    """The trials that answers are computed from, and why the others do not count."""
+    """The trials that answers are computed from, and why others are left out."""
 
     trials: TrialSet
     differences: Sequence[MachineDifference] = ()
@@ -53,5 +53,5 @@ class Selection:
 
     @property
     def left_out(self) -> list[str]:
-        """The machines whose blocks do not count."""
+        """The machines whose blocks are left out."""
         return [difference["machine"] for difference in self.differences if difference["left_out"]]

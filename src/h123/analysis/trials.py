@@ -11,7 +11,7 @@ from h123.store import CampaignFolder
 from h123.study import Plan, PlannedTrial
 
 ANSWERS = frozenset({"wrong-protocol", "wrong-size"})
-"""Reasons that mean that answers were not as requested."""
+"""Reasons that mean that responses were not as requested."""
 LOSSES = ANSWERS | {
     "server-exited",
     "server-not-ready",
@@ -20,8 +20,9 @@ LOSSES = ANSWERS | {
     "samples-missing",
     "samples-malformed",
 }
-"""Reasons that make an attempt the server's or the client's failure. Other reasons are due to the link, the machine or
-the set-up, and say nothing about a treatment. A feature that a subject does not support is not a failure either."""
+"""Reasons for which an attempt counts as a failure of the server or client. Other reasons are due to the link, the
+machine or the set-up, and say nothing about a treatment. A feature that a subject does not support is not a failure
+either."""
 
 
 class Treated(NamedTuple):
@@ -38,8 +39,8 @@ class TrialSet:
 
     attempts: Sequence[Attempt]
     failed: frozenset[Treated] = frozenset()
-    """The trials without a valid attempt whose last attempt failed because of its server or client. Each counts as a
-    loss for its treatment."""
+    """The trials without a valid attempt whose last attempt failed because of its server or client. Each counts against
+    its treatment."""
 
 
 def treated(trial: Attempt | PlannedTrial) -> Treated:
@@ -61,7 +62,7 @@ def _failed(events: Iterable[Event], plan: Plan) -> frozenset[Treated]:
 
 
 def _has_failed(events: Sequence[TrialEvent]) -> bool:
-    """Return whether no attempt counts and the last failure was not due to the machine."""
+    """Return whether no attempt is valid, and the last one failed because of the server or client."""
     if not events or any(event["valid"] for event in events):
         return False
     return loss(events[-1]) is not None

@@ -47,8 +47,8 @@ def _as_metric(sound: JudgedComparison, ratio: float, inverted: bool) -> SoundRo
 
 
 def _finding(verdict: str) -> str | None:
-    """Return the difference that a verdict finds, or None. Equivalence, no difference and no answer do not contradict
-    each other, so none of them is a finding."""
+    """Return the verdict if it finds a difference, else None. Verdicts that find no difference do not contradict one
+    another."""
     return verdict if verdict in FINDINGS else None
 
 

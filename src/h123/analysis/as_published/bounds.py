@@ -1,4 +1,5 @@
-"""Computes the best values that a link allows one request: alone on the link, and when all users share it equally."""
+"""Computes the shortest time and the highest rate that a link allows a request: alone on the link, or if all users
+share the link equally."""
 
 from collections.abc import Collection, Mapping
 
@@ -11,12 +12,12 @@ from h123.study.networks.network import Direction
 def bounds(
     metric: str, *, size: int | None, users: int | None, rate: float | None, round_trip: float | None
 ) -> LinkBounds | None:
-    """Return the bounds `alone` and `share` in the metric's unit (least time or most throughput), or None if the link
-    has no limit.
+    """Return the bounds `alone` and `share` in the metric's unit (shortest time or highest throughput), or None if the
+    link has no limit.
 
     A request alone on a link of `rate` bit/s needs size * 8 / rate seconds for a body of `size` bytes. If `users` users
-    always share the link equally, each needs `users` times as long. No first byte arrives before one `round_trip`
-    (seconds).
+    always share the link equally, each needs `users` times as long. No first byte arrives in less than one `round_trip`
+    (in seconds).
 
     `alone` is a limit for every single request. `share` is not, because a user who has waited for the others may then
     have the link alone. But the mean time in a closed loop is at least (users + 1) / 2 times `alone`.

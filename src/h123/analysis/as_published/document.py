@@ -34,16 +34,14 @@ Cell = dict[str, str]
 Runs = dict[tuple[tuple[str, str], ...], list[Floats]]
 
 STRATUM = "method"
-"""The paper does not test this factor, but tests all others at each of its levels."""
+"""The factor that the paper does not test. The paper tests each of the other factors at every level of this one."""
 
 
 def as_published(case: Case, sound_rows: Sequence[JudgedComparison]) -> AsPublished:
-    """Apply the procedure of the study's paper to this campaign, and compare the outcome with h123's own comparisons
-    (`sound_rows`).
+    """Apply the paper's procedure to this campaign, and compare the outcome with h123's own comparisons (`sound_rows`).
 
     The result includes the replications of each treatment, which the paper plots, and the paper's printed values if
-    published/ contains them. The result has no throughput if the study has only a placeholder for the size (imported
-    samples).
+    published/ contains them. It leaves out throughput if the body size is unknown (imported samples).
     """
     plan, unknown = case.plan, case.unknown
     pooled = Pooled(case.evidence, plan.study)
@@ -85,7 +83,7 @@ def _key(cell: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 
 def _comparisons(plan: Plan, metric: str, runs: Runs, seed: int) -> Iterator[PublishedPair]:
-    """Compare every pair in every cell that has requests on both sides."""
+    """Compare each pair of levels in each cell in which both levels have requests."""
     factor = plan.study.compare.factor
     for cell, pair in itertools.product(other_cells(plan), plan.pairs):
         a, b = pair.split("/")
@@ -116,7 +114,7 @@ def _compare(a: list[Floats], b: list[Floats], lower_is_better: bool, seed: int)
 
 def _side(runs: list[Floats], seed: int) -> PooledSide:
     """Return the paper's figures for one treatment, and the number of independent requests that would give as much
-    information."""
+    information as the pooled ones."""
     values = np.concatenate(runs)
     cv, word = procedure.consistency(np.array([run.mean() for run in runs])) or (None, None)
     correlation = procedure.intra_run_correlation(runs)

@@ -25,8 +25,7 @@ class Run(NamedTuple):
 class Pooled:
     """The warm, successful requests of each trial's last valid attempt. A/A twins are left out.
 
-    There may be millions of requests, so they stay in two numeric columns in DuckDB. Arrays hold one treatment and
-    metric at a time.
+    There may be millions of requests, so they stay in DuckDB. Arrays hold one treatment and metric at a time.
     """
 
     def __init__(self, evidence: Evidence, study: Study) -> None:
@@ -45,7 +44,7 @@ class Pooled:
             self._blocks.setdefault(cell, {})[number] = block
 
     def runs(self, cell: dict[str, str], metric: str) -> list[Run]:
-        """Return the runs of a treatment in order, leaving out runs that have no value."""
+        """Return the runs of a treatment in order, leaving out runs without a value of the metric."""
         blocks = self._blocks.get(json.dumps(cell, sort_keys=True), {})
         column, convert = self._definition(cell, metric)
         columns = self._table.execute(

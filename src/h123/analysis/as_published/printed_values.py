@@ -51,8 +51,8 @@ class _PrintedCampaign:
         self._replications, self._comparisons = replications, comparisons
 
     def values(self, value: PrintedValue) -> list[OursRow]:
-        """Return one element for each treatment that the printed figure is about. If the figure is about a pair, return
-        one for each cell."""
+        """Return one element for each treatment that the printed figure is about. If the figure compares two levels,
+        return one element for each cell."""
         kinds = {"value": self._centres, "change": self._changes, "effect": self._effects}
         return [{**row, "cell": cell} for cell, row in kinds[value.kind](value) if row]
 
@@ -115,8 +115,8 @@ def _row(printed: PrintedValues, value: PrintedValue, ours: list[OursRow]) -> Pr
 
 
 def _link(printed: PrintedValues, value: PrintedValue) -> PrintedLink | None:
-    """Return the bounds of the work's own link in this cell. If the cell leaves factors open, the bounds cover all
-    their levels.
+    """Return the bounds of the work's own link in this cell. If the cell does not set every factor, the bounds cover
+    all levels of the other factors.
 
     In the result, `used` is figure / loosest bound for a rate, and loosest bound / figure for a time. If it is above 1
     for `alone`, the figure cannot be true.

@@ -26,7 +26,7 @@ PRACTICAL_DIFFERENCE = 0.10
 CONSISTENCY = ((0.10, "highly consistent"), (0.15, "consistent"), (0.20, "sufficiently consistent"))
 EFFECTS = ((0.5, "large"), (0.3, "moderate"), (0.1, "small"))
 SHAPIRO_UP_TO = 5000
-"""Royston's approximation (Applied Statistics AS R94, 1995) holds for 3 to 5000 values."""
+"""Royston's approximation (Applied Statistics AS R94, 1995) is valid for 3 to 5000 values."""
 
 FASTER, SLOWER, NOT_PRACTICAL, NOT_SIGNIFICANT = "faster", "slower", "not practical", "not significant"
 
@@ -96,8 +96,8 @@ def decide(test: MannWhitney, difference: float, lower_is_better: bool) -> str:
 
 
 def kruskal_wallis(groups: Sequence[Floats]) -> tuple[float, float] | None:
-    """Return H, corrected for ties, with its p from the chi-squared distribution (Kruskal and Wallis 1952). None if all
-    values are equal."""
+    """Return H, corrected for ties, with its p from the chi-squared distribution (Kruskal and Wallis 1952). Return None
+    if there are fewer than two groups, if a group is empty, or if all values are equal."""
     if len(groups) < 2 or min(map(len, groups)) == 0:
         return None
     if min(float(g.min()) for g in groups) == max(float(g.max()) for g in groups):
@@ -108,9 +108,9 @@ def kruskal_wallis(groups: Sequence[Floats]) -> tuple[float, float] | None:
 
 
 def intra_run_correlation(runs: Sequence[Floats]) -> float | None:
-    """Return the share of the variance of log values that lies between runs (at least 0), estimated by analysis of
-    variance (Donner and Koval 1980, Biometrics 36). The paper does not compute this share, which shows the cost of
-    pooling."""
+    """Return the intraclass correlation of log values: the share of their variance that lies between runs (at least 0),
+    estimated by analysis of variance (Donner and Koval 1980, Biometrics 36). The paper does not compute it. It shows
+    how much information is lost if requests of one run are alike."""
     logs = [np.log(run) for run in runs if len(run)]
     sizes = np.array([len(run) for run in logs])
     total, groups = int(sizes.sum()), len(logs)
@@ -126,8 +126,8 @@ def intra_run_correlation(runs: Sequence[Floats]) -> float | None:
 
 def independent_requests(runs: Sequence[Floats], correlation: float | None) -> float | None:
     """Return the number of independent requests that would give as much information about a mean as the N pooled ones.
-    It is N / (1 + (m - 1) rho), where m is the mean number of requests in a run (Kish's design effect, Survey Sampling,
-    1965)."""
+    This number is N / (1 + (m - 1) rho), where m is the mean number of requests in a run (Kish's design effect, Survey
+    Sampling, 1965)."""
     total = sum(map(len, runs))
     if correlation is None or math.isnan(correlation):
         return None

@@ -1,5 +1,4 @@
-"""Averages the requests of each trial as the paper on the REST-API study does: computes one mean and one median per
-trial."""
+"""Averages the requests of each trial as the paper on the REST-API study does: one mean and one median per trial."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal

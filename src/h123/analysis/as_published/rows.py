@@ -19,7 +19,8 @@ class Shapiro(TypedDict):
 
 
 class PooledSide(TypedDict):
-    """The figures that the paper computes for one treatment, and the cost of pooling requests."""
+    """The figures that the paper computes for one treatment, and two (`correlation` and `independent`) that show the
+    cost of pooling requests."""
 
     n: int
     """The number of requests in all runs."""
@@ -29,20 +30,24 @@ class PooledSide(TypedDict):
     cv: float | None
     """Standard deviation of the runs' means, divided by their mean; null for a single run."""
     consistency: str | None
-    """`highly consistent` up to 10 %, `consistent` to 15 %, `sufficiently consistent` to 20 %, else `inconsistent`."""
+    """The class of `cv`: `highly consistent` up to 10 %, `consistent` to 15 %, `sufficiently consistent` to 20 %, else
+    `inconsistent`. Null if `cv` is."""
     shapiro: Shapiro | None
     """Shapiro-Wilk test of at most 5000 requests; null for fewer than 3 values or if all are equal."""
     correlation: float | None
-    """Share of the variance of log values that lies between runs."""
+    """Intraclass correlation: the share of the variance of log values that lies between runs. Null if it cannot be
+    estimated."""
     independent: float | None
-    """The number of independent requests that would give as much information as the pooled ones."""
+    """The number of independent requests that would give as much information as the pooled ones. Null if `correlation`
+    is."""
 
 
 class SoundRow(TypedDict):
     """h123's own comparison, next to the published one."""
 
     metric: str
-    """The metric. A row for throughput contains the inverse of the comparison by latency."""
+    """The metric that h123 tests. For a published throughput, it is latency, and the ratio and its interval are
+    inverted."""
     blocks: int
     p_adjusted: float | None
     verdict: str
@@ -55,11 +60,11 @@ class SoundRow(TypedDict):
 
 class SoundComparison(TypedDict):
     sound: SoundRow | None
-    """h123's own comparison by this metric; null if there is none."""
+    """h123's own comparison; null if there is none."""
     agrees: bool | None
-    """Whether both analyses find the same difference, or both find none."""
+    """Whether both analyses find the same difference, or both find none. Null if `sound` is."""
     reason: str | None
-    """Why the two analyses disagree."""
+    """Why the two analyses disagree. Null unless they do."""
 
 
 class Tests(TypedDict):
@@ -100,8 +105,8 @@ class FactorTest(TypedDict):
     """A Kruskal-Wallis test over a factor's levels."""
 
     within: Cell
-    """The level of the factor `method` within which the test applies, if there is such a factor; all other factors are
-    pooled."""
+    """The level of the factor `method` at which the other factor is tested; empty if the study has no factor `method`.
+    All other factors are pooled."""
     factor: str
     metric: str
     h: float
@@ -144,7 +149,7 @@ class ReplicationsRow(TypedDict):
 
 
 class Centre(TypedDict):
-    """The centre of several trials, with its interval."""
+    """A central value of several trials, with its interval."""
 
     value: Measured
     low: Measured | None
@@ -173,8 +178,8 @@ class Used(Range):
     the cell does not set every factor."""
 
     used: float
-    """The printed rate divided by the loosest bound, or the loosest bound divided by the printed time. Above 1 for
-    `alone`, the figure is impossible."""
+    """The printed rate divided by the loosest bound, or the loosest bound divided by the printed time. If this is above
+    1 for `alone`, the figure is impossible."""
 
 
 class PrintedLink(TypedDict):
@@ -191,7 +196,7 @@ class PrintedRow(TypedDict):
     metric: str
     statistic: str
     kind: Literal["value", "change", "effect"]
-    """`value` for a level, `change` or `effect` for a pair."""
+    """`value` is about one level; `change` and `effect` compare two."""
     cell: Cell
     of: str
     written: Sequence[str]
@@ -202,8 +207,8 @@ class PrintedRow(TypedDict):
     """The campaign's value divided by the printed one. Null for ranges, changes and effects, and if `ours` does not
     have exactly one element."""
     link: PrintedLink | None
-    """The bounds of the paper's link, over all levels of factors that the cell does not set; null if there is no
-    limit."""
+    """The bounds of the paper's link, over all levels of factors that the cell does not set; null for changes and
+    effects, and if there is no limit."""
 
 
 def _has_logarithm(row: PrintedRow) -> PrintedRow:

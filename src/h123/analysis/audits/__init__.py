@@ -24,9 +24,9 @@ MEANINGS = {
     **order.MEANINGS,
     **files.MEANINGS,
 }
-"""For each audit's name, the statement that holds if the audit passes."""
+"""What a passed audit shows, by the audit's name."""
 REMEDIES = {check.name: check.remedy for check in _ALL if check.remedy}
-"""For each audit's name, short advice for a failure, if there is any."""
+"""Short advice for a failure, by the audit's name. Audits without such advice are left out."""
 
 __all__ = [
     "AUDITS",

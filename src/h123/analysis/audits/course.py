@@ -1,4 +1,5 @@
-"""Audits how an attempt ran. The load must continue throughout the run, and each request must have one row."""
+"""Audits how an attempt ran: whether the load continued throughout the run, and whether each request has exactly one
+row."""
 
 import math
 
@@ -8,13 +9,13 @@ from h123.measures import Attempt
 
 INSTANT_SHARE = 0.01
 REPEATED_SHARE = 0.01
-"""The tolerated share of rows with equal times, because some requests do begin and end together."""
+"""The tolerated share of rows with the times of another row. Some requests really do begin and end together."""
 SHORTEST_STILL_NS = 2_000_000_000
 """The shortest pause that can count as a stall, in ns. Retransmitting a packet that was lost twice takes less time."""
 STILL = 10
 """A pause of up to this many times the usual time does not count as a stall (see `loop_still`)."""
 STILL_SHARE = 0.01
-"""The share of the run that a stall must cover to show in a 99th percentile."""
+"""The share of the run that a stall must cover to affect a 99th percentile."""
 CHANCE = 1e-6
 """The probability that requests with random starts leave a longer gap than `loop_still` accepts."""
 RUN_TOLERANCE = 1.02

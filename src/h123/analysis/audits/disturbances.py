@@ -15,7 +15,8 @@ from h123.study import Plan, Study, split_pair
 
 DISTURBED_UNLIKE = "disturbed-unlike"
 UNLIKE_LEVEL = 0.01
-"""Level of the signed-rank test: equally disturbed levels fail with at most this probability."""
+"""The significance level of the signed-rank test: if the machine disturbs two levels equally, they fail with at most
+this probability."""
 
 
 def disturbed_unlike(attempts: Sequence[Attempt], plan: Plan) -> list[Finding]:
@@ -58,7 +59,8 @@ def unlike_between(
 
 
 def _unlike(pairs: Any, limit: float, where: str, a: str, b: str) -> Finding:
-    """Return the finding about the shares of both levels' times. `pairs` has the shape (blocks, 2)."""
+    """Return the finding for one pair of levels. `pairs` has a row for each block, and in it the share of each level's
+    times that may be machine noise."""
     differences = pairs[:, 0] - pairs[:, 1]
     mean = float(differences.mean())
     p = SignedRank(differences).p()

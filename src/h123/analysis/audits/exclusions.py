@@ -27,13 +27,14 @@ from h123.measures import Attempt
 from h123.study import METRICS, Network, Plan, timeless
 
 MOSTLY = 0.5
-"""A comparison is not judged if, in half of its blocks, machine noise may account for more than this share of the
-values."""
+"""A comparison is not judged if, in at least half of its blocks, machine noise may account for more than this share of
+the values."""
 MACHINE, FAILURES, AUDITS, TIMELESS, ANSWERS = "machine", "failures", "audits", "timeless", "answers"
 ATTEMPTS, UNMEASURED, UNLIKE = "attempts", "unmeasured", "disturbed"
 READINGS_S, READINGS_S_PER_BYTE = 1e-4, 5e-9
-"""The most that reading the virtual clock can advance it, in s: per request of one user, and per byte of its bodies.
-Measured over a plain veth with the clients go and load: 10 to 30 µs, and up to 2 ns a byte over HTTP/3."""
+"""The most that reading the virtual clock can advance it, in seconds: per request of one user, and per byte of the
+request's bodies. Measured over a plain veth with the clients `go` and `load`: 10 to 30 µs per request, and up to 2 ns
+per byte over HTTP/3."""
 _NAMED = 2
 
 
@@ -90,25 +91,24 @@ class Exclusions:
         )
 
     def qualified(self, c: PairedComparison) -> list[str]:
-        """Return the audits of load, chance and order that the comparison failed. The verdict stands, and its note
-        names them."""
+        """Return the failed audits that do not prevent a verdict on the comparison. The verdict's note names them."""
         of_trials = {audit for audits in self._failed(c).values() for audit in audits if not SPOILS[audit]}
         return sorted(of_trials | {audit.name for audit in self._campaign if audit.qualifies(c)})
 
     def _answered(self, c: PairedComparison) -> Exclusion | None:
-        """Exclude a comparison whose sides did different work."""
+        """Exclude a comparison whose sides sent responses of different sizes to the same requests."""
         difference = self._answers.between(c.cell, c.a, c.b) if self._answers and not c.twin else None
         return Exclusion(ANSWERS, f"{answers_words(difference)}: they do different work") if difference else None
 
     def _failed_often(self, c: PairedComparison) -> Exclusion | None:
-        """Exclude a comparison if one side often fails or responds wrongly, because the valid attempts show only that
-        side's good moments."""
+        """Exclude a comparison if one side often fails or responds wrongly, because its valid attempts show only the
+        times when it worked."""
         sides = [{**c.cell, self._factor: level}.items() for level in (c.a, c.b)]
         stuck = [row for row in self._stuck if not c.twin and any(side <= row["cell"].items() for side in sides)]
         return Exclusion(ATTEMPTS, failed_words(stuck[0], self._factor)) if stuck else None
 
     def _nothing_valid(self, c: PairedComparison) -> Exclusion | None:
-        """Exclude a comparison if one of its sides was tried and has no valid attempt."""
+        """Exclude a comparison if all attempts of one of its sides are invalid."""
         for level, had in zip((c.a, c.b), self._trials(c), strict=True):
             side = {**c.cell, self._factor: level}.items()
             reasons = [codes for cell, codes in self._unmeasured.items() if side <= dict(cell).items()]
@@ -145,8 +145,8 @@ class Exclusions:
         return Exclusion(AUDITS, f"{share} failed {audit_names(audits)}{''.join(mended)}")
 
     def _failed(self, c: PairedComparison) -> dict[Treated, list[str]]:
-        """Return the failed audits of the comparison's trials. If the cell leaves a factor open, the trials at all of
-        its levels count."""
+        """Return the failed audits of the comparison's trials. If the cell does not set a factor, include the trials at
+        all levels of this factor."""
         sides = [({**c.cell, self._factor: level}.items(), twin) for level, twin in ((c.a, False), (c.b, c.twin))]
         blocks = {pair.block for pair in c.pairs}
         return {
@@ -230,8 +230,8 @@ def exclusions(case: Case) -> Exclusions:
 
 
 def _readings(attempt: Attempt) -> float:
-    """Return the longest time, in seconds, that reading the clock for all users can add to a request of this trial, or
-    to a visit."""
+    """Return the longest time, in seconds, by which the clock readings of all users can lengthen a request of this
+    trial, or a visit."""
     s, p = attempt.summary, attempt.parameters
     users, requests_per_user = p["users"] or 1, p["requests"] or 1
     requests = max(1.0, s.warm / (users * requests_per_user))
@@ -249,6 +249,8 @@ def _machine(comparison: PairedComparison) -> Exclusion | None:
 
 
 def audit_names(audits: Sequence[str]) -> str:
-    """Format names of audits: `loss-mismatch`, `status-wrong` and 2 more audits."""
+    """Format names of audits, for example "`loss-mismatch`, `status-wrong` and 2 more audits"."""
     more = len(audits) - _NAMED
-    return f"`{'`, `'.join(audits[:_NAMED])}`" + (f" and {more} more audits" if more > 0 else "")
+    return f"`{'`, `'.join(audits[:_NAMED])}`" + (
+        f" and {more} more {'audit' if more == 1 else 'audits'}" if more > 0 else ""
+    )

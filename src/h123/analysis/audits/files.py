@@ -1,4 +1,4 @@
-"""Audits the campaign's files. They must be the ones that the trials wrote."""
+"""Audits the campaign's files, which must not change after the trials wrote them."""
 
 from h123.analysis.audits.finding import CampaignAudit, Finding
 from h123.analysis.case import Case

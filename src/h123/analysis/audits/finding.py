@@ -29,12 +29,12 @@ class AuditCount(TypedDict):
     result: Literal["passed", "failed", "nothing to check"]
     """`nothing to check` does not count as passed."""
     checked: int
-    """The number of trials that had something to check."""
+    """The number of checks made. An audit of trials makes one for each trial that it can check."""
     of: int | None
     """The number of all trials; null for an audit of the campaign."""
     failed: int
     meaning: str
-    """The statement that holds if the audit passes."""
+    """What the audit shows if it passes."""
     failure: str | None
     """What happened, what it means, and what to do. Null unless a finding failed."""
 
@@ -49,7 +49,8 @@ UNENCRYPTED = "none"
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of a check that compares `value` with `limit`; `detail` describes it in words."""
+    """The result of one check. `value` and `limit` are the numbers that it compared, if any; `detail` describes the
+    result in words."""
 
     passed: bool
     value: float | None
@@ -72,8 +73,8 @@ class Audit:
     means, and what to do."""
     check: Callable[[Attempt], Finding | None]
     spoils: frozenset[str] = frozenset()
-    """Metrics whose values are unreliable if the audit fails, so that no verdict may rest on them. Empty if the audit
-    is about load or chance; a failure then qualifies a verdict but does not prevent it."""
+    """Metrics whose values are unreliable if the audit fails, so that no verdict may rest on them. If empty, a failure
+    qualifies verdicts but does not prevent them."""
     remedy: str = ""
     """Advice for a failure, if it fits in a clause. Shown with each comparison that gets no verdict because of the
     failure."""

@@ -1,5 +1,5 @@
-"""Audits the apparatus. The link must have lost as many packets as it should, the machine must have kept up, and all
-settings must have taken effect."""
+"""Audits the link, the machine and the settings. The link must have lost as many packets as configured, the machine
+must have kept up, and all settings must have taken effect."""
 
 from h123.analysis.audits.finding import ALL, Audit, Finding, none_of
 from h123.analysis.audits.path import direction

@@ -1,7 +1,7 @@
 """Audits when trials ran. The order must favour no level, and both trials of a pair must run close together.
 
 A failed audit does not prevent a verdict. The verdict mentions it, because a drifting machine may have affected the
-ratio. The audits leave out trials under the virtual clock, whose results do not depend on what else runs or ran.
+ratio. The audits leave out trials under the virtual clock, whose results do not depend on what else the machine runs.
 """
 
 import itertools
@@ -24,17 +24,17 @@ START_SLACK_NS = 500_000_000
 a busy machine delays."""
 
 ORDER_LEVEL = 0.01
-"""The share of random orders that fail, if enough orders are possible."""
+"""The probability that a random order fails, if enough orders are possible."""
 FEW_ORDERS_LEVEL = 1 / 8
 """If few orders are possible, only the most one-sided one fails, and only if its probability is at most this."""
 
 SAME_TIME_S = 600.0
 """Trials that begin within this many seconds of each other count as close together."""
 OWN_TIME = 2.0
-"""The trials of a pair may begin this many times as far apart as all trials of the block took together. If they are
-further apart, something else ran in between."""
+"""How far apart the trials of a pair may begin, as a multiple of the time that all trials of the block took together. A
+larger distance means that something else ran in between."""
 APART_SHARE = 0.1
-"""The tolerated share of a comparison's blocks in which the two trials ran far apart. Repeats of disturbed trials run
+"""The tolerated share of a comparison's blocks in which the two trials ran far apart. Disturbed trials are repeated
 late, but a tenth of the pairs hardly changes a median."""
 MEANINGS = {
     ORDER_UNRECORDED: "The trials of each block ran in the order that the journal gives. Trials under the virtual "
@@ -100,13 +100,13 @@ def order_unrecorded(attempts: Sequence[Attempt]) -> Finding | None:
 
 
 def order_confounded(attempts: Sequence[Attempt], plan: Plan) -> dict[tuple[str, str], Finding]:
-    """Check for each pair that neither level usually ran first. The check is an exact sign test over all blocks and
-    cells, corrected with Holm's method over the pairs.
+    """Check for each pair that neither level ran first more often than chance allows. The check is an exact sign test
+    over all blocks and cells, corrected with Holm's method over the pairs.
 
     A block's order is a random permutation. In it, the relative orders of pairs without a common trial are independent
     tosses of a fair coin (Knuth, The Art of Computer Programming 2, section 3.4.2). So over any cells and blocks, the
-    number of times that one level ran first is binomial with probability 1/2. Drift within a block can bias a pair
-    only if one level usually ran first.
+    number of times that one level ran first is binomial with probability 1/2. Drift within a block can bias a pair only
+    if one level usually ran first.
     """
     ordered = _Pairs((a for a in attempts if a.position is not None), plan.study.compare.factor)
     before: dict[tuple[str, str], list[bool]] = {}

@@ -7,8 +7,8 @@ import numpy as np
 from h123.study.networks.network import Bottleneck, Direction
 
 _NORMAL_REACH = 4
-"""The number of standard deviations by which normal jitter may make a packet early. One packet in 30000 is even
-earlier."""
+"""The number of standard deviations by which normally distributed jitter is assumed to shorten a delay at most. It
+shortens one delay in 30000 by more."""
 
 
 class Ways(Protocol):
@@ -26,8 +26,8 @@ def direction(link: Ways, name: str) -> Direction:
 
 
 def round_trip_floor_ns(link: Ways) -> int:
-    """Return the shortest round trip that the link allows, in ns: the sum of the minimum delays of both directions,
-    over all timed changes."""
+    """Return the shortest round trip that the link allows, in ns: the sum of the shortest delays of both directions,
+    including their timed changes."""
     return sum(_least_delay_ns(direction(link, name)) for name in ("up", "down"))
 
 

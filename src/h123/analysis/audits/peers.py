@@ -17,7 +17,7 @@ from h123.study import Plan, split_pair
 
 THOUSANDFOLD = 500
 """A ratio that suggests a wrong unit, such as ms instead of s, with a safety factor of two. Compared levels never
-differ by so much."""
+differ by that much."""
 
 OWN_SHARE = 0.5
 """The share of the margin by which the client's own delay may change a ratio."""
@@ -71,8 +71,8 @@ def _needed_ns(attempt: Attempt) -> float | None:
 
 
 def trials_repeated(attempts: Sequence[Attempt], _: Plan) -> Found:
-    """Check that the requests of no two trials took exactly the same times. Does not apply to the virtual clock, under
-    which this may happen."""
+    """Check that no two trials have exactly the same request times. Does not apply under the virtual clock, where this
+    may happen."""
     telling = [attempt for attempt in attempts if attempt.timeline.sums and not attempt.virtual]
     same: dict[Hashable, list[Attempt]] = defaultdict(list)
     for attempt in telling:
@@ -103,8 +103,8 @@ def _apart(a: list[Attempt], b: list[Attempt]) -> Finding | None:
 
 
 def _began_ns(attempt: Attempt) -> int | None:
-    """Return when an imported trial began, on the clock that all imported trials share. None if there is no such clock,
-    and for h123's own trials."""
+    """Return when an imported trial began, on the clock that all imported trials share. Return None if there is no such
+    clock, and for h123's own trials."""
     return attempt.summary.warm_start_ns if attempt.imported and attempt.position is not None else None
 
 

@@ -1,4 +1,4 @@
-"""Audits rates by physics. Nothing can move more data than its link carries."""
+"""Audits rates by physics. No transfer can be faster than its link."""
 
 import math
 
@@ -14,7 +14,7 @@ TIME_TOLERANCE = 0.98
 def goodput_above_link(attempt: Attempt) -> Finding | None:
     """Check that body bits are at most 1.02 times what the link carries (rate x time), in the busier direction.
 
-    The time runs from the first warm request's start to the last one's end.
+    The time runs from the start of the first warm request to the end of the last one.
     """
     s = attempt.summary
     if s.warm_start_ns is None or s.warm_end_ns is None or s.warm_end_ns <= s.warm_start_ns:
@@ -39,8 +39,8 @@ def users_above_link(attempt: Attempt) -> Finding | None:
 
 
 def _share(attempt: Attempt, seconds: float, limit: float, detail: str) -> Finding | None:
-    """Check that the body bits of all warm requests are at most the share `limit` of what the link carries in
-    `seconds`, in the busier direction."""
+    """Check that the body bits of all warm requests are at most `limit` times what the link carries in `seconds`, in
+    the busier direction."""
     s, shares = attempt.summary, {}
     moved = {"up": s.warm_bytes_up, "down": s.warm_bytes_down}
     moved |= {name: size * s.warm_ok for name, size in _declared(attempt).items()}
@@ -88,8 +88,8 @@ def request_above_link(attempt: Attempt) -> Finding | None:
 def requests_above_littles_law(attempt: Attempt) -> Finding | None:
     """Check that requests per second are at most requests in flight / shortest round trip (Little, Oper. Res. 9, 1961).
 
-    The number in flight is at most the number of users (closed loop), or the measured mean: the sum of the warm
-    requests' times / their whole duration (open loop).
+    The number in flight is at most the number of users (closed loop), or the measured mean (open loop): the sum of the
+    warm requests' times divided by the time from the first one's start to the last one's end.
     """
     s, floor = attempt.summary, round_trip_floor_ns(attempt.link)
     if not floor or s.warm_start_ns is None or s.warm_end_ns is None or s.warm_end_ns <= s.warm_start_ns:

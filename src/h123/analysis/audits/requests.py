@@ -1,4 +1,4 @@
-"""Audits the requests themselves. All must be present, and answered as the study requested."""
+"""Audits the requests. All must be present, and their responses must be as the study requires."""
 
 from collections.abc import Iterator
 
@@ -37,7 +37,7 @@ def _sizes(bodies: Bodies, exchange: Exchange) -> Iterator[Finding]:
 
 
 def status_wrong(attempt: Attempt) -> Finding | None:
-    """Check that every response has the requested status (200 unless the workload states a different one)."""
+    """Check that every response has the requested status (200 unless the workload sets a different one)."""
     return none_of(attempt.summary.refused, f"{attempt.summary.refused} of {attempt.summary.rows} requests")
 
 
@@ -49,8 +49,8 @@ def requests_failed(attempt: Attempt) -> Finding | None:
 
 
 def requests_miscounted(attempt: Attempt) -> Finding | None:
-    """Check that rows = users x (requests + warm-up) + one cold request per connection, in each phase. Requests that
-    the client should abandon are counted in the same way."""
+    """Check that each phase has the expected number of rows. Together, the phases have users x (requests + warm-up)
+    rows, and one cold request per connection. Requests that the client should abandon are a phase of their own."""
     s, expected = attempt.summary, attempt.workload.rows()
     if expected is None:
         return None
@@ -73,8 +73,8 @@ def protocol_wrong(attempt: Attempt) -> Finding | None:
 
 
 def tls_wrong(attempt: Attempt) -> Finding | None:
-    """Check that every connection has the requested TLS version, as the client records it. There is nothing to check if
-    no request was answered, or if no cold request completed its handshake: then no version is recorded, and no time
+    """Check that every connection has the requested TLS version, as the client recorded it. There is nothing to check
+    if no request was answered, or if no cold request completed its handshake: then no version is recorded, and no time
     depends on the version."""
     s, versions = attempt.summary, [str(kind.version) for kind in attempt.tls]
     none_began = s.cold and not s.cold_ok and s.handshake_min_ns is None
@@ -140,8 +140,8 @@ def loaded_early(attempt: Attempt) -> Finding | None:
 
 
 def request_as_trial(attempt: Attempt) -> Finding | None:
-    """Check that an imported trial has more than one request, unless the schema allows a single one. h123's own trials
-    pass at any length, because each has its own server and client."""
+    """Check that an imported trial has more than one request, unless the schema allows a single one. Does not apply to
+    h123's own trials, because each has its own server and client."""
     if not attempt.imported or attempt.parameters["users"] == attempt.parameters["requests"] == 1:
         return None
     return at_least(attempt.summary.rows, 2, f"{attempt.summary.rows} requests")

@@ -102,8 +102,8 @@ def _product(numbers: checks.ProductCheck) -> Arithmetic:
 
 
 def _work(numbers: checks.WorkCheck) -> Arithmetic:
-    """Check a claim by the utilization law: busy time = rate x service time, and a core is busy for at most one second
-    per second."""
+    """Check a claim by the utilization law: the cores' busy time is rate x service time, and each core is busy for at
+    most one second per second."""
     each = numbers.each / 1e9
     busy = numbers.per_second * each
     text = f"{_figure(numbers.per_second)} a second x {format_seconds(each)} keep {figures(busy)} cores busy"
@@ -132,8 +132,8 @@ def _rounding(before: float, after: float) -> float:
 
 
 def _rank_biserial(numbers: checks.RankBiserialCheck) -> Arithmetic:
-    """Check r = 1 - 2 U / (n m), where U is a whole number, or a multiple of 1/2 if there are ties (Kerby, Compr.
-    Psychol. 3, 2014)."""
+    """Check that the printed rank-biserial correlation is possible: r = 1 - 2 U / (n m), where U is a whole number, or
+    a multiple of 1/2 if there are ties (Kerby, Compr. Psychol. 3, 2014)."""
     cells = numbers.first * numbers.second
     nearest = min((1 - u / cells for u in range(2 * cells + 1)), key=lambda r: abs(r - numbers.printed))
     passed = abs(nearest - numbers.printed) <= 0.5 * 10**-numbers.digits + 1e-12

@@ -1,22 +1,23 @@
 """Decides each claim of a ledger: by arithmetic, and by a campaign of the study that the ledger is about.
 
 A directional claim is confirmed if the exact signed-rank test rejects in the claimed direction, corrected with Holm's
-method over the ledger's claims that the campaign's plan covers. If the claim states a size, the interval must also
-overlap the range from half of that size to twice that size. If it does not, only the direction is confirmed. The claim
-is refuted if its interval lies inside the study's equivalence margin, or on the opposite side of zero from the claim.
+method over the ledger's claims that the campaign's plan covers. If the claim includes a size, the interval must also
+overlap the range from half of that size to twice that size. If the interval lies outside this range, only the direction
+is confirmed. The claim is refuted if its interval lies inside the study's equivalence margin, or on the opposite side
+of zero from the claim.
 
 An equivalence is confirmed if, in all its cells, the interval lies inside the margin and both one-sided tests reject
-after Holm's correction; it is refuted if in some cell the interval lies wholly outside. A claim of `not higher` or `not
-lower` follows the same rule, but only for one end of the margin and with one test. Intervals are not widened for the
-number of claims or cells. Every other claim is undecided, and so is a claim with fewer than 6 blocks or with trials
-that an audit calls impossible.
+after Holm's correction; it is refuted if in some cell the interval lies wholly outside. The same rule applies to a
+claim of `not higher` or `not lower`, but only to one end of the margin and with one test. Intervals are not widened for
+the number of claims or cells. A claim that is neither confirmed nor refuted is undecided, and so is a claim with fewer
+than 6 blocks or with trials that an audit calls impossible.
 
 Two claims with the same observation (the same levels, cells and metric, or latency and goodput in a closed loop) count
-once: the later claim takes the earlier one's place, and its p is at least as large as the earlier one's. If one claim
-is about a margin and the other about a direction, the later one keeps its own p. Both claims can be false only if the
-difference is at least as large as the margin, and opposite to the claimed direction. In that case, neither claim can be
-confirmed unless a one-sided test at the margin rejects. So the chance of confirming one of the two is no larger than
-the chance that this test errs.
+once in the correction: the later claim takes the earlier one's place, and its adjusted p is at least as large as the
+earlier one's. If one claim is about a margin and the other about a direction, the later one keeps its own p. Both
+claims can be false only if the difference is at least as large as the margin, and opposite to the claimed direction. In
+that case, neither claim can be confirmed unless a one-sided test at the margin rejects. So the chance of confirming one
+of the two is no larger than the chance that this test errs.
 """
 
 import math
@@ -104,7 +105,8 @@ def _repeats(ledger: Ledger, measured: "Mapping[str, ClaimMeasurement]", plan: P
 
 
 def _observation(claim: MeasurableClaim, plan: Plan) -> Hashable:
-    """Return a key that is equal for claims that the same values decide, in whatever order they name the levels."""
+    """Return a key that is the same for all claims that are decided by the same values, whatever the order in which
+    they name the levels."""
     from h123.analysis.claims.measurement import claimed_cells
     from h123.analysis.comparisons.repeats import repeated
 
@@ -249,8 +251,8 @@ def _direction(
 def _bounded(
     claim: MeasurableClaim, margin: float, measured: "ClaimMeasurement", p_adjusted: float, family: int, rule: "Rule"
 ) -> Ruling:
-    """Return the verdict on a claim with a margin, which must hold in each cell: the ratio is inside the margin, or not
-    beyond one end of it."""
+    """Return the verdict on a claim with a margin. In each cell, the ratio must be inside the margin, or for `not
+    higher` and `not lower`, not beyond one end of it."""
     most = math.inf if claim.direction == "not lower" else math.log1p(margin)
     least = -math.inf if claim.direction == "not higher" else -math.log1p(margin)
     estimates = [figure.estimate for figure in measured.figures if figure.estimate]

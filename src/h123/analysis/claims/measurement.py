@@ -1,9 +1,9 @@
-"""Measures a claim in a campaign: ratios paired within blocks, each with estimate, exact interval and p.
+"""Measures a claim in a campaign: ratios paired within blocks, each with an estimate, an exact interval and a p value.
 
 A claim about several cells is about the mean of their log ratios, which gives one value for each block. For an
 interaction, the log ratio of the counterpart cell is subtracted from the log ratio of each cell, block by block. A
 claim about one level uses values instead of ratios. Claims of equivalence, `not higher` and `not lower` have one figure
-per cell, because they must hold in every cell.
+per cell, because they must be true in every cell.
 """
 
 import itertools
@@ -34,7 +34,7 @@ ByBlock = dict[int, float]
 
 @dataclass(frozen=True)
 class ClaimEstimate:
-    """One ratio that a claim is about, or a ratio of ratios."""
+    """One estimate for a claim: of a ratio, of a ratio of ratios, or of one level's value."""
 
     cell: Cell | None
     """The cell of the estimate. None if the estimate is for all of the claim's cells together."""
@@ -42,8 +42,8 @@ class ClaimEstimate:
     estimate: IntervalEstimate | None
     """The estimate of the logarithm. None if there is no block."""
     p: float | None
-    """Two-sided p against no difference. With a margin, p against a difference beyond it (for an equivalence: from both
-    one-sided tests)."""
+    """The two-sided p value for no difference. For a claim with a margin, the p value for a difference beyond the
+    margin (for an equivalence, from both one-sided tests)."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def _exclusion(claim: MeasurableClaim, cells: Sequence[Cell], case: Case) -> str
 
 
 def _absent(claim: MeasurableClaim, cells: Sequence[Cell], plan: Plan) -> str | None:
-    """Return the part of the claim that the plan does not measure, or None."""
+    """Describe the part of the claim that the plan does not measure, or return None."""
     compared = plan.study.compare.factor
     planned = {trial.cell[compared] for trial in plan.blocks[0]}
     if unknown := [level for level in (claim.a, claim.b) if level and level not in planned]:

@@ -73,11 +73,12 @@ class ClaimRow(TypedDict):
     verdict: str
     reason: str | None
     requests: Sequence[int]
-    """The number of requests per user."""
+    """The numbers of requests per user in the claim's cells; empty if nothing was measured."""
     blocks: int | None
-    """The smallest number of blocks among the figures."""
+    """The smallest number of blocks among the figures; null without a campaign."""
     p: float | None
-    """Null for fewer than 6 blocks."""
+    """The p value before correction. Null without a campaign, and if the campaign cannot decide the claim, for example
+    because it has fewer than 6 blocks."""
     p_adjusted: float | None
     figures: Sequence[ClaimFigure]
     """The measured figures: a single one with `cell` null, or one per cell for a claim with a margin; empty if nothing
@@ -91,6 +92,6 @@ class LedgerDecided(TypedDict):
     where: str
     study: str | None
     scale: float | None
-    """The scale of the campaign (`--scale`)."""
+    """The scale of the campaign (`--scale`); null without a campaign."""
     family_size: int
     claims: Sequence[ClaimRow]

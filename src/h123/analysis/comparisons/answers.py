@@ -1,10 +1,10 @@
-"""Detects answers of different sizes. A smaller answer is less work, so a shorter time does not show that a level is
-faster.
+"""Detects responses of different sizes. A smaller response is less work, so a shorter time does not show that a level
+is faster.
 
-Only requests for which the study states no size are compared. If it states a size, an answer of a different size fails
-its request. If the sizes are constant at both levels, they must be equal. If they vary, they count as different in two
+Only requests for which the study sets no size are compared. If it sets a size, a response of a different size makes the
+request fail. If the sizes are constant at both levels, they must be equal. If they vary, they count as different in two
 cases. In the first case, every trial of one level has a larger mean than every trial of the other, and the medians of
-the means differ by more than `TOLERATED`. In the second case, only one of the levels has empty answers.
+the means differ by more than `TOLERATED`. In the second case, only one of the levels has empty responses.
 """
 
 from collections import defaultdict
@@ -24,16 +24,16 @@ from h123.study import Plan, split_pair
 
 
 class AnswersRow(TypedDict):
-    """Two levels whose servers answered the same request differently."""
+    """Two levels whose servers sent different responses to the same request."""
 
     cell: Cell
     a: str
     b: str
     requests: int
-    """The number of the workload's requests with different answers. The sizes below are those of the request whose
-    answers differ most."""
+    """The number of the workload's requests whose responses differ. `a_bytes` and `b_bytes` are about the request whose
+    responses differ most."""
     a_bytes: Sequence[int]
-    """The sizes of level a's smallest and largest answers, in bytes."""
+    """The sizes of level a's smallest and largest responses, in bytes."""
     b_bytes: Sequence[int]
 
 
@@ -44,7 +44,7 @@ _ASKED = {"kind", "method", "size", "mix", "site", "headers"}
 
 @dataclass(frozen=True)
 class Sent:
-    """The answers to one request in one level's trials."""
+    """The sizes of the responses to one request in one level's trials, in bytes."""
 
     least: int
     most: int
@@ -52,7 +52,7 @@ class Sent:
     """The mean size in each trial."""
 
     def unlike(self, other: "Sent") -> bool:
-        """Return whether the servers of the two levels did different work."""
+        """Return whether the sizes differ so much that the servers of the two levels did different work."""
         if self.least == self.most and other.least == other.most:
             return self.least != other.least
         if (self.least == 0) != (other.least == 0):
@@ -63,17 +63,16 @@ class Sent:
 
 
 class Unlike(NamedTuple):
-    """Two levels whose answers differ, and the sizes of the answers to the request whose answers differ most."""
+    """Two levels whose responses differ, with the sizes of the responses to the request whose responses differ most."""
 
     requests: int
-    """The number of requests whose answers differ."""
+    """The number of requests whose responses differ."""
     a: Sent
     b: Sent
 
 
 def most_unlike(first: Mapping[int, Sent], second: Mapping[int, Sent]) -> Unlike | None:
-    """Return the difference between the answers to the request whose answers differ most, or None if all answers are
-    alike."""
+    """Return the difference for the request whose responses differ most, or None if no responses differ."""
     differences = [
         (first[number], second[number])
         for number in first.keys() & second.keys()
@@ -85,7 +84,7 @@ def most_unlike(first: Mapping[int, Sent], second: Mapping[int, Sent]) -> Unlike
 
 
 class Answers:
-    """The answers of a campaign's trials, by treatment."""
+    """The sizes of the responses in a campaign's trials, by treatment."""
 
     def __init__(self, trials: TrialSet, plan: Plan) -> None:
         self._plan, self._factor = plan, plan.study.compare.factor
@@ -95,7 +94,7 @@ class Answers:
                 self._attempts[tuple(sorted(attempt.cell.items()))].append(attempt)
 
     def unlike(self) -> list[AnswersRow]:
-        """Return the `answers` part of verdicts.json: a row for each cell and pair with different answers."""
+        """Return the `answers` part of verdicts.json: a row for each cell and pair with different responses."""
         return [
             row
             for cell in other_cells(self._plan)
@@ -104,7 +103,7 @@ class Answers:
         ]
 
     def between(self, cell: Cell, a: str, b: str) -> AnswersRow | None:
-        """Return the row for two levels whose answers differ. None if the answers are alike, or if the levels make
+        """Return the row for two levels whose responses differ. None if the responses are alike, or if the levels make
         different requests on purpose. `cell` need not name a level of every factor."""
         if a == b or not self._same_requests(cell, a, b):
             return None
@@ -128,7 +127,7 @@ class Answers:
         return request_parameters == right
 
     def of(self, cell: Cell) -> Mapping[int, Sent]:
-        """Return a treatment's answers, by request. `cell` need not name a level of every factor."""
+        """Return the sizes of a treatment's responses, by request. `cell` need not name a level of every factor."""
         attempts = [
             attempt for key, had in self._attempts.items() if cell.items() <= dict(key).items() for attempt in had
         ]
@@ -136,7 +135,7 @@ class Answers:
 
 
 def _open(attempts: Sequence[Attempt]) -> Iterable[int]:
-    """Return the requests for which the study states no size."""
+    """Return the requests for which the study sets no size."""
     exchanges = attempts[0].workload.exchanges() if attempts else []
     return [
         number for number, exchange in enumerate(exchanges) if exchange.down is None and exchange.method is not None
@@ -155,7 +154,7 @@ def _sent_bytes(attempts: Sequence[Attempt], resource: int) -> Sent | None:
 
 
 def difference_words(difference: Unlike, a: str, b: str) -> str:
-    """Describe a difference: `base answers with 240000 B, new with 0 B`."""
+    """Describe a difference, for example as `base answers with 240000 B, new with 0 B`."""
     ends = [[side.least, side.most] for side in (difference.a, difference.b)]
     return answers_words(
         {"cell": {}, "a": a, "b": b, "requests": difference.requests, "a_bytes": ends[0], "b_bytes": ends[1]}
@@ -175,7 +174,7 @@ def _span(ends: Sequence[int]) -> str:
 
 @once
 def answers(case: Case) -> Answers:
-    """Return the sizes of a campaign's answers to the requests for which the study states no size."""
+    """Return the sizes of a campaign's responses to the requests for which the study sets no size."""
     return Answers(case.trials, case.plan)
 
 

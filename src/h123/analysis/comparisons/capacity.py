@@ -6,8 +6,8 @@ maxima are found in each block.
 
 The knee is the rate with the greatest ratio of requests per second to the 99th percentile of latency: Kleinrock's power
 (ICC 1979). Below the knee, a higher rate gains more throughput than it costs in waiting; above the knee, it costs more
-than it gains. Between steps, the knee is the vertex of the parabola through the logarithms of the greatest power and
-its neighbours. A knee at the first or last step is only a bound.
+than it gains. To find knees between steps, a parabola is drawn through the logarithms of the greatest power and its
+neighbours; the knee is its vertex. A knee at the first or last step is only a bound.
 
 The maximum is the highest rate of answered requests at any step, or in a closed loop.
 
@@ -35,7 +35,7 @@ Bound = Literal["at most", "at least"]
 
 
 class Middle(TypedDict):
-    """A median over blocks with its interval, which needs at least 6 blocks."""
+    """A median over blocks, with its interval. With fewer than 6 blocks, the interval is null."""
 
     value: float
     low: float | None
@@ -47,7 +47,7 @@ class RateLimit(Middle):
     """A knee or a maximum, in requests per second. A knee at the first or last step is only a bound."""
 
     bound: Bound | None
-    """`at most` at the first step, `at least` at the last."""
+    """`at most` for a knee at the first step, `at least` for one at the last step, else null."""
 
 
 class CapacityStep(TypedDict):
@@ -61,11 +61,12 @@ class CapacityStep(TypedDict):
     """Answered requests per second."""
     latency: float | None
     tail: float | None
-    """`latency` and `tail` are the median and the 99th percentile of the time from when requests were due, in s."""
+    """`latency` and `tail` are the median and the 99th percentile of the time from when a request was due until it
+    ended, in s."""
     sent_tail: float | None
-    """99th percentile of the time from when requests were sent, in s."""
+    """The 99th percentile of the time from when a request was sent until it ended, in s."""
     client: float | None
-    """Share of one processor that the client used."""
+    """The share of one processor that the client used; null under the virtual clock."""
 
 
 class CapacityRow(TypedDict):
@@ -73,13 +74,13 @@ class CapacityRow(TypedDict):
 
     cell: Cell
     blocks: int
-    """Blocks with all steps."""
+    """The number of blocks with all steps."""
     steps: Sequence[CapacityStep]
     closed: Sequence[CapacityStep]
     knee: RateLimit | None
-    """Median of the knees in blocks with all steps, with its exact interval; null for fewer than 6 blocks."""
+    """The median of the knees in blocks with all steps; null if no block has a knee."""
     maximum: RateLimit | None
-    """Median of the highest answered rates, with its exact interval; null for fewer than 6 blocks."""
+    """The median of the highest rates of answered requests in blocks with all steps; null if there is no such block."""
     saturated: bool
     """Whether the highest step exceeded the treatment's capacity in all blocks. If not, the steps limit the maximum."""
 
@@ -91,7 +92,8 @@ class CapacityRatio(Middle):
     a: str
     b: str
     what: str
-    """`knee`, only if neither level's knee is merely a bound, or `maximum`, only if both levels are saturated."""
+    """`knee` or `maximum`. There is no ratio of knees if any of them is only a bound, and no ratio of maxima unless
+    both levels are saturated."""
     blocks: int
 
 
@@ -126,9 +128,9 @@ class LoadSteps:
 
     factor: str
     rates: Mapping[str, float]
-    """The rates by level, in increasing order."""
+    """The rate of each level, in increasing order."""
     closed: Sequence[str]
-    """The levels without a rate, whose users wait for their answers."""
+    """The levels without a rate, which are closed loops."""
 
 
 def steps_of(plan: Plan) -> LoadSteps | None:
@@ -201,7 +203,8 @@ def _value(attempt: Attempt, name: str) -> float | None:
 
 
 def _knee(at: Sequence[tuple[float, Attempt]]) -> float | None:
-    """Return the knee in one block from its steps in order. None if a step has no 99th percentile."""
+    """Return the knee in one block, from its steps in increasing order of rate. None if a step has no 99th
+    percentile."""
     tails = [(rate, _value(attempt, RATE), _value(attempt, TAIL)) for rate, attempt in at]
     if any(tail is None for _, _, tail in tails):
         return None
@@ -221,7 +224,8 @@ def knee(powers: Sequence[tuple[float, float]]) -> float | None:
 
 
 def _vertex(points: Sequence[tuple[float, float]]) -> float:
-    """Return where the parabola through three points is greatest. The middle point must be the highest."""
+    """Return the x at which the parabola through three points is highest. The middle point must be the highest of the
+    three."""
     (x0, y0), (x1, y1), (x2, y2) = points
     rise, fall = (y1 - y0) / (x1 - x0), (y2 - y1) / (x2 - x1)
     if rise == fall:  # all three points are equal
@@ -294,8 +298,8 @@ def _rate_limit(values: Iterable[float], ends: tuple[float, float] | None) -> Ra
 
 
 def _ratios(by_place: Mapping[_Place, _CapacityBlocks], plan: Plan) -> Iterator[CapacityRatio]:
-    """Yield the ratios of knees and of maxima, paired within blocks. There is no ratio of knees if one is only a bound,
-    and no ratio of maxima if a treatment kept up with the highest rate."""
+    """Yield the ratios of knees and of maxima, paired within blocks. There is no ratio of knees if any of them is only
+    a bound, and no ratio of maxima if a treatment kept up with the highest rate."""
     compared = plan.study.compare.factor
     for place, first in by_place.items():
         cell = dict(place)

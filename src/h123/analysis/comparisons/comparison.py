@@ -35,7 +35,7 @@ class Pair:
 
     @property
     def log_ratio(self) -> float:
-        """The value of log(a / b). It is infinite if one level failed."""
+        """The logarithm of a / b. It is infinite if one level failed."""
         return _log(self.a) - _log(self.b)
 
     @property
@@ -62,7 +62,7 @@ class PairedComparison:
     family: Membership
     pairs: Sequence[Pair]
     one_sided: int
-    """Blocks in which only one side has a value. They are not among the pairs."""
+    """The number of blocks in which only one level has a value. These blocks are not among the pairs."""
     repeats: str | None = None
     """The metric that this comparison's metric repeats (repeats.py)."""
 
@@ -87,7 +87,8 @@ class Values:
             self._attempts[treated(attempt)].append(attempt)
 
     def of(self, place: Treated, metric: str) -> float | None:
-        """Return the trial's value. If imported samples have several runs in one block, return their median."""
+        """Return the trial's value, or None if it has none. If imported samples have several runs in one block, return
+        their median."""
         worst = METRICS[metric].worst
         if place in self._failed:
             return worst if METRICS[metric].of_requests else None
@@ -104,13 +105,13 @@ class Values:
         return {block: _log(value) for block, value in by_block.items() if value is not None}
 
     def share(self, place: Treated, metric: str) -> float:
-        """Return how large a share of the trial's value may be due to disturbances by the machine, or 0 if it is
-        unknown. For several runs, return the largest share."""
+        """Return the share of the trial's value that may be due to machine noise, or 0 if it is unknown. If imported
+        samples have several runs in one block, return the largest share."""
         return max((run.shares.get(metric, 0.0) for run in self._attempts.get(place, [])), default=0.0)
 
 
 def in_blocks(plan: Plan, cell: Cell, *, twin: bool = False) -> list[Treated]:
-    """Return the trials of a cell's treatment, one for each block of the plan."""
+    """Return the trials of the treatment that `cell` names, one for each block of the plan."""
     levels = tuple(sorted(cell.items()))
     return [Treated(block, levels, twin) for block in range(1, len(plan.blocks) + 1)]
 
@@ -151,8 +152,8 @@ def declared(plan: Plan, unknown: Collection[str] = ()) -> Iterator[PairedCompar
 
 
 def observed_by(plan: Plan, metric: str, cell: Cell, a: str, b: str) -> str | None:
-    """Return the metric that measures the same as `metric` (as goodput and latency do in a closed loop), if the study
-    compares both; otherwise None."""
+    """Return the study's first metric that is computed from the same observation as `metric` (for example latency, if
+    `metric` is goodput in a closed loop). None if `metric` is the only one or the first."""
     study, families, twin = plan.study, plan.study.compare.families, a == b
     metrics = [
         name for family in families for name in family.metrics if twin or membership(families, name, (a, b), cell)
@@ -172,7 +173,7 @@ def measured(study: Study, metric: str, cell: Cell, *levels: str) -> bool:
 
 
 def _gives(work: WorkloadKind, metric: Metric) -> bool:
-    """Return whether the requests of a workload are of the sort that the metric measures."""
+    """Return whether the workload has the kind of requests that the metric measures."""
     rows = work.rows()
     visits = work.visit() is not None or not metric.of_visits
     return visits and (rows is None or rows["cold"] > 0 or "cold" not in metric.needs.client)
@@ -217,6 +218,6 @@ def pair_values(
 
 
 def workload(study: Study, cell: Cell, a: str, b: str, unknown: Collection[str] = ()) -> str:
-    """Describe the requests: `GET 100 kB`. If they differ between the levels, describe both."""
+    """Describe the requests, for example as `GET 100 kB`. If they differ between the levels, describe both."""
     parameters = (study.parameters({**cell, study.compare.factor: level}) for level in (a, b))
     return " / ".join(dict.fromkeys(p.workload.label(unknown) for p in parameters))

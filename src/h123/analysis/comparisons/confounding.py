@@ -19,7 +19,8 @@ class ConfoundedRow(TypedDict):
     factor: str | None
     """The factor. Null if factors themselves change together (in imported trials)."""
     together: Sequence[str]
-    """The names of the parameters that the factor's levels change together, or of the factors."""
+    """The names of the parameters that change together between the factor's levels, or of the factors that change
+    together."""
 
 
 def confounding(attempts: Iterable[Attempt], plan: Plan) -> list[ConfoundedRow]:

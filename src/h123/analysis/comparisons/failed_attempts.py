@@ -1,7 +1,7 @@
-"""Finds attempts that failed because of the treatment's server or client, including attempts with wrong answers.
+"""Finds attempts that failed because of the treatment's server or client, including attempts with wrong responses.
 
-Failed attempts are repeated, so all measured values come from other attempts. If many attempts failed, the others show
-only the treatment's good moments, so the treatment is not judged.
+Failed attempts are repeated, so all measured values come from attempts that succeeded. If many attempts failed, these
+values do not represent the treatment, so it is not judged.
 """
 
 from collections import Counter, defaultdict
@@ -18,25 +18,24 @@ from h123.documents.events import Event, superseded
 
 
 class FailedAttemptsRow(TypedDict):
-    """The failed attempts of a treatment that are due to its server or client, counted by the first reason why each one
-    failed."""
+    """The number of a treatment's attempts that failed because of its server or client."""
 
     cell: Cell
     attempts: int
     """The number of all attempts, including the A/A twin's."""
     failed: int
-    """The number of attempts in which the server or client failed or answers were wrong, not counting attempts that
-    failed because of the machine."""
+    """The number of attempts in which the server or client failed, or responses were wrong. Attempts that failed
+    because of the machine are not included."""
     reasons: Mapping[str, int]
-    """The number of attempts by first reason."""
+    """The number of failed attempts by the first reason of each."""
     wrong: NotRequired[Mapping[str, str]]
-    """For each reason, the fault in the answers of the first attempt that failed for this reason."""
+    """For each reason, a description of the wrong responses in the first attempt that failed for this reason."""
 
 
 Treatment = tuple[tuple[str, str], ...]
 OFTEN, AGAIN = 0.1, 2
-"""If at least this share of the attempts, and at least this number, failed, the rest do not give a fair picture of a
-treatment."""
+"""If at least this share of a treatment's attempts failed, and at least this many, the other attempts do not represent
+the treatment."""
 
 
 def failed_attempts(events: Iterable[Event]) -> list[FailedAttemptsRow]:
@@ -72,7 +71,7 @@ def failed_of(case: Case) -> list[FailedAttemptsRow]:
 
 
 def fails_often(row: FailedAttemptsRow) -> bool:
-    """Return whether so many attempts failed that the others allow no conclusion."""
+    """Return whether so many attempts failed that the others do not represent the treatment."""
     return row["failed"] >= max(AGAIN, OFTEN * row["attempts"])
 
 
@@ -82,8 +81,8 @@ def never_succeeds(row: FailedAttemptsRow) -> bool:
 
 
 def failed_words(row: FailedAttemptsRow, factor: str) -> str:
-    """Describe the failures: `b failed in 9 of 19 attempts (at first: 2 of 6 answers had a body of 0 bytes instead of
-    20000), and the figures come from the other attempts`."""
+    """Describe the failures, for example as `b failed in 9 of 19 attempts (at first: 2 of 6 responses had a body of 0
+    bytes instead of 20000), and the figures come from the other attempts`."""
     details = "; ".join(row.get("wrong", {}).values())
     first = f" (at first: {details})" if details else ""
     rest = ", so it has no figures" if never_succeeds(row) else ", and the figures come from the other attempts"
@@ -93,8 +92,8 @@ def failed_words(row: FailedAttemptsRow, factor: str) -> str:
 
 @once
 def unmeasured(case: Case) -> Mapping[Treatment, Counter[str]]:
-    """Return the treatments that were tried but have no valid attempt. For each, count the first reason why an attempt
-    was invalid, whether or not it was the treatment's fault."""
+    """Return the treatments that have attempts, but no valid one. For each, count the attempts by the first reason why
+    they are invalid, including reasons that are not the treatment's fault."""
     codes_by_treatment, measured = defaultdict[Treatment, Counter[str]](Counter), set[Treatment]()
     for event in case.facts.events:
         if event["event"] == "trial" and not superseded(event):

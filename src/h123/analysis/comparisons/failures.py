@@ -1,9 +1,8 @@
-"""Compares the share of failed requests between levels, like any other metric.
+"""Compares the share of failed requests between levels.
 
-The unit is the trial. Its share is that of the requests that ended with an error or with a status other than the
-required one. The share is 1 if there is no valid attempt because the server or client failed. The shares of two levels
-are paired within blocks, and the estimate is their difference, because a ratio means nothing if one level has no
-failures.
+Each trial has one share: that of its requests which ended with an error or with a status other than the required one.
+The share is 1 if there is no valid attempt because the server or client failed. The shares of two levels are paired
+within blocks, and the estimate is their difference, because a ratio means nothing if one level has no failures.
 """
 
 from collections import Counter, defaultdict
@@ -111,7 +110,7 @@ def failures(shares_of: Shares, plan: Plan, alpha: float, tolerated: float) -> l
 
 
 class _Compared:
-    """Two levels' shares in a cell, of the shape (blocks, 2)."""
+    """The shares of two levels in a cell, of the shape (blocks, 2)."""
 
     def __init__(self, cell: Cell, a: str, b: str, pairs: Any) -> None:
         self.cell, self.a, self.b, self.pairs = cell, a, b, pairs

@@ -64,14 +64,16 @@ Levels = dict[str, list[str]]
 _Index = dict[tuple[int, tuple[str, ...]], list[Mapping[str, float | None]]]
 
 ENOUGH_BLOCKS = 3
-"""The fewest blocks. With two, the standard errors would have a single degree of freedom."""
+"""The smallest number of blocks for an estimate. With two, the standard errors would have a single degree of
+freedom."""
 MOST_FACTORS = 2
-"""The largest number of other factors in one term. A larger term has no meaning that words can express."""
+"""The largest number of other factors in one term. A term with more factors could not be explained in words."""
 
 
 @dataclass(frozen=True)
 class _Term:
-    """A contrast: how a / b of the compared factor depends on level / reference of each factor in `others`."""
+    """A contrast: how the compared factor's ratio a / b changes from the reference level of each factor in `others` to
+    the other level."""
 
     a: str
     b: str
@@ -151,7 +153,8 @@ def _complete(index: _Index, cells: list[tuple[str, ...]], metric: str) -> Float
 def _fit(
     table: Floats, terms: Sequence[_Term], factor: str, levels: Levels, metric: str, alpha: float
 ) -> list[Interaction]:
-    """Return the estimates and p of all terms from one model. Return nothing for a metric whose values never vary."""
+    """Return the estimates and p values of all terms from one model. Return nothing for a metric whose values never
+    vary."""
     blocks, cells = table.shape
     longer = math.sqrt((table.size - 1) / (table.size - cells))
     reach = -student_quantile(blocks - 1, alpha / 2)

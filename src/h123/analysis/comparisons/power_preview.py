@@ -25,9 +25,9 @@ class Expected:
     spread: float | None
     """Standard deviation of the log ratios between blocks; None if unknown."""
     campaign: str | None
-    """The published campaign that the spread comes from."""
+    """The published campaign that the spread comes from; None if the spread is assumed or unknown."""
     width: float | None
-    """Half of the relative width of the interval."""
+    """Half the expected width of the interval, as a share of the ratio; None if the spread is unknown."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def blocks_to_be(precision: float, comparisons: Iterable[Expected], plan: Plan) 
 
 
 def _level(plan: Plan) -> float:
-    """Return the level of the single look for which the blocks are planned."""
+    """Return the significance level of the single look for which the blocks are planned."""
     return Looks([len(plan.blocks)]).level(plan.study.compare.alpha)
 
 

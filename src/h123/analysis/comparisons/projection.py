@@ -2,9 +2,10 @@
 
 The projection assumes that the mean and standard deviation of the paired log ratios stay as they are. It is the
 smallest number of blocks with a power of at least `POWER`, either to find a difference with Student's t test, or to
-find an equivalence with two one-sided tests. The tests use the level that the family's correction leaves. If the
-signed-rank test attains only a lower level, they use that lower level. The projection is no more certain than the mean
-on which it is based. Reference: Julious, Sample Sizes for Clinical Trials (2010), chapters 3 and 5.
+find an equivalence with two one-sided tests. The tests use the significance level that remains after the family's
+correction. If the signed-rank test attains only a lower level, they use that lower level. The projection is no more
+certain than the mean on which it is based. Reference: Julious, Sample Sizes for Clinical Trials (2010), chapters 3 and
+5.
 """
 
 import math
@@ -30,9 +31,9 @@ class Outlook(TypedDict):
     """The number of blocks that would decide the question, and the time that they take."""
 
     blocks: int | None
-    """The largest projection for the comparisons of the first family."""
+    """The largest projection for the comparisons of the first family; null if there is none."""
     seconds: float | None
-    """The time until these blocks are done, at the journal's pace."""
+    """The time until these blocks have run, at the campaign's pace so far; null if unknown."""
     power: float
     """The probability that this number of blocks is enough, if mean and spread stay the same."""
     limit: int
@@ -40,7 +41,7 @@ class Outlook(TypedDict):
     failed: int
     """The number of trials without a valid attempt."""
     waiting: int
-    """The number of trials that have not been tried yet."""
+    """The number of trials that have not run yet."""
     damaged: NotRequired[int]
     """The number of measured trials whose files have since changed or gone missing. Absent if it is 0."""
 

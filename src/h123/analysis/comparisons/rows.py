@@ -28,7 +28,7 @@ class Withheld(TypedDict):
 
 
 class Later(TypedDict):
-    """The reason why the first answers of one level, a or b, begin later than those of the other level."""
+    """The reason why responses begin later at one level, a or b, than at the other."""
 
     side: Literal["a", "b"]
     round_trips: int
@@ -36,11 +36,11 @@ class Later(TypedDict):
 
 
 class Projection(TypedDict):
-    """The blocks that would decide a comparison."""
+    """The number of blocks that would probably decide a comparison."""
 
     blocks: int | None
-    """The number of blocks, more than planned. Null if more blocks would not help, or if the number is not
-    practical."""
+    """The number of blocks, including the planned ones. Null if more blocks would not help, or if too many would be
+    needed."""
     basis: str
     """The kind of the projection (docs/contracts/verdicts.md, projections)."""
 
@@ -92,7 +92,8 @@ class TestResult(EstimateRow):
     """The larger p of the two one-sided tests against the margin."""
     p_equivalent_adjusted: float | None
     family: str
-    """The family within which the comparison is corrected, with the levels of `each`."""
+    """The family within which p values are corrected, followed by the comparison's levels of the factors in the
+    family's `each`."""
     family_size: int
     correction: str
     """`holm`, `bh` or `none`."""
@@ -107,7 +108,7 @@ class TestResult(EstimateRow):
     note: str | None
     """Further facts that readers must know, in words."""
     qualified: Sequence[str]
-    """Failed audits of load, chance and order, which leave the verdict in force."""
+    """Failed audits that do not prevent a verdict."""
     failed: Mapping[str, Sequence[int]]
     """For each side, the blocks in which only that side failed, and so has the worst value."""
     pairs: Sequence[PairRow]
@@ -140,8 +141,8 @@ class JudgedComparison(ComparedLevels, TestResult):
     twin: bool
     """Whether this is an A/A comparison. Its family is `twins`, without correction."""
     projection: NotRequired[Projection | None]
-    """The blocks that would decide an inconclusive comparison. Null for other comparisons, for A/A pairs, and if there
-    are no values."""
+    """The number of blocks that would probably decide an inconclusive comparison. Null for other comparisons, for A/A
+    pairs, and if there are no values."""
     later: NotRequired[Later]
     """Present only for first bytes, and only if packets show the reason."""
 

@@ -2,8 +2,8 @@
 successful ones.
 
 Runs with a fixed number of requests have that number of rows in most blocks, and never more. Missing rows count as
-missing requests, and so does a level that a block lacks completely. Runs with a fixed duration have no such number:
-their unequal counts are reported but cannot be judged.
+missing requests, and so do all rows of a level that a block lacks completely. Runs with a fixed duration have no such
+number: their unequal counts are reported but cannot be judged.
 """
 
 from collections import Counter, defaultdict
@@ -24,7 +24,8 @@ class Survivors:
     missing: Mapping[Treated, int]
     """For each treatment in a block, the number of missing rows."""
     uneven: bool
-    """Whether counts differ between levels as in runs of a fixed duration, which show no missing requests."""
+    """Whether the numbers of rows differ between levels, as in runs of a fixed duration. Such runs do not show whether
+    requests are missing."""
 
     def lines(self, factor: str) -> list[str]:
         """Describe the missing requests in sentences."""
@@ -51,8 +52,8 @@ class Survivors:
 
 
 def survivors(attempts: Sequence[Attempt], plan: Plan) -> Survivors:
-    """Return the missing requests of imported trials. Nothing counts as missing in h123's own trials, or in a campaign
-    with a single block."""
+    """Return the missing requests of imported trials. In h123's own trials, and in a campaign with a single block, no
+    requests count as missing."""
     imported = [attempt for attempt in attempts if attempt.imported]
     if len(plan.blocks) < 2 or not imported:
         return Survivors({}, False)

@@ -18,7 +18,7 @@ from h123.measures import Attempt, Usage
 
 CLIENT, SERVER = "the client's processor", "the server's processor"
 WAITING: Final = "waiting"
-"""The limit if neither side worked for most of the time."""
+"""The name of the limit if neither side worked for most of the time."""
 _WINDOW, _RATE, _TRIPS = "a window", "the link's rate", "round trips"
 _GROUPS: Mapping[str, str] = {
     "client-work": CLIENT,
@@ -33,7 +33,7 @@ _GROUPS: Mapping[str, str] = {
 BUSY = 0.9
 """A single-threaded program that uses at least this share of one processor has no capacity left."""
 MOST = 0.5
-"""A role that worked for at least this share of the time worked for most of it."""
+"""The smallest share of the time that counts as most of it."""
 _WARM: Final = "warm"
 _AT_CLIENT, _AT_SERVER = "waiting at the client", "waiting at the server"
 
@@ -74,7 +74,7 @@ def bottlenecks(case: Case) -> list[Bottlenecks]:
 
 
 def _by_packets(explanations: TrialExplanations, attempts: Sequence[Attempt]) -> Bottlenecks | None:
-    """Return the shares of warm requests, or None if the link recorded no packets."""
+    """Return how warm requests divided their time, or None if the link recorded no packets."""
     seconds = [means[_WARM].seconds for attempt in attempts if _WARM in (means := explanations.of(attempt))]
     if not seconds:
         return None

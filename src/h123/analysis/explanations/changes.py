@@ -64,7 +64,8 @@ _NUMBER = {cause.name: number for number, cause in enumerate(CAUSES)}
 
 
 class ShareBetween(TypedDict):
-    """The share of the difference that a change removes, with an interval over the blocks. 1 is all of it."""
+    """The share of the difference that a change removes, with an interval over the blocks. A share of 1 is the whole
+    difference."""
 
     share: float
     low: float
@@ -76,7 +77,7 @@ class ChangeRow(TypedDict):
     """The effect of one level of the factor."""
 
     change: str
-    """The level."""
+    """The name of the level."""
     of: Sequence[str]
     """The single changes that the level makes."""
     blocks: int

@@ -2,7 +2,7 @@
 
 Each campaign has one file, which contains the explanation of each attempt under the digest of the attempt's seal. A
 file that is damaged, or was written by different code, is ignored and replaced. The files are in h123's cache, not in
-the campaigns' folders, because a campaign may come from a stranger.
+the campaigns' folders, because those may come from an untrusted source.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ _EXPLAINING = (
     "analysis/explanations/causes.py",
     "analysis/explanations/means.py",
 )
-"""The code in the package that determines the cached explanations."""
+"""The parts of the package whose code determines the cached explanations."""
 
 
 class Means(Strict):
@@ -47,7 +47,7 @@ class Means(Strict):
     seconds: tuple[float, ...]
     """Seconds of each cause, in the order of CAUSES."""
     sums_up: float
-    """Share of requests whose parts add up."""
+    """The share of requests whose parts add up to the latency."""
     held: float
     """Seconds during which losses delayed data that had already arrived for other requests."""
     sizes: dict[str, float] = Field(default_factory=dict)

@@ -32,7 +32,7 @@ class WindowsRow(TypedDict):
     """The number of packets with which side a begins."""
     b_packets: int
     seconds: float
-    """Seconds that a's larger window saves, by arithmetic; negative if b's window saves them."""
+    """The seconds that a's larger window saves, by arithmetic; negative if b's window is larger."""
     difference: float
     """The measured seconds by which `a` was faster."""
 

@@ -1,3 +1,4 @@
-"""Handles several machines in one campaign: how much they differ, which ones differ too much, and the consequences."""
+"""Handles campaigns on several machines: measures how much the machines differ, and leaves out those that differ too
+much."""
 
 __all__ = ["section"]

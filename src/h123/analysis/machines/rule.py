@@ -30,7 +30,7 @@ class Measurement(Generic[What]):
     what: What
     groups: Groups
     zero: bool = False
-    """Whether the true mean is 0, as for an A/A pair. Otherwise, a machine is compared with the others."""
+    """Whether each machine is compared with 0, the true mean of an A/A pair, instead of with the other machines."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class Departure(Generic[What]):
     machine: str
     what: What
     difference: float
-    """The difference of logarithms."""
+    """The difference between the machine's mean logarithm and that of the others, or 0."""
     p: float
-    """p, corrected for the number of tests."""
+    """The p value, corrected for the number of tests."""
 
 
 def departures(samples: Sequence[Measurement[What]], machines: Iterable[str], bound: float) -> list[Departure[What]]:

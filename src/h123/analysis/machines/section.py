@@ -16,7 +16,7 @@ class MachinesRow(TypedDict):
 
     machines: int
     left_out: Sequence[str]
-    """The machines whose blocks do not count."""
+    """The machines whose blocks are left out of the analysis."""
     differences: Sequence[MachineDifference]
     spreads: Sequence[MachineSpread]
     """The spreads of the comparisons that answer the question. Empty if each machine ran one block."""

@@ -22,7 +22,7 @@ class _What(NamedTuple):
 
 
 def select(trials: TrialSet, plan: Plan) -> Selection:
-    """Return the trials that count. All of them count if one machine ran them, or under the virtual clock, where
+    """Return the trials to analyse. None are left out if one machine ran them all, or under the virtual clock, where
     machines cannot differ."""
     homes = {attempt.block: attempt.place for attempt in trials.attempts if attempt.place and not attempt.virtual}
     if len(set(homes.values())) < 2:

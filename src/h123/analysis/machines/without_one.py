@@ -22,10 +22,10 @@ class Statistic(Protocol):
         """Return the estimated centre of the differences, with an interval."""
 
     def p(self) -> float:
-        """Return the two-sided p value of "no difference"."""
+        """Return the two-sided p value for no difference."""
 
     def p_equivalent(self, margin: float) -> float:
-        """Return the p value of "the difference is beyond the margin"."""
+        """Return the p value for a difference beyond the margin."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,11 @@ class WithoutOne:
         )
 
     def p(self) -> float:
-        """Return the largest p value of "no difference", with all machines or without one of them."""
+        """Return the largest p value for no difference, with all machines or without one of them."""
         return max(statistic.p() for statistic in (self.whole, *self.parts))
 
     def p_equivalent(self, margin: float) -> float:
-        """Return the largest p value of "the difference is beyond the margin", with all machines or without one of
-        them."""
+        """Return the largest p value for a difference beyond the margin, with all machines or without one of them."""
         return max(statistic.p_equivalent(margin) for statistic in (self.whole, *self.parts))
 
 

@@ -26,12 +26,12 @@ class TrialCounts(TypedDict):
 
 class BlocksPart(TypedDict):
     blocks: Blocks
-    """The number of planned blocks, and of blocks without a missing value."""
+    """The number of planned blocks, and of blocks in which every trial was measured."""
 
 
 class CountsPart(BlocksPart):
     attainable_p: float
-    """The smallest p that is possible with this number of blocks."""
+    """The smallest p that is possible with the complete blocks."""
     trials: TrialCounts
 
 

@@ -19,7 +19,7 @@ class HeadingPart(TypedDict):
     margin: float
     """The study's equivalence margin, as a share."""
     alpha: float
-    """The total error probability over all looks."""
+    """The significance level for all looks together."""
     seed: int
 
 

@@ -39,7 +39,7 @@ class EarlyLook(NamedTuple):
 
     blocks: int
     level: float
-    """The error that the look may spend."""
+    """The significance level of this look."""
     level_of_next: float
 
 

@@ -1,5 +1,5 @@
-"""Lists facts that are unknown because samples were imported. The report states them next to the answer, so that
-readers do not overrate the answer."""
+"""Lists facts that are unknown because samples were imported. The report shows them next to the answer, so that readers
+do not overrate the answer."""
 
 from collections.abc import Sequence
 
@@ -51,7 +51,7 @@ def _redirects(imported: ImportFacts) -> list[str]:
     counts = imported.get("redirects")
     if not counts or not counts["answers"]:
         return []
-    count = f"{counts['answers']} {'answer was a redirect' if counts['answers'] == 1 else 'answers were redirects'}"
+    count = f"{counts['answers']} {'response was a redirect' if counts['answers'] == 1 else 'responses were redirects'}"
     if counts["left_out"]:
         return [f"{count} and left out; `h123 import --redirects failed` counts them as failed requests"]
     return [f"{count}, which count as failed requests; `h123 import --redirects left-out` leaves them out"]

@@ -22,8 +22,8 @@ class PlaceRow(TypedDict):
 
 
 def places(attempts: Sequence[Attempt], events: Iterable[Event]) -> list[PlaceRow]:
-    """Return the machines of the attempts that count, with the most recent facts about each. Empty if all attempts ran
-    on one machine."""
+    """Return the machines of the analysed attempts, with the most recent facts about each. Empty if all attempts ran on
+    one machine."""
     facts = machines(events)
     names = sorted({attempt.place for attempt in attempts if attempt.place})
     return [_row(name, attempts, facts) for name in names] if len(names) > 1 else []
@@ -36,7 +36,7 @@ def _row(name: str, attempts: Sequence[Attempt], facts: dict[str, MachineFacts])
 
 
 def _compared(events: Sequence[Event]) -> list[Event]:
-    """Return the second runs of trials on another machine."""
+    """Return the events of trials that ran a second time, on a different machine."""
     homes = {event["trial"]: event.get("place") for event in events if event["event"] == "trial" and event["valid"]}
     return [
         event
@@ -49,7 +49,8 @@ class PlacesPart(TypedDict):
     places: NotRequired[Sequence[PlaceRow]]
     """Absent with a single machine."""
     second_runs: NotRequired[int]
-    """Virtual trials that also ran on a second machine, with byte-identical results. Absent if there are none."""
+    """The number of virtual trials that also ran on a second machine, with byte-identical results. Absent if there are
+    none."""
     privileges: NotRequired[Sequence[Privileges]]
     """The privileges with which trials ran. Absent for campaigns of early versions, which always ran as root."""
 

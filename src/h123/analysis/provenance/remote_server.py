@@ -24,8 +24,8 @@ class RemoteServerRow(TypedDict):
     udp_ns: int
     """The delay that the gateway adds to a round trip over UDP, in ns."""
     beyond_ns: int | None
-    """The time that this machine needs to open a TCP connection to the server, in ns. None if the server accepts
-    none."""
+    """The time that this machine needs to open a TCP connection to the server, in ns. Null if the server accepts no TCP
+    connections."""
 
 
 def remote_servers(case: Case) -> list[RemoteServerRow]:

@@ -10,7 +10,7 @@ from h123.analysis.section import Section
 
 class UnsealedPart(TypedDict):
     unsealed: NotRequired[int]
-    """Attempts without a seal, in campaigns of early versions."""
+    """The number of attempts without a seal, in campaigns of early versions."""
 
 
 def _compute(case: Case) -> UnsealedPart:

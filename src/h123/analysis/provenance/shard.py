@@ -14,7 +14,7 @@ class ShardRow(TypedDict):
     """The shard's name and blocks, and the number of planned blocks."""
 
     name: str
-    """The name, as in `--shard`: `3/40`."""
+    """The shard's name, as given to `--shard`, such as `3/40`."""
     blocks: Sequence[int]
     planned: int
 

@@ -20,7 +20,7 @@ class ValueRow(TypedDict):
     cell: Cell
     twin: bool
     metrics: Mapping[str, float | None]
-    """The metrics by name; null if the trial has no value."""
+    """The trial's value of each metric, by name; null if it has none."""
 
 
 class ValuesPart(TypedDict):

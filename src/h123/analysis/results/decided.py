@@ -2,8 +2,8 @@
 
 A result decides a claim if it contains the claim's figures, the claim was the same at the time of the analysis, and the
 claim's treatments have not changed since they ran. The verdict may be that the audits allow no conclusion. If several
-results qualify, the one with the largest scale counts, then the one with the most blocks, then the latest. The choice
-does not depend on what a result found.
+results qualify, the one with the largest scale decides; if there are several of those, the one with the most blocks,
+and then the latest. The choice does not depend on what a result found.
 """
 
 from collections.abc import Mapping, Sequence
@@ -87,7 +87,7 @@ def _row(result: PublishedResult, claim: Claim) -> "ClaimRow | None":
 
 def _changed(result: PublishedResult, claim: MeasurableClaim, study: Study) -> str | None:
     """Return what changed in the claim's treatments since they ran, or None. Settings that exist in only one of the two
-    versions of the study do not count."""
+    versions of the study are ignored."""
     campaign = result.campaign
     then, now = campaign["study"], study.scaled(campaign["study"].get("scale", 1.0))
     sets = now.model_dump(mode="json", include={"factors", "settings", "compare"})

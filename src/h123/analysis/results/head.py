@@ -17,7 +17,7 @@ from h123.documents.shapes import STRICT, Digest
 
 @with_config(STRICT)
 class Sealed(TypedDict):
-    """The seals of all finished attempts."""
+    """The number of finished attempts, and a digest of all their seals."""
 
     attempts: int
     digest: Digest
@@ -52,7 +52,7 @@ class ResultHead(TypedDict):
     """The content of campaign.json: study, networks, seed, blocks, version, date, machine and its kernel, subjects."""
     seals: Sealed
     claims: Sequence[LedgerDecided]
-    """The claims, as in the verdicts."""
+    """The verdicts on claims, as in verdicts.json."""
     spreads: Sequence[SpreadRow]
     rest: Digest
     """SHA-256 of all following lines."""

@@ -141,8 +141,8 @@ def _fault(folder: CampaignFolder, event: TrialEvent) -> str | None:
 
 def _published_parts(verdicts: Verdicts, study: Study) -> dict[str, Any]:
     """Return the verdicts without what the head contains, without passed audits (their summary counts them), without
-    what `values` repeats, and without values that no table or figure shows. `published_verdicts` adds the meanings of
-    audits and names for trials."""
+    what `values` repeats, and without values that no table or figure shows. `published_verdicts` restores the meanings
+    of audits, and gives the trials names."""
     return {
         **{name: part for name, part in verdicts.items() if name != "claims"},
         "audits": [finding for finding in verdicts["audits"] if not finding["passed"]],

@@ -1,8 +1,8 @@
-"""Decides which intervals are shown as ranges: those that contain the truth often enough. The files with results keep
-all intervals."""
+"""Decides which intervals are shown: those that contain the true value often enough. The files with results contain all
+intervals."""
 
 MEANINGFUL_CONFIDENCE = 0.8
-"""An interval that contains the truth less often than this would mislead."""
+"""An interval that contains the true value less often than this would mislead."""
 
 
 def meaningful(confidence: float | None) -> bool:
@@ -11,5 +11,5 @@ def meaningful(confidence: float | None) -> bool:
 
 
 def no_interval(blocks: int) -> str:
-    """Return why a figure from few blocks has no range: `2 blocks, too few for an interval`."""
+    """Return why a figure from few blocks has no interval, for example `2 blocks, too few for an interval`."""
     return f"{blocks} block{'' if blocks == 1 else 's'}, too few for an interval"

@@ -21,8 +21,8 @@ class Membership:
 def membership(
     families: Iterable[Family], metric: str, pair: tuple[str, str], cell: Mapping[str, str]
 ) -> Membership | None:
-    """Return the first family that names the comparison. If the family lists factors in `each`, every combination of
-    their levels has a family of its own: `answer/poor`."""
+    """Return the first family that contains the comparison. If the family lists factors in `each`, every combination of
+    their levels has a family of its own, such as `answer/poor`."""
     for family in families:
         is_named = family.pairs is None or "/".join(pair) in ("".join(p.split()) for p in family.pairs)
         if metric in family.metrics and is_named:

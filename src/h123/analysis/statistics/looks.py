@@ -1,4 +1,4 @@
-"""Computes how much of a study's permitted error the current look at its campaign may spend.
+"""Computes how much of a study's alpha, its permitted error, the current look at its campaign may spend.
 
 If you test the same data repeatedly, with a few more blocks each time, you eventually find a difference that does not
 exist. Two rules keep the total error of all looks at alpha:
@@ -23,12 +23,13 @@ from h123.documents.events import Event
 
 
 class LooksTaken(TypedDict):
-    """The numbers of blocks at which the campaign was looked at, and the error that the current look may spend."""
+    """The numbers of blocks at which the campaign was looked at, and the part of alpha that the current look may
+    spend."""
 
     blocks: Sequence[int]
     """The numbers of blocks; the last one is the current look."""
     planned: Sequence[int]
-    """The planned looks, with `--until-decided`."""
+    """The numbers of blocks of the planned looks (`--until-decided`)."""
     rule: str
     """`spending`; or `planned` with `--until-decided`; or `width` with `--precision`."""
     level: float
@@ -51,24 +52,24 @@ class Looks:
 
     blocks: Sequence[int]
     planned: Sequence[int] = ()
-    """The planned looks, with `--until-decided`."""
+    """The numbers of blocks of the planned looks (`--until-decided`)."""
     by_width: bool = False
-    """Whether the campaign has `--precision`."""
+    """Whether the campaign was started with `--precision`."""
 
     @property
     def rule(self) -> str:
-        """The name of the rule that sets the error probability of each look. After an unplanned look, only the spending
-        rule applies, because it is valid whenever looks happen."""
+        """The name of the rule that sets the significance level of each look. After an unplanned look, only the
+        spending rule applies, because it is valid whenever looks happen."""
         if self.by_width:
             return WIDTH
         return FIXED if self.planned and set(self.blocks) <= set(self.planned) else SPENDING
 
     def level(self, alpha: float) -> float:
-        """Return the error probability that the current look may use up."""
+        """Return the part of alpha that the current look may spend."""
         return self._level(alpha, _count_effective_looks(self.blocks[:-1]))
 
     def next_level(self, alpha: float) -> float:
-        """Return the error probability that a later look, with more blocks, may use up."""
+        """Return the part of alpha that a later look, with more blocks, may spend."""
         return self._level(alpha, _count_effective_looks(self.blocks))
 
     def _level(self, alpha: float, before: int) -> float:
@@ -84,12 +85,12 @@ def _count_effective_looks(blocks: Sequence[int]) -> int:
 
 
 def level_of_next(taken: LooksTaken, alpha: float) -> float:
-    """Return the error probability that a look with more blocks than the current one may use up."""
+    """Return the part of alpha that a look with more blocks than the current one may spend."""
     return Looks(taken["blocks"], taken["planned"], taken["rule"] == WIDTH).next_level(alpha)
 
 
 def earlier_looks(taken: LooksTaken) -> list[int]:
-    """Return the numbers of blocks at the earlier looks that used up part of the total error probability."""
+    """Return the numbers of blocks at the earlier looks that spent part of alpha."""
     return [] if taken["rule"] == FIXED else [blocks for blocks in taken["blocks"][:-1] if blocks >= FEWEST]
 
 

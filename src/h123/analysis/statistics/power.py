@@ -16,7 +16,8 @@ from h123.analysis.statistics.families import blocks_needed
 from h123.analysis.statistics.signedrank import attainable, cumulative
 
 CAMPAIGNS = 400
-"""Simulated campaigns, enough to determine a power near one half to within 5 percentage points."""
+"""The number of simulated campaigns. It is large enough to determine a power near one half to within 5 percentage
+points."""
 _VALUES = 2_000_000
 """The largest total number of simulated log ratios. Large families get fewer simulated campaigns, each with more
 information."""
@@ -26,7 +27,8 @@ _ROUNDING = 1 + 1e-9
 
 @dataclass(frozen=True)
 class Power:
-    """The probability of finding a true difference, depending on how many comparisons of the family differ."""
+    """The probability of finding a true difference if a single comparison of the family, half of them, or all of them
+    differ."""
 
     single: float
     half: float
@@ -80,7 +82,7 @@ def rejected(p: NDArray[np.float64], correction: str, level: float) -> NDArray[n
 
 
 def _p(differences: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the two-sided p of the signed-rank test along the last axis, without ties."""
+    """Return the two-sided p of the signed-rank test along the last axis, for values without ties."""
     blocks = differences.shape[-1]
     by_size = np.argsort(np.abs(differences), axis=-1)
     above = (np.take_along_axis(differences > 0, by_size, axis=-1) * np.arange(1, blocks + 1)).sum(axis=-1)

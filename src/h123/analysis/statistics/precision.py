@@ -39,13 +39,13 @@ def width(low: float, high: float) -> float:
 
 
 def expected_width(spread: float, blocks: int, level: float) -> float:
-    """Return the probable width of the interval from this many blocks."""
+    """Return half of the probable relative width of an interval from this many blocks."""
     return math.expm1(spread * half_width(blocks, level))
 
 
 def blocks_for(precision: float, spread: float, level: float) -> int | None:
-    """Return the fewest blocks that are likely to give an interval of width `precision`. None if `LIMIT` is not
-    enough."""
+    """Return the fewest blocks from which the interval's half-width is likely to be at most `precision`. None if
+    `LIMIT` is not enough."""
     blocks = range(FEWEST, LIMIT + 1)
     first = bisect_left(blocks, -precision, key=lambda number: -expected_width(spread, number, level))
     return blocks[first] if first < len(blocks) else None

@@ -17,9 +17,10 @@ class Remedy:
     failed: int = 0
     """The number of trials without a valid attempt for which another attempt may be valid."""
     waiting: int = 0
-    """The number of trials that have not been tried."""
+    """The number of trials that have not run."""
     damaged: int = 0
-    """Measured trials whose files have since changed or gone missing, or that are missing from the journal."""
+    """The number of measured trials whose files have since changed or gone missing, or that are missing from the
+    journal."""
     imported: bool = False
     shard: bool = False
     """Whether other folders contain the rest of the campaign."""
@@ -40,7 +41,7 @@ class Remedy:
         return f"run `--blocks {self.blocks + needed - have}`" if have else None
 
     def trials(self) -> str | None:
-        """Return advice on how to get the missing trials. None if none is missing, or if nothing can help."""
+        """Return advice on how to get the missing trials. None if no trials are missing, or if nothing can help."""
         if self.imported or not self.failed + self.waiting + self.damaged:
             return None
         if self.damaged:

@@ -1,4 +1,5 @@
-"""Defines how strictly a study judges: its margin, and the error that the current look at its campaign may spend."""
+"""Defines how strictly a study judges: its margin, and the part of alpha that the current look at its campaign may
+spend."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ class Rule:
 
     margin: float
     alpha: float
-    """The total error probability over all looks."""
+    """The significance level for all looks together."""
     looks: Looks
     remedy: Remedy = field(default_factory=Remedy)
     """Advice on how to get more blocks, for notes."""
@@ -23,12 +24,13 @@ class Rule:
 
     @property
     def level(self) -> float:
-        """The level that an adjusted p must not exceed at the current look, with a tolerance for rounding."""
+        """The significance level that an adjusted p must not exceed at the current look, with a tolerance for
+        rounding."""
         return self.looks.level(self.alpha) * (1 + 1e-9)
 
     def blocks_needed(self, size: float, correction: str) -> int:
-        """Return the number of blocks with which a p can be small enough for a verdict. Blocks beyond the plan count at
-        the next look, which may spend less than the current look."""
+        """Return the number of blocks with which a p can be small enough for a verdict. Blocks beyond the plan are
+        judged at the next look, whose significance level may be lower than the current one's."""
         needed = blocks_needed(size, correction, self.level)
         if needed <= self.looks.blocks[-1]:
             return needed
@@ -36,5 +38,5 @@ class Rule:
 
     @property
     def confidence(self) -> float:
-        """The confidence of this look's intervals."""
+        """The confidence of the intervals at this look."""
         return 1 - self.looks.level(self.alpha)

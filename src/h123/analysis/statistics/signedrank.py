@@ -5,11 +5,11 @@ All four derive from the Walsh averages (d_i + d_j) / 2, i <= j, of n paired dif
 (1 .. n) of positive differences. Then T of the differences d - c is the number of Walsh averages above c (Tukey 1949).
 So the interval consists of the values of c that the test does not reject, and the interval and the test cannot
 contradict each other. An average equal to c counts against a difference in either direction, so with ties p can be too
-large but never too small. The only assumption is that the differences are symmetric about their centre, which holds if
-the two levels are equal.
+large but never too small. The only assumption is that the differences are symmetric about their centre, which is true
+if the two levels are equal.
 
-If one level failed, the difference is infinite and ranks beyond all others. The average of two opposite infinities is
-unknown, and also counts against a difference in either direction.
+If one level failed, the difference is infinite, and its rank is above all others. The average of two opposite
+infinities is unknown, and also counts against a difference in either direction.
 
 Source: Hollander, Wolfe, Chicken, Nonparametric Statistical Methods (2014), chapter 3. The results equal those of R's
 wilcox.test(exact = TRUE, conf.int = TRUE) if no magnitudes are tied.
@@ -43,7 +43,8 @@ class IntervalEstimate:
 
 
 def ratio_of(logarithm: float) -> float | None:
-    """Return the ratio for a difference of logarithms. None if it is unbounded or too large for a float."""
+    """Return the ratio for a difference of logarithms. None if a float cannot represent it, for example because it is
+    infinite."""
     with np.errstate(over="ignore", under="ignore"):
         ratio = float(np.exp(logarithm))
     return ratio if 0 < ratio < math.inf else None
@@ -108,7 +109,7 @@ def attainable(pairs: int, sides: int = 2) -> float:
 
 def size(pairs: int, level: float, sides: int = 2) -> float:
     """Return the largest possible p that is not above `level` for this many pairs. This is how often a test at that
-    level errs."""
+    level finds a difference where there is none."""
     total = sides * cumulative(pairs)
     return float(max(total[total <= level * (1 + 1e-9)], default=0.0))
 
@@ -147,7 +148,7 @@ def _estimate(lowest: Floats, highest: Floats, distribution: Floats, confidence:
 def signed_rank_distribution(n: int) -> Floats:
     """Return P(T = t) for t = 0 .. n (n + 1) / 2 under the null hypothesis, for n pairs without ties.
 
-    Each rank counts with probability 1/2, so these are the coefficients of the product over i of (1 + x^i) / 2.
+    T includes each rank with probability 1/2, so these are the coefficients of the product over i of (1 + x^i) / 2.
     """
     distribution = np.ones(1)
     for rank in range(1, n + 1):

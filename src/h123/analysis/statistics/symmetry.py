@@ -19,7 +19,8 @@ from h123.base.distributions import binomial_cdf, normal_cdf
 FEWEST = 8
 """The fewest differences for the triples test. With fewer, it is meaningless."""
 LEVEL = 0.1
-"""The level of the triples test. If it errs, h123 uses the sign test, which is valid with or without symmetry."""
+"""The significance level of the triples test. If it rejects symmetry by mistake, h123 uses the sign test, which is
+valid with or without symmetry."""
 
 
 def symmetry(differences: Sequence[float] | Floats) -> float | None:

@@ -34,7 +34,7 @@ _NO_FAMILY = Membership("asked", "none")
 
 
 class Level(NamedTuple):
-    """One level's value of a metric in one cell: the centre of its trials over the blocks, with an interval."""
+    """The central value of a metric over one level's trials in one cell, with an interval."""
 
     cell: Cell
     values: Sequence[float]

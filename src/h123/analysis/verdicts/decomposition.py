@@ -2,12 +2,12 @@
 
 Under the virtual clock processing takes no time, so the ratio a / b comes from the protocols alone: it is the protocol
 part. The ratio under the wall clock is the total. Total / protocol, a ratio of ratios, is the processing part: how much
-more the machine's work slows `a` than `b`. Within a block, whose four trials share a link seed,
+more processing slows `a` than `b`. Within a block, whose four trials have the same link seed, this equation is exact:
 
 log(a_wall / b_wall) = log(a_virtual / b_virtual) + [log(a_wall / a_virtual) - log(b_wall / b_virtual)]
 
-holds exactly. The total and its two parts are each estimated, tested and corrected like any comparison (verdict.py).
-Each has its own centre and interval, so the product of the parts' centres may differ slightly from the total's centre.
+The total and its two parts are each estimated, tested and corrected like any comparison (verdict.py). Each has its own
+centre and interval, so the product of the parts' centres may differ slightly from the total's centre.
 
 Over a plain veth there is nothing to split: the link takes no time, and the few microseconds that pass on the
 virtual clock only show how often programs read it.
@@ -106,7 +106,8 @@ def decomposition(trials: TrialSet, plan: Plan, rule: Rule, exclusions: Exclusio
 
 
 def _bare(plan: Plan, clock_levels: Clocks) -> Iterator[PairedComparison]:
-    """Yield the study's comparisons, without values, for the metric `cpu` in the cells of the other factors."""
+    """Yield the study's comparisons for the metric `cpu`, without values, in each cell of the factors other than the
+    clock."""
     cells = [
         {name: level for name, level in cell.items() if name != clock_levels["factor"]} for cell in other_cells(plan)
     ]

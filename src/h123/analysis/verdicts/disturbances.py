@@ -31,7 +31,7 @@ class DisturbanceEffects(TypedDict):
     trials: int
     """The number of disturbed trials."""
     of: int
-    """The number of trials that count."""
+    """The number of analysed trials."""
     typical: float | None
     """The median, over the disturbed trials, of the share that may be due to machine noise."""
     without: Sequence[WithoutDisturbed]

@@ -1,4 +1,4 @@
-"""Finds in packets why one level's first answers begin a round trip or more later than the other level's.
+"""Finds in packets why responses begin a round trip or more later at one level than at the other.
 
 A protocol's own round trips and a slow server are not among the reasons, because the causes of cold requests cover
 both.
@@ -22,8 +22,8 @@ _MOST = 0.5
 def with_reasons(
     comparisons: Sequence[JudgedComparison], attempts: Sequence[Attempt], factor: str
 ) -> list[JudgedComparison]:
-    """Return the comparisons. If they compare the time to first byte, add the reason why one level's answers begin
-    later, if it is known."""
+    """Return the comparisons. If they compare the time to first byte, add the reason why responses begin later at one
+    level, if it is known."""
     return [
         {**c, "later": later} if c["metric"] == METRIC and (later := _later(c, attempts, factor)) else c
         for c in comparisons

@@ -1,4 +1,5 @@
-"""Counts the handshakes behind CPU per request: how many of a trial's requests had to open a connection first.
+"""Counts the handshakes that are included in CPU per request: how many of a trial's requests had to open a connection
+first.
 
 The processor time of a run includes handshakes. A handshake costs several times as much as a small request, and
 HTTP/1.1 makes one for each user, whereas users of HTTP/2 and HTTP/3 share a connection. So the report shows the numbers

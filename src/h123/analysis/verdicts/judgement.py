@@ -1,4 +1,4 @@
-"""Judges the comparisons and adds what qualifies them: handshakes, late first bytes, and projections."""
+"""Judges the comparisons, and adds notes on handshakes, the reasons for late first bytes, and projections."""
 
 from collections.abc import Sequence
 

@@ -1,12 +1,12 @@
 """Computes ladders: comparisons from one level to another in steps that each change one thing. The ratio of the whole
 is the product of the steps' ratios.
 
-Within a block, the product of the ratios of neighbours is exactly the ratio of the ends. The same holds for geometric
-means over the same blocks: these means are the factors. Each factor has Student's 95 % interval of the logarithms
-(Student 1908), uncorrected. The verdict on a step is the verdict on its comparison (verdict.py). The centre of a
-comparison gives little weight to outliers, so the product of the steps' centres is only approximately the centre of the
-whole. If a factor differs greatly from the centre of its comparison, a few blocks are outliers, and only the factor
-gives them full weight.
+Within a block, the product of the steps' ratios is exactly the ratio of the whole. The same is true of geometric means
+over the same blocks, which are called factors. Each factor has an uncorrected 95 % interval, from Student's t
+distribution for the logarithms (Student 1908). The verdict on a step is the verdict on its comparison (verdict.py). The
+centre of a comparison gives little weight to outliers, so the product of the steps' centres is only approximately the
+centre of the whole. If a factor differs greatly from the centre of its comparison, a few blocks are outliers, and only
+the factor gives them full weight.
 """
 
 import math
@@ -32,9 +32,9 @@ class Factor(TypedDict):
     a: str
     b: str
     factor: float | None
-    """Geometric mean over the row's blocks. Null if a side failed in a block."""
+    """The geometric mean over the row's blocks. Null if a side failed in a block."""
     low: float | None
-    """Lower end of Student's 95 % interval of the logarithms, uncorrected."""
+    """The lower end of the uncorrected 95 % interval, from Student's t distribution for the logarithms."""
     high: float | None
     ratio: float | None
     verdict: str

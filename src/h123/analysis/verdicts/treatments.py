@@ -26,11 +26,11 @@ class Treatment:
     failed: float
     """The share of failed requests, over all trials."""
     answers: Mapping[int, Sent]
-    """The answers to the treatment's requests, if the study does not state the sizes of answers."""
+    """The sizes of the responses to those requests for which the study sets no size, by request."""
 
     def other_answers(self, before: "Treatment") -> str | None:
-        """Describe how this treatment's answers differ from those of the same treatment in the earlier campaign. Return
-        None if they do not differ."""
+        """Describe how the sizes of this treatment's responses differ from those of the same treatment in the earlier
+        campaign. Return None if they do not differ."""
         difference = most_unlike(before.answers, self.answers)
         return difference_words(difference, "before", "after") if difference else None
 
@@ -42,7 +42,7 @@ class TreatmentMetric:
     logs: Mapping[int, float]
     """Logarithms of the values by block; infinite if the trial failed."""
     withheld: str | None
-    """The reason why the values allow no conclusion."""
+    """The reason why the values allow no conclusion, or None."""
     timeless: bool = False
     """Whether the reason is that nothing takes time in the treatment's trials."""
 

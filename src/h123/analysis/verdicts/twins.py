@@ -25,7 +25,7 @@ from h123.analysis.verdicts.judgement import comparisons
 class TwinRate(TypedDict):
     comparisons: int
     rejected: int
-    """The number of A/A comparisons that differ."""
+    """The number of A/A comparisons in which the test finds a difference."""
     rate: float | None
     expected: float | None
     """How often the test really errs with this number of blocks: the largest attainable p not above alpha."""
@@ -77,8 +77,8 @@ def _by_chance(twins: Sequence[PairedComparison], alpha: float, seed: int) -> Fl
 
 
 def _rejected(differences: Floats, signs: Any, alpha: float) -> Any:
-    """Return, for each row of `signs`, whether the signed-rank test rejects. `signs` has the shape (swaps, pairs), and
-    contains whether each pair keeps its sign."""
+    """Return, for each row of `signs`, whether the signed-rank test rejects. `signs` has the shape (swaps, pairs); true
+    means that the pair keeps its sign."""
     ranks = _ranks(np.abs(differences)) * (differences != 0)
     positive = np.where(signs, differences > 0, differences < 0)
     above = positive @ ranks

@@ -46,7 +46,7 @@ class ComparisonTest:
     exclusion: Exclusion | None = None
     """Why the comparison is not judged."""
     qualified: Sequence[str] = ()
-    """Failed audits that leave the comparison's verdict in force."""
+    """Failed audits that do not prevent a verdict."""
     p_adjusted: float | None = None
     p_equivalent_adjusted: float | None = None
     family_size: int = 0
@@ -90,8 +90,8 @@ def _test(comparison: PairedComparison, rule: Rule) -> ComparisonTest:
 def _correct(tested: list[ComparisonTest]) -> list[ComparisonTest]:
     """Adjust p values within families. A/A comparisons are not adjusted. A comparison without data is in no family.
 
-    A comparison that repeats another's observation is corrected as if it replaced the other, and its p is never smaller
-    than the other's.
+    A comparison that repeats another's observation is corrected as if it replaced the other, and its adjusted p is
+    never smaller than the other's.
     """
     counted, repeats = (_families(tested, repeating) for repeating in (False, True))
     corrected = list(tested)
@@ -130,7 +130,7 @@ def _adjusted(family: Sequence[ComparisonTest]) -> list[ComparisonTest]:
 
 
 def _observed(test: ComparisonTest) -> tuple[Any, ...]:
-    """Return a key that is equal for a comparison and for a comparison that repeats it with another metric."""
+    """Return a key that is the same for a comparison and for one that repeats it with another metric."""
     c = test.comparison
     return (tuple(c.cell.items()), c.repeats or c.metric, c.a, c.b, c.twin)
 
@@ -210,8 +210,7 @@ def _too_few(blocks: int, size: int, correction: str, rule: Rule) -> str:
 
 
 def _as_clear_as_can_be(blocks: int, size: int, correction: str, rule: Rule) -> str:
-    """Return a note saying that the data could not be clearer, but too few of the family's other comparisons are as
-    clear."""
+    """Return a note for a comparison whose p is the smallest possible, but too large after the correction."""
     above = f"{_NAMES[correction]} over {size} raises it above {rule.level:.3g}"
     return f"no p from {_count(blocks)} is smaller, but {above}"
 

@@ -3,8 +3,8 @@ enough.
 
 The rule uses only widths. If blocks vary symmetrically, a width says nothing about the sign of the estimate's error
 (Hogg, J. Am. Stat. Assoc. 55, 1960), so measuring it does not count as a look and may happen at any time. But the rule
-favours samples that happen to vary too little, whose intervals are too short: up to a hundredth of them miss the truth
-that they would otherwise contain (Chow and Robbins, Ann. Math. Stat. 36, 1965). The level in looks.py compensates for
+favours samples that happen to vary too little, whose intervals are too short: up to one interval in a hundred misses
+the true value for this reason (Chow and Robbins, Ann. Math. Stat. 36, 1965). The level in looks.py compensates for
 this; bench/calibration.py shows that it does.
 """
 
@@ -34,7 +34,8 @@ class WidthReached(Precision):
 
 
 FIRST = 10
-"""The first number of blocks. With fewer, the spread is so uncertain that a campaign would often stop by luck."""
+"""The number of blocks at which the width is first measured. With fewer, the spread is so uncertain that a campaign
+would often stop by luck."""
 _GROWTH = 1.5
 """The largest factor by which the number of blocks grows from one measurement to the next. Few blocks do not show the
 spread well enough to go further."""
