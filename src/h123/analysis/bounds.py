@@ -30,7 +30,7 @@ def blocks_to_part(comparison: JudgedComparison, bound: float, verdicts: Verdict
 
 def blocks_to_part_value(values: Sequence[float], bound: float, verdicts: Verdicts) -> int | None:
     """Return the number of blocks with which the interval of one level's value would probably lie on one side of
-    `bound`. None if that is more than is practical, or if the values or the bound are zero."""
+    `bound`. None if that is more than is practical, or if the bound or a value is zero."""
     if min([bound, *values]) <= 0:
         return None
     return _needed(values, bound, verdicts, len(values), [])

@@ -96,7 +96,7 @@ class Case:
 
     @property
     def unknown(self) -> Sequence[str]:
-        """Parameters for which the study has only a placeholder (imported samples)."""
+        """The parameters for which the study has only a placeholder (imported samples)."""
         return self.facts.imported["unknown"] if self.facts.imported else []
 
     @property

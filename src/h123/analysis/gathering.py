@@ -44,6 +44,6 @@ def _damaged(folder: CampaignFolder) -> set[str]:
 
 
 def complete_blocks(attempts: Sequence[Attempt], plan: Plan) -> int:
-    """Return the number of blocks in which every trial has an attempt that counts."""
+    """Return the number of blocks in which every trial has one of these attempts."""
     valid = {treated(attempt) for attempt in attempts}
     return sum(all(treated(trial) in valid for trial in block) for block in plan.blocks)

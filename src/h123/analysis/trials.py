@@ -1,4 +1,4 @@
-"""Loads the trials of a campaign: the attempts that count, and the trials that failed."""
+"""Loads the trials of a campaign: their valid attempts, and the trials that failed."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -109,8 +109,8 @@ def kruskal_wallis(groups: Sequence[Floats]) -> tuple[float, float] | None:
 
 def intra_run_correlation(runs: Sequence[Floats]) -> float | None:
     """Return the intraclass correlation of log values: the share of their variance that lies between runs (at least 0),
-    estimated by analysis of variance (Donner and Koval 1980, Biometrics 36). The paper does not compute it. It shows
-    how much information is lost if requests of one run are alike."""
+    estimated by analysis of variance (Donner and Koval 1980, Biometrics 36). The paper does not compute this
+    correlation, which shows how much information is lost because requests of one run are alike."""
     logs = [np.log(run) for run in runs if len(run)]
     sizes = np.array([len(run) for run in logs])
     total, groups = int(sizes.sum()), len(logs)

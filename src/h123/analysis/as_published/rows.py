@@ -28,14 +28,14 @@ class PooledSide(TypedDict):
     median: float
     mean: float
     cv: float | None
-    """Standard deviation of the runs' means, divided by their mean; null for a single run."""
+    """The standard deviation of the runs' means, divided by their mean; null for a single run."""
     consistency: str | None
     """The class of `cv`: `highly consistent` up to 10 %, `consistent` to 15 %, `sufficiently consistent` to 20 %, else
     `inconsistent`. Null if `cv` is."""
     shapiro: Shapiro | None
-    """Shapiro-Wilk test of at most 5000 requests; null for fewer than 3 values or if all are equal."""
+    """The Shapiro-Wilk test of at most 5000 requests; null for fewer than 3 values or if all are equal."""
     correlation: float | None
-    """Intraclass correlation: the share of the variance of log values that lies between runs. Null if it cannot be
+    """The intraclass correlation: the share of the variance of log values that lies between runs. Null if it cannot be
     estimated."""
     independent: float | None
     """The number of independent requests that would give as much information as the pooled ones. Null if `correlation`
@@ -55,7 +55,7 @@ class SoundRow(TypedDict):
     low: float | None
     high: float | None
     confidence: NotRequired[float | None]
-    """Confidence level of the interval. Absent in files of earlier versions."""
+    """The confidence level of the interval. Absent in files of earlier versions."""
 
 
 class SoundComparison(TypedDict):
@@ -136,7 +136,8 @@ class LinkBounds(TypedDict):
     alone: float | None
     """The bound for a request that has the link to itself: minimum seconds, or maximum bytes per second."""
     share: float | None
-    """The bound if all users share the link equally, in the unit of `alone`."""
+    """The bound if all users share the link equally, in the unit of `alone`. Null for the time to first byte, and if
+    the number of users is unknown."""
 
 
 class ReplicationsRow(TypedDict):

@@ -32,8 +32,8 @@ def times_zero(attempt: Attempt) -> Finding | None:
 
 
 def times_beyond_run(attempt: Attempt) -> Finding | None:
-    """Check that the time from the start of the first warm request to the end of the last one is at most 1.02 times as
-    long as the client's run."""
+    """Check that the time from the start of the first warm request to the end of the last one is at most 1.02 times the
+    duration of the client's run."""
     s, ran = attempt.summary, attempt.report.phases_ns.get("main")
     if not ran or s.warm_start_ns is None or s.warm_end_ns is None:
         return None

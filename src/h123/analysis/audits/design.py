@@ -1,5 +1,5 @@
-"""Audits the whole campaign. There must be enough blocks to show a difference, and levels must have been disturbed
-equally."""
+"""Audits the whole campaign: it must have enough blocks to show a difference, and the machine must have disturbed the
+compared levels equally."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -135,7 +135,7 @@ def _too_few(comparisons: Sequence[JudgedComparison], rule: Rule) -> str:
 
 
 def _advice(comparisons: Sequence[JudgedComparison], needed: int, have: int, rule: Rule) -> str:
-    """Return advice on more blocks. It does not name a number if the answer already advises enough blocks."""
+    """Return advice on how many more blocks to run, without a number if the answer already advises enough blocks."""
     blocks, cure = blocks_for_question(comparisons), rule.remedy.enough(needed, have)
     if blocks is not None and blocks >= needed:
         same = ", as many as would decide the question."

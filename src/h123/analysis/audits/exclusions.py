@@ -157,8 +157,8 @@ class Exclusions:
         }
 
     def _failures(self, c: PairedComparison) -> Exclusion | None:
-        """Exclude a comparison in which more requests failed on one side than on the other, because the remaining times
-        favour the side that fails."""
+        """Exclude a comparison if the shares of failed requests of its sides differ by more than the study tolerates,
+        because the remaining times favour the side that fails."""
         if c.twin or not METRICS[c.metric].of_requests:
             return None
         pairs = self._shares.pairs(c.cell, c.a, c.b)

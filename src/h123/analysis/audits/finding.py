@@ -73,8 +73,8 @@ class Audit:
     means, and what to do."""
     check: Callable[[Attempt], Finding | None]
     spoils: frozenset[str] = frozenset()
-    """Metrics whose values are unreliable if the audit fails, so that no verdict may rest on them. If empty, a failure
-    qualifies verdicts but does not prevent them."""
+    """The metrics whose values are unreliable if the audit fails, so that no verdict may rest on them. If empty, a
+    failure qualifies verdicts but does not prevent them."""
     remedy: str = ""
     """Advice for a failure, if it fits in a clause. Shown with each comparison that gets no verdict because of the
     failure."""

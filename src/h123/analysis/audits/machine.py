@@ -1,5 +1,5 @@
-"""Audits the link, the machine and the settings. The link must have lost as many packets as configured, the machine
-must have kept up, and all settings must have taken effect."""
+"""Audits the link, the machine and the settings. The link must have lost about as many packets as configured, the
+machine must have kept up, and all settings must have taken effect."""
 
 from h123.analysis.audits.finding import ALL, Audit, Finding, none_of
 from h123.analysis.audits.path import direction
@@ -18,8 +18,8 @@ _RECEIVE_BUFFER = "Udp.RcvbufErrors"
 
 
 def client_saturated(attempt: Attempt) -> Finding | None:
-    """Check that the client used less than 0.9 of one processor during its run. For a browser, the limit is 0.9 of all
-    processors that it can use. Applies to the wall clock only."""
+    """Check that the client used less than 90 % of one processor's time during its run. For a browser, the limit is 90
+    % of the time of all processors that it can use. Applies to the wall clock only."""
     if attempt.virtual:
         return None
     used = [role.cpu.main_ns for role in attempt.report.roles if role.name == "client"]
@@ -42,7 +42,7 @@ def _processors(attempt: Attempt) -> int:
 
 
 def machine_saturated(attempt: Attempt) -> Finding | None:
-    """Check, for runs of at least half a second, that all processors together were busy for less than 0.95 of the time.
+    """Check, for runs of at least half a second, that all processors together were busy for less than 95 % of the time.
 
     Applies to the wall clock only.
     """

@@ -34,8 +34,8 @@ def round_trip_floor_ns(link: Ways) -> int:
 def capacity_bits(one_way: Direction, seconds: float) -> float | None:
     """Return the most bits that the direction can deliver in any span of `seconds`, or None if there is no limit.
 
-    For a constant rate, the limit is rate x time, plus the burst of a token bucket. For a trace, the limit is what the
-    fullest window of that length carries. If the rate changes over time, the limit is that of the highest rate. A
+    For a constant rate, the limit is rate x time, plus the burst of a token bucket. For a trace, the limit is the most
+    that any window of that length carries. If the rate changes over time, the limit is that of the highest rate. A
     policer allows at most its rate x time plus its burst.
     """
     limits = []

@@ -29,7 +29,8 @@ def times_thousandfold(attempts: Sequence[Attempt], plan: Plan) -> Found:
     """Check that an imported trial's median time is plausible. It must be below 500 times the shortest median under the
     same conditions, and below 500 times what the trial's link needs for a round trip and the bodies of all users.
 
-    For h123's own trials, another audit compares the times with the duration of the client's run, which is exact.
+    For h123's own trials, `times-beyond-run` compares the times with the duration of the client's run, which is known
+    exactly.
     """
     cells: dict[Hashable, list[float]] = defaultdict(list)
     medians = [(attempt, median) for attempt in attempts if (median := _median_ns(attempt))]

@@ -23,8 +23,7 @@ def goodput_above_link(attempt: Attempt) -> Finding | None:
 
 
 def users_above_link(attempt: Attempt) -> Finding | None:
-    """Check that body bits x users are at most 1.02 x 2 users / (users + 1) times rate x the sum of the requests'
-    times.
+    """Check that body bits x users <= 1.02 x 2 users / (users + 1) x rate x the sum of the requests' times.
 
     This audit is for samples without start times. Each user of a closed loop has one request in flight until the user's
     last request has ended. In the most unequal case the link serves one user after the other: all users wait for the

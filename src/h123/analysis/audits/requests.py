@@ -49,8 +49,7 @@ def requests_failed(attempt: Attempt) -> Finding | None:
 
 
 def requests_miscounted(attempt: Attempt) -> Finding | None:
-    """Check that each phase has the expected number of rows. Together, the phases have users x (requests + warm-up)
-    rows, and one cold request per connection. Requests that the client should abandon are a phase of their own."""
+    """Check that each phase (warm, abandoned, warm-up and cold requests) has as many rows as the workload requires."""
     s, expected = attempt.summary, attempt.workload.rows()
     if expected is None:
         return None

@@ -1,4 +1,4 @@
-"""Decides each claim of a ledger: by arithmetic, and by a campaign of the study that the ledger is about.
+"""Decides the claims of a published work, which a ledger lists: by arithmetic, and by a campaign of the ledger's study.
 
 A directional claim is confirmed if the exact signed-rank test rejects in the claimed direction, corrected with Holm's
 method over the ledger's claims that the campaign's plan covers. If the claim includes a size, the interval must also
@@ -94,7 +94,7 @@ def _adjusted(family: dict[str, float]) -> dict[str, float]:
 
 
 def _repeats(ledger: Ledger, measured: "Mapping[str, ClaimMeasurement]", plan: Plan) -> dict[str, str]:
-    """Return the planned claims that have the same observation as an earlier one, with the earlier one's name."""
+    """Return, for each planned claim with the same observation as an earlier claim, the name of the earlier claim."""
     first, first_claims = dict[Hashable, str](), dict[str, str]()
     for claim in ledger.claims:
         if isinstance(claim, MeasurableClaim) and measured[claim.id].planned:
@@ -308,7 +308,7 @@ def _figure(figure: "ClaimEstimate") -> "ClaimFigure":
 
 
 def _requests(claim: MeasurableClaim, case: "Case") -> list[int]:
-    """Return the number of requests per user in the claim's cells of this campaign."""
+    """Return the numbers of requests per user in the claim's cells of this campaign."""
     from h123.analysis.claims.measurement import claimed_cells
 
     plan = case.plan

@@ -42,8 +42,8 @@ class ClaimEstimate:
     estimate: IntervalEstimate | None
     """The estimate of the logarithm. None if there is no block."""
     p: float | None
-    """The two-sided p value for no difference. For a claim with a margin, the p value for a difference beyond the
-    margin (for an equivalence, from both one-sided tests)."""
+    """The two-sided p value for the null hypothesis of no difference. For a claim with a margin, it is the p value for
+    a difference beyond the margin (for an equivalence, from both one-sided tests)."""
 
 
 @dataclass(frozen=True)

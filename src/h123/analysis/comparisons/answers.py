@@ -52,7 +52,7 @@ class Sent:
     """The mean size in each trial."""
 
     def unlike(self, other: "Sent") -> bool:
-        """Return whether the sizes differ so much that the servers of the two levels did different work."""
+        """Return whether the sizes show that the servers of the two levels did different work."""
         if self.least == self.most and other.least == other.most:
             return self.least != other.least
         if (self.least == 0) != (other.least == 0):

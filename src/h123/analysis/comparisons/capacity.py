@@ -58,7 +58,7 @@ class CapacityStep(TypedDict):
     """The scheduled requests per second; null for a closed loop."""
     blocks: int
     achieved: float | None
-    """Answered requests per second."""
+    """The number of answered requests per second."""
     latency: float | None
     tail: float | None
     """`latency` and `tail` are the median and the 99th percentile of the time from when a request was due until it

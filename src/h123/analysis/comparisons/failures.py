@@ -1,8 +1,9 @@
 """Compares the share of failed requests between levels.
 
-Each trial has one share: that of its requests which ended with an error or with a status other than the required one.
-The share is 1 if there is no valid attempt because the server or client failed. The shares of two levels are paired
-within blocks, and the estimate is their difference, because a ratio means nothing if one level has no failures.
+Each trial provides one value: the share of its requests that ended with an error or with a status other than the
+required one. The share is 1 if there is no valid attempt because the server or client failed. The shares of two levels
+are paired within blocks, and the estimate is their difference, because a ratio means nothing if one level has no
+failures.
 """
 
 from collections import Counter, defaultdict
@@ -31,7 +32,7 @@ class FailuresRow(TypedDict):
     b: str
     blocks: int
     a_share: float
-    """Mean share of failed requests of level a."""
+    """The mean share of failed requests of level a."""
     b_share: float
     difference: float
     """The share of a minus the share of b, paired by block."""
@@ -40,7 +41,7 @@ class FailuresRow(TypedDict):
     confidence: float
     p: float
     p_adjusted: float
-    """p adjusted with Holm's method over all rows."""
+    """The p value, adjusted with Holm's method over all rows."""
     verdict: str
     """`fails more`, `fails less`, `alike` or `inconclusive`."""
 

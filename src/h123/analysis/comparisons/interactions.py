@@ -55,7 +55,7 @@ class Interaction(TypedDict):
 
 class InteractionRow(Interaction):
     p_adjusted: float
-    """p adjusted with Benjamini and Hochberg's method over all rows."""
+    """The p value, adjusted with Benjamini and Hochberg's method over all rows."""
     family_size: int
 
 
@@ -72,8 +72,7 @@ MOST_FACTORS = 2
 
 @dataclass(frozen=True)
 class _Term:
-    """A contrast: how the compared factor's ratio a / b changes from the reference level of each factor in `others` to
-    the other level."""
+    """A contrast: how the compared factor's ratio a / b differs between two levels of each factor in `others`."""
 
     a: str
     b: str

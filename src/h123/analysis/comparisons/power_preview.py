@@ -23,7 +23,7 @@ class Expected:
     where: str
     """The networks that the comparison's trials use."""
     spread: float | None
-    """Standard deviation of the log ratios between blocks; None if unknown."""
+    """The standard deviation of the log ratios between blocks; None if unknown."""
     campaign: str | None
     """The published campaign that the spread comes from; None if the spread is assumed or unknown."""
     width: float | None

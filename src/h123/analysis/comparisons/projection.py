@@ -158,8 +158,8 @@ def _projection(comparison: JudgedComparison, levels: Levels | None, level: floa
 
 
 def _levels(family: Sequence[JudgedComparison], now: float, then: float) -> Levels:
-    """Return the levels for a comparison at the next look, whose own level is `then`. The family's other comparisons
-    are assumed to stay as they are at the current look, whose level is `now`."""
+    """Return the significance levels for a comparison at the next look. `then` is the level of that look, and `now` the
+    level of the current look. The family's other comparisons are assumed to stay as they are now."""
     size, correction = len(family), family[0]["correction"]
 
     def level(adjusted: Literal["p_adjusted", "p_equivalent_adjusted"]) -> float:
@@ -190,6 +190,7 @@ def _clipped(noncentrality: float) -> float:
 
 @cache
 def _critical(blocks: int, level: float, sides: int) -> float:
-    """Return Student's t for the largest attainable p that is not above `level`. Infinite if there is no such p."""
+    """Return the critical value of Student's t for the largest attainable p that is not above `level`. Infinite if
+    there is no such p."""
     p = size(blocks, level, sides)
     return -student_quantile(blocks - 1, p / sides) if p > 0 else math.inf

@@ -22,7 +22,8 @@ class Withheld(TypedDict):
     """The reason why a comparison has no verdict."""
 
     kind: str
-    """`attempts`, `unmeasured`, `disturbed`, `audits`, `failures`, `answers`, `timeless` or `machine`."""
+    """The kind of reason: `attempts`, `unmeasured`, `disturbed`, `audits`, `failures`, `answers`, `timeless` or
+    `machine`."""
     why: str
     """The reason in words."""
 
@@ -83,7 +84,7 @@ class TestResult(EstimateRow):
     test: str | None
     """`signed-rank`, or `sign` if the differences are asymmetric."""
     symmetric: float | None
-    """p of the triples test for asymmetric differences; null with fewer than 8 blocks."""
+    """The p value of the triples test for symmetry; null with fewer than 8 blocks, or if a level failed in a block."""
     p: float | None
     p_attainable: float
     """The smallest p that this number of blocks can give."""

@@ -50,9 +50,9 @@ class Bottlenecks:
 
     @property
     def limits(self) -> list[str]:
-        """What limited the treatment. If packets show it, this is the largest part of a request's time. Otherwise, it
-        is the roles that had no capacity left. If every role had capacity left, it is the role that worked for most of
-        the time, or `WAITING` if none did."""
+        """What limited the treatment. If packets show it, this is the largest part of a request's time. Otherwise,
+        these are the roles that had no capacity left, or if there are none, the role that worked for most of the time,
+        or `WAITING`."""
         largest = next(iter(self.shares))
         if self.told_by == "packets":
             return [largest]
@@ -74,7 +74,7 @@ def bottlenecks(case: Case) -> list[Bottlenecks]:
 
 
 def _by_packets(explanations: TrialExplanations, attempts: Sequence[Attempt]) -> Bottlenecks | None:
-    """Return how warm requests divided their time, or None if the link recorded no packets."""
+    """Return what warm requests spent their time on, or None if the link recorded no packets."""
     seconds = [means[_WARM].seconds for attempt in attempts if _WARM in (means := explanations.of(attempt))]
     if not seconds:
         return None

@@ -52,8 +52,8 @@ class CauseRow(TypedDict):
     b_seconds: float
     difference: SecondsBetween
     size: NotRequired[float]
-    """Bytes of the window, or simultaneous requests on a connection, for the side that spends more time on this
-    part."""
+    """The bytes of the window, or the number of simultaneous requests on a connection, on the side that spends more
+    time on this part."""
     round_trips: NotRequired[float]
     """The difference as a number of round trips (of the link without its queue)."""
 
@@ -62,10 +62,10 @@ class Sums(TypedDict):
     """Shares that show how well the parts add up to the latencies, and how much time is unattributed."""
 
     a_requests: float
-    """Share of a's requests whose parts add up to within 2 % of the latency, as the mean over trials."""
+    """The share of a's requests whose parts add up to within 2 % of the latency, as the mean over trials."""
     b_requests: float
     a_unattributed: float
-    """Share of a's time that is unattributed."""
+    """The share of a's time that is unattributed."""
     b_unattributed: float
 
 
@@ -75,7 +75,7 @@ class Losses(TypedDict):
     a_seconds: float
     b_seconds: float
     a_held: float
-    """Seconds during which data of other requests had arrived on the connection but had to wait."""
+    """The seconds during which data of other requests had arrived on the connection but had to wait."""
     b_held: float
 
 
@@ -106,22 +106,23 @@ class CausesRow(TimeSpent):
 
 
 Seconds = NDArray[np.float64]
-"""Seconds of each cause, in the order of CAUSES."""
+"""The seconds of each cause, in the order of CAUSES."""
 NOTABLE = 0.005
 """A part gets no row if both sides spend less than this share of the slower side's time on it."""
 _SIDES: Final = ("a", "b")
 LOSS: Final = "loss"
 VISIT: Final = "visit"
 RECOVERY: Final = "recovery"
-"""VISIT and RECOVERY are additional phases: VISIT of trials that load pages, RECOVERY of trials whose client moves."""
+"""VISIT and RECOVERY are additional phases: VISIT in trials that load pages, RECOVERY in trials whose client moves."""
 UNATTRIBUTED_AT_MOST = 0.1
 """The largest share of a side's time that may be unattributed. Beyond it, the known parts may not explain the
 difference."""
 
 
 def causes(case: Case, comparisons: Sequence[JudgedComparison]) -> list[CausesRow]:
-    """Return the `causes` part of verdicts.json: a row for each comparison of whole requests or visits that answers
-    the question, and one for the cold requests of the same levels. Trials without a record of packets have no row."""
+    """Return the `causes` part of verdicts.json: a row for each comparison of whole requests or visits that answers the
+    question, and one for the cold requests of the same levels. Comparisons whose trials have no record of packets get
+    no row."""
     explanations = TrialExplanations(case)
     rows = [
         row for c in explainable_comparisons(comparisons) if (row := _row(c, case.factor, explanations)) is not None

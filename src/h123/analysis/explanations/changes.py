@@ -44,7 +44,7 @@ REMOVED: Mapping[str, Sequence[str]] = {
     "initial_window": ("slow-start",),
     "certificate": ("amplification",),
 }
-"""The names of the causes that a change to a parameter is expected to remove."""
+"""For each parameter, the names of the causes that a change to it is expected to remove."""
 RELATED: Mapping[str, Sequence[str]] = {
     **REMOVED,
     "round_trip": tuple(cause.name for cause in CAUSES if cause.in_trips or cause.name in ("trip", "window")),
@@ -56,7 +56,8 @@ RELATED: Mapping[str, Sequence[str]] = {
     "sessions": ("connecting",),
     "congestion": ("cut", "marked", "queue-loss", "window"),
 }
-"""The names of the causes that a change to a parameter acts on. h123 makes a change if these causes matter."""
+"""For each parameter, the names of the causes that a change to it affects. h123 makes a change if these causes
+matter."""
 LIKELY = 0.05
 """Causes matter if one side spends more time on them than the other, by at least this share of the slower side's
 time."""
@@ -170,8 +171,8 @@ def single_changes(levels: Levels) -> dict[str, list[str]]:
 
 
 def leading_changes(verdicts: CausesPart, pair: str, selection: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the names of changes that act on a cause of a pair's differences. The changes that matter most to the
-    first metric come first. `selection` maps factors to the levels that count."""
+    """Return the names of the changes that affect a cause of a pair's differences. The changes that matter most to the
+    first metric come first. `selection` maps factors to the levels to consider."""
     rows = [
         row
         for row in verdicts.get("causes", [])

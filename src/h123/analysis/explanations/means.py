@@ -45,13 +45,13 @@ class Means(Strict):
     visit or recovery."""
 
     seconds: tuple[float, ...]
-    """Seconds of each cause, in the order of CAUSES."""
+    """The seconds of each cause, in the order of CAUSES."""
     sums_up: float
     """The share of requests whose parts add up to the latency."""
     held: float
-    """Seconds during which losses delayed data that had already arrived for other requests."""
+    """The seconds during which losses delayed data that had already arrived for other requests."""
     sizes: dict[str, float] = Field(default_factory=dict)
-    """For each cause, bytes of a window or simultaneous requests."""
+    """For each cause, the bytes of a window or the number of simultaneous requests."""
     round_trip: float = 0.0
     """The round trip in seconds."""
 

@@ -40,10 +40,10 @@ class WindowsRow(TypedDict):
 METRIC = next(name for name, metric in METRICS.items() if metric.of == quantity.RequestTime("cold", "end_ns"))
 """The metric: a whole request on a new connection."""
 PACKET_BYTES, PAYLOAD_BYTES = 1500, 1400
-"""Approximate bytes of a full packet on the link, and of body data in it: 1448 in TCP packets, 1200 to 1440 in
+"""The approximate bytes of a full packet on the link, and of body data in it: 1448 in TCP packets, 1200 to 1440 in
 QUIC's."""
 NOTABLE = 0.01
-"""Share of the request's time below which the part is not worth mentioning."""
+"""The share of the request's time below which the part is not worth mentioning."""
 
 
 def windows(case: Case, comparisons: Sequence[JudgedComparison]) -> list[WindowsRow]:

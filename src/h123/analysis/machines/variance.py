@@ -14,9 +14,9 @@ class Deviations:
     """Two standard deviations of logarithms: between machines, and between the blocks of one machine."""
 
     between: float
-    """Standard deviation between the machines' true means."""
+    """The standard deviation between the machines' true means."""
     within: float
-    """Standard deviation between the blocks of one machine."""
+    """The standard deviation between the blocks of one machine."""
 
 
 def spread(groups: Groups) -> Deviations | None:

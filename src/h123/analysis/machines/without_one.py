@@ -12,7 +12,7 @@ from typing import Protocol
 from h123.analysis.statistics.signedrank import IntervalEstimate
 
 FEWEST_MACHINES = 3
-"""The fewest machines. With two, leaving one out would leave only half of the blocks."""
+"""The fewest machines with which one is left out. With two, only half of the blocks would remain."""
 
 
 class Statistic(Protocol):
@@ -22,10 +22,10 @@ class Statistic(Protocol):
         """Return the estimated centre of the differences, with an interval."""
 
     def p(self) -> float:
-        """Return the two-sided p value for no difference."""
+        """Return the two-sided p value for the null hypothesis of no difference."""
 
     def p_equivalent(self, margin: float) -> float:
-        """Return the p value for a difference beyond the margin."""
+        """Return the p value for the null hypothesis of a difference beyond the margin."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,13 @@ class WithoutOne:
         )
 
     def p(self) -> float:
-        """Return the largest p value for no difference, with all machines or without one of them."""
+        """Return the largest p value for the null hypothesis of no difference, with all machines or without one of
+        them."""
         return max(statistic.p() for statistic in (self.whole, *self.parts))
 
     def p_equivalent(self, margin: float) -> float:
-        """Return the largest p value for a difference beyond the margin, with all machines or without one of them."""
+        """Return the largest p value for the null hypothesis of a difference beyond the margin, with all machines or
+        without one of them."""
         return max(statistic.p_equivalent(margin) for statistic in (self.whole, *self.parts))
 
 

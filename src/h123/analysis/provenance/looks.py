@@ -24,8 +24,8 @@ class LooksAndVerdicts(LooksPart, BlocksPart, JudgedPart):
 def next_look(verdicts: LooksAndVerdicts, *, undecided: bool | None = None) -> int | None:
     """Return the number of blocks at the next look. None if the question is decided, or if more blocks cannot help.
 
-    `undecided` says whether the question is still open. If it is None, the study's own question counts, which is
-    decided when all comparisons of its first family have a verdict, or cannot have one.
+    `undecided` says whether the question is still open. None means the study's own question, which is open until all
+    comparisons of its first family have a verdict, or cannot have one.
     """
     if undecided is None:
         answers = headline(verdicts["comparisons"])

@@ -33,7 +33,7 @@ _PROCESSOR = "cpu"
 _ROUNDING = 1e-9
 """The tolerated rounding error of a confidence."""
 _VALUE_DIGITS = 4
-"""Significant digits of each trial's metrics."""
+"""The number of significant digits of each trial's metrics."""
 Page = Callable[[CampaignFolder, Verdicts], Mapping[str, object]]
 
 

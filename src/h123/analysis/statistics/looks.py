@@ -6,12 +6,12 @@ exist. Two rules keep the total error of all looks at alpha:
 * spending (every campaign): each look may spend `SHARE` of what the earlier looks have left. The shares add up to at
 most alpha, however many looks there are and whenever they happen (Bonferroni's inequality). Nearly all of alpha goes
 to the first look, for which a campaign is planned.
-* planned looks (`--until-decided`): the numbers of blocks are fixed before the data, and each look has the same level
+* planned looks (`--until-decided`): the numbers of blocks are fixed in advance, and each look has the same level
 (Pocock, Biometrika 64, 1977). `LEVEL` is Pocock's constant for five looks and this test: see bench/calibration.py.
 
 A campaign that ends when its intervals are narrow enough (`--precision`, see width.py) also spends alpha. Its first
-look spends `WIDTH_SHARE`, which is less than `SHARE`, because such intervals contain the truth slightly less often than
-others.
+look spends `WIDTH_SHARE`, which is less than `SHARE`, because such intervals contain the true value slightly less often
+than others.
 """
 
 from collections.abc import Iterable, Sequence

@@ -2,7 +2,8 @@
 given size.
 
 The simulation has a fixed seed. It draws independent normal log ratios, with the spread between blocks of each
-comparison, and applies the exact signed-rank test. Each simulated campaign draws which comparisons differ.
+comparison, and applies the exact signed-rank test. In each simulated campaign, the comparisons that differ are chosen
+at random.
 """
 
 import math

@@ -72,7 +72,7 @@ class SignedRank:
         return _estimate(self._lowest, self._highest, self._cumulative, confidence)
 
     def p(self) -> float:
-        """Return the two-sided p value of "no difference"."""
+        """Return the two-sided p value for the null hypothesis of no difference."""
         return min(1.0, 2 * min(self._above(0.0), self._below(0.0)))
 
     def p_equivalent(self, margin: float) -> float:
@@ -85,11 +85,13 @@ class SignedRank:
         return max(self.p_not_lower(margin), self.p_not_higher(margin))
 
     def p_not_higher(self, margin: float) -> float:
-        """Return the one-sided p value of "the centre of the log ratios is above log(1 + margin)"."""
+        """Return the one-sided p value for the null hypothesis that the centre of the log ratios is above log(1 +
+        margin)."""
         return self._below(math.log1p(margin))
 
     def p_not_lower(self, margin: float) -> float:
-        """Return the one-sided p value of "the centre of the log ratios is below -log(1 + margin)"."""
+        """Return the one-sided p value for the null hypothesis that the centre of the log ratios is below -log(1 +
+        margin)."""
         return self._above(-math.log1p(margin))
 
     def _above(self, bound: float) -> float:

@@ -96,7 +96,7 @@ class SignTest:
         return IntervalEstimate(float(np.median(self._d)), float(self._d[k - 1]), float(self._d[-k]), attained)
 
     def p(self) -> float:
-        """Return the two-sided p value of "no difference"."""
+        """Return the two-sided p value for the null hypothesis of no difference."""
         return min(1.0, 2 * min(self._above(0.0), self._below(0.0)))
 
     def p_equivalent(self, margin: float) -> float:

@@ -12,9 +12,9 @@ from h123.study import METRICS
 
 
 def p_beyond(rows: Sequence[JudgedComparison], margin: float) -> list[float | None]:
-    """Return, for each comparison, the two-sided p value for a ratio within the margin, adjusted with Holm's method.
-    None if a comparison is not judged. The test and the interval agree: if p is small, the interval excludes the
-    margin."""
+    """Return, for each comparison, the two-sided p value for the null hypothesis that the ratio is within the margin,
+    adjusted with Holm's method. None if a comparison is not judged. The test and the interval agree: if p is small, the
+    interval excludes the margin."""
     p = [_p(row, margin) for row in rows]
     adjusted = iter(adjust([each for each in p if each is not None], "holm"))
     return [None if each is None else next(adjusted) for each in p]

@@ -20,7 +20,7 @@ class RepeatsRow(TypedDict):
     of: str
     comparisons: int
     correlation: float | None
-    """Median correlation of the two metrics' log ratios; null below 6 blocks."""
+    """The median correlation of the two metrics' log ratios; null below 6 blocks."""
 
 
 FEWEST = 6

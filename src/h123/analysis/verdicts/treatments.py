@@ -40,7 +40,7 @@ class TreatmentMetric:
     """The values of one metric for a treatment."""
 
     logs: Mapping[int, float]
-    """Logarithms of the values by block; infinite if the trial failed."""
+    """The logarithms of the values by block; infinite if the trial failed."""
     withheld: str | None
     """The reason why the values allow no conclusion, or None."""
     timeless: bool = False

@@ -2,8 +2,8 @@
 chance.
 
 The metrics of one trial are correlated, so several comparisons tend to be rejected together, and the number of
-rejections is not binomial. The band for this number follows from the null hypothesis: in each block of each cell,
-chance decides whether the two runs are swapped, for all metrics together (Westfall and Young, Resampling-Based Multiple
+rejections is not binomial. Its distribution follows from the null hypothesis: in each block of each cell, chance
+decides whether the two runs are swapped, for all metrics together (Westfall and Young, Resampling-Based Multiple
 Testing, 1993).
 """
 
@@ -28,16 +28,17 @@ class TwinRate(TypedDict):
     """The number of A/A comparisons in which the test finds a difference."""
     rate: float | None
     expected: float | None
-    """How often the test really errs with this number of blocks: the largest attainable p not above alpha."""
+    """How often the test finds a difference by chance with this number of blocks: the largest attainable p not above
+    alpha."""
     most: int | None
-    """The number that 99 of 100 sound campaigns do not exceed."""
+    """The number of rejections that 99 of 100 sound campaigns do not exceed."""
     verdict: str | None
     """`as expected` or `more than expected`."""
 
 
 SWAPS = 4000
 BAND = 0.99
-"""The probability that a sound campaign has no more rejections than the band's upper end."""
+"""The probability that a sound campaign has at most `most` rejections."""
 AS_EXPECTED, MORE = "as expected", "more than expected"
 
 

@@ -40,7 +40,7 @@ class ComparisonTest:
     p_whole: float | None = None
     """The p value of all blocks. `p` is the largest of this value and those without one of the machines."""
     symmetric: float | None = None
-    """p of the test for symmetry; None if unknown."""
+    """The p value of the test for symmetry; None if unknown."""
     test: str | None = None
     """`signed-rank`, or `sign` if the differences are asymmetric."""
     exclusion: Exclusion | None = None
