@@ -263,7 +263,7 @@ def _steps(blocks: _CapacityBlocks, rates: Mapping[str, float | None]) -> Iterat
 
 
 def _busy(attempt: Attempt) -> float | None:
-    """Return the share of one processor that the client used, or None under the virtual clock, where the client takes
+    """Return the share of one processor that the client used, or None under the virtual clock, where processing takes
     no time."""
     wall = attempt.report.machine.wall_ns
     used = [role.cpu.main_ns for role in attempt.report.roles if role.name == "client"]

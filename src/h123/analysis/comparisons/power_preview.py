@@ -21,7 +21,7 @@ class Expected:
 
     metric: str
     where: str
-    """The networks that the comparison's trials use."""
+    """The networks of the comparison's trials, in words, with the clock if it is virtual."""
     spread: float | None
     """The standard deviation of the log ratios between blocks; None if unknown."""
     campaign: str | None

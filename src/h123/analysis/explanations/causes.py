@@ -48,7 +48,7 @@ class CauseRow(TypedDict):
     rivals: NotRequired[Sequence[str]]
     """Groups of causes between which the evidence cannot decide; absent if the cause is clear."""
     a_seconds: float
-    """The mean over the blocks."""
+    """The mean time that level a spends on the part, over the blocks, in seconds."""
     b_seconds: float
     difference: SecondsBetween
     size: NotRequired[float]
@@ -85,7 +85,7 @@ class TimeSpent(TypedDict):
 
     blocks: int
     a_seconds: float
-    """The mean over the blocks."""
+    """The mean time of level a over the blocks, in seconds."""
     b_seconds: float
     difference: SecondsBetween
     parts: Sequence[CauseRow]

@@ -83,7 +83,7 @@ class ChangeRow(TypedDict):
     """The single changes that the level makes."""
     blocks: int
     a_seconds: float
-    """The mean time with the change."""
+    """The mean time of level a with the change, in seconds."""
     b_seconds: float
     removed: SecondsBetween
     """The seconds by which the change reduces the difference a minus b."""
@@ -113,7 +113,7 @@ class ChangesRow(TypedDict):
     trials: int
     """The number of trials behind the row."""
     a_seconds: float
-    """The mean time without any change."""
+    """The mean time of level a without any change, in seconds."""
     b_seconds: float
     difference: SecondsBetween
     changes: Sequence[ChangeRow]

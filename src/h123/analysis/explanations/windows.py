@@ -29,12 +29,12 @@ class WindowsRow(TypedDict):
     a: str
     b: str
     a_packets: int
-    """The number of packets with which side a begins."""
+    """The initial window of side a, in packets."""
     b_packets: int
     seconds: float
     """The seconds that a's larger window saves, by arithmetic; negative if b's window is larger."""
     difference: float
-    """The measured seconds by which `a` was faster."""
+    """The measured difference in seconds; positive if `a` was faster."""
 
 
 METRIC = next(name for name, metric in METRICS.items() if metric.of == quantity.RequestTime("cold", "end_ns"))
@@ -81,7 +81,7 @@ def _row(case: Case, c: JudgedComparison) -> WindowsRow | None:
 
 
 def _window(case: Case, p: Parameters) -> int | None:
-    """Return the number of packets with which the sender of the bodies begins. None if it is unknown."""
+    """Return the initial window of the sender of the bodies, in packets. None if it is unknown."""
     if p.congestion == "bbr":  # BBR paces by its own model of the path
         return None
     sender = SenderSetting.all(p, case.choosing, SETTINGS["initial_window"])[0]
@@ -106,7 +106,7 @@ def _download_s(size: int, window: int, link: Straight) -> float:
 
 class WindowsPart(TypedDict):
     windows: NotRequired[Sequence[WindowsRow]]
-    """A row for each comparison of cold requests whose sides begin with different numbers of packets."""
+    """A row for each comparison of cold requests whose sides have different initial windows."""
 
 
 def _compute(case: Case) -> WindowsPart:

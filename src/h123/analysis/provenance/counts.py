@@ -21,7 +21,7 @@ class TrialCounts(TypedDict):
     valid: int
     invalid: int
     missing: int
-    """The number of trials that have not run, or whose files are damaged or missing."""
+    """The number of trials that have no valid attempt, or whose files are damaged or missing."""
 
 
 class BlocksPart(TypedDict):

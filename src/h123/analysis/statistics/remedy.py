@@ -15,7 +15,7 @@ class Remedy:
     blocks: int = 0
     """The number of planned blocks."""
     failed: int = 0
-    """The number of trials whose attempts have all failed, but for which another attempt may be valid."""
+    """The number of trials that have only invalid attempts, but for which another attempt may be valid."""
     waiting: int = 0
     """The number of trials that have not run."""
     damaged: int = 0
