@@ -13,7 +13,7 @@ from h123.study.networks.network import Resolved
 _NO_MATTER = {"load_average", "python", "virtual_kernel"}
 """Facts about a machine that are momentary, or that do not affect trials."""
 _WHO = {"server", "client", "backend", "port", "trial_timeout"}
-"""Parameters that may differ: the subjects, the port, and the time limit of a trial."""
+"""Parameters that may differ between compared treatments: the subjects, the port, and the time limit of a trial."""
 _Words = Mapping[str, str]
 
 
@@ -39,8 +39,8 @@ def _readable_change(change: CircumstanceChange, before: _Words, after: _Words) 
 
 
 def _circumstances(folder: CampaignFolder, *, show: bool) -> Mapping[str, _Words]:
-    """Return the circumstances of a campaign, by kind and then by name. `show`: whether the result is for display, so
-    that secrets must be hidden. A comparison needs them."""
+    """Return the circumstances of a campaign, by kind and then by name. `show`: whether the result is for display and
+    hides secrets. A comparison needs the secrets."""
     return {
         "h123": {"version": folder.version},
         "machine": _machine(folder),
@@ -64,8 +64,8 @@ def _machine(folder: CampaignFolder) -> _Words:
 
 
 def _servers(folder: CampaignFolder, *, show: bool) -> _Words:
-    """Return the descriptions of the servers in the study, by name. `show`: whether the result is for display, so that
-    secrets must be hidden."""
+    """Return the descriptions of the servers in the study, by name. `show`: whether the result is for display and hides
+    secrets."""
     own: Mapping[str, Mapping[str, Any]] = folder.study.get("servers", {})
     own = hidden_in(own) if show else own
     return {

@@ -17,7 +17,7 @@ from h123.diff.unpaired import CONFIDENCE, interval
 from h123.store import CampaignFolder, damage_words
 
 _SHOWN = 3
-"""The largest number of reasons that a refusal names."""
+"""The largest number of treatments that an error message names."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,8 @@ class _DiffCampaign:
 
 
 def differ(before: CampaignFolder, after: CampaignFolder) -> Diff:
-    """Compare `after` with `before`, treatment by treatment. Raises UserError if they have no treatment in common."""
+    """Compare `after` with `before`, treatment by treatment. Raises UserError if that is not possible, for example
+    because they have no treatment in common."""
     if real(before.path) == real(after.path):
         raise UserError(f"{before.path} was given twice", remedy="name two campaigns' folders")
     if common_trials := _measured(before) & _measured(after):
@@ -148,7 +149,8 @@ def _rows(before: Treatment, after: Treatment, tolerated: float) -> Iterator[Dif
 
 
 def _excluded(before: TreatmentMetric, after: TreatmentMetric) -> str | None:
-    """Return the reason not to judge the metric of one side, with the side's name. None if both sides can be judged."""
+    """Return the reason why the metric cannot be judged, beginning with `before` or `after`. None if it can be judged
+    on both sides."""
     reasons = ((word, metric.withheld) for word, metric in (("before", before), ("after", after)))
     return next((f"{word}: {why}" for word, why in reasons if why), None)
 

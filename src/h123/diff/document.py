@@ -16,7 +16,8 @@ class DiffSide(TypedDict):
 
 
 class CircumstanceChange(TypedDict):
-    """A circumstance that differs between the two campaigns. A value is null if that campaign does not have it."""
+    """A circumstance that differs between the two campaigns. `before` or `after` is null if that campaign does not have
+    the circumstance."""
 
     what: str
     before: str | None
@@ -24,7 +25,7 @@ class CircumstanceChange(TypedDict):
 
 
 class LeftOut(TypedDict):
-    """A treatment that only one campaign has, or that has a different meaning in each."""
+    """A treatment that only one campaign has, or whose conditions differ between the campaigns."""
 
     cell: Mapping[str, str]
     why: str
@@ -41,14 +42,14 @@ class DiffRow(TypedDict):
     before_median: float | None
     after_median: float | None
     ratio: float | None
-    """The ratio of the geometric means."""
+    """The ratio of the geometric means. Null if a campaign has fewer than two values."""
     low: float | None
     high: float | None
     confidence: float
     withheld: str | None
     """The reason why the row allows no conclusion; null if it allows one."""
     timeless: NotRequired[bool]
-    """Whether the reason is that nothing takes time in either campaign. A gate does not check such a row."""
+    """Whether the row is withheld because nothing takes time in either campaign. A gate does not check such a row."""
 
 
 class Diff(TypedDict):
@@ -60,8 +61,9 @@ class Diff(TypedDict):
     changes: Sequence[CircumstanceChange]
     left_out: Sequence[LeftOut]
     wider: float | None
-    """The factor by which the rows' intervals are wider than those from pairs within one campaign. Null: unknown."""
+    """The factor by which the rows' intervals are wider than intervals from paired blocks of one campaign. Null if
+    unknown."""
     unfinished: NotRequired[Sequence[str]]
-    """Which of the two campaigns is not finished, and how many of its trials have not run. Until both are finished, no
-    condition passes."""
+    """For each campaign that is not finished, a sentence about how many of its trials have not run. Until both are
+    finished, no condition passes."""
     rows: Sequence[DiffRow]

@@ -31,8 +31,8 @@ class Bins:
 
     @classmethod
     def covering(cls, begin: int, end: int, most: int) -> Self:
-        """Return at most `most` bins that cover both times and everything in between. Their width is 1, 2 or 5 times a
-        power of ten."""
+        """Return at most `most` bins that cover the time from `begin` to `end`. Their width is 1, 2 or 5 times a power
+        of ten."""
         least = max((end - begin) // most + 1, 1)
         power = 10 ** (len(str(least)) - 1)
         width = next(step * power for step in (1, 2, 5, 10) if step * power >= least)
@@ -54,16 +54,16 @@ class Bins:
         return np.bincount(places[inside], minlength=self.count).astype(np.int64)
 
     def medians(self, times: ArrayLike, values: ArrayLike) -> Numbers:
-        """Return the median of the values in each bin; nan if there are none."""
+        """Return the median of the values in each bin; nan for a bin without values."""
         return self._each(times, values, lambda group: float(np.median(group)))
 
     def largest(self, times: ArrayLike, values: ArrayLike) -> Numbers:
-        """Return the largest of the values in each bin; nan if there are none."""
+        """Return the largest of the values in each bin; nan for a bin without values."""
         return self._each(times, values, lambda group: float(group.max()))
 
     def highest(self, times: ArrayLike, changes: ArrayLike) -> Numbers:
-        """Return the highest level in each bin. The level begins at 0 and changes at the given times, which may be
-        unsorted; changes at the same time are combined."""
+        """Return the highest level in each bin. The level begins at 0 and changes by the given amounts at the given
+        times. The times may be unsorted, and changes at the same time are combined."""
         when, inverse = np.unique(np.asarray(times, np.int64), return_inverse=True)
         levels = np.cumsum(np.bincount(inverse, np.asarray(changes, float), len(when)))
         before = np.searchsorted(when, self.begins, side="right")

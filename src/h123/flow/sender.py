@@ -1,5 +1,5 @@
-"""Computes what the sender on a connection could know: its round trips and its bytes in flight. Bytes in flight were
-sent, are not known to have arrived, and have not been sent again. The rules are the same for TCP and QUIC."""
+"""Computes what the sender on a connection could know: its round trips and its bytes in flight. Bytes are in flight if
+they were sent, are not known to have arrived, and have not been sent again. The rules are the same for TCP and QUIC."""
 
 from collections.abc import Sequence
 
@@ -11,11 +11,11 @@ from h123.packets.capture import DOWN
 
 
 def bytes_in_flight(connections: Sequence[Connection], way: int, bins: Bins) -> Numbers:
-    """Return the largest number of bytes in flight in each bin, over all connections. Only the TCP or UDP payload that
-    one end sent counts.
+    """Return the largest number of bytes in flight in each bin, over all connections. Only the TCP or UDP payload sent
+    in the direction `way` counts.
 
-    A packet counts from when it reached the link. If it arrived, it counts until the sender received a packet that the
-    other end sent after the arrival. If it was lost, it counts until its content was sent again.
+    A packet is in flight from when it reached the link. If it arrived, it is in flight until the sender received a
+    packet that the other end sent after that. If it was lost, it is in flight until its content was sent again.
     """
     changes = [_changes(connection, way) for connection in connections]
     if not changes:
@@ -25,7 +25,7 @@ def bytes_in_flight(connections: Sequence[Connection], way: int, bins: Bins) -> 
 
 
 def _changes(connection: Connection, way: int) -> tuple[Times, Times]:
-    """Return the times at which the bytes in flight change, and the changes."""
+    """Return the times at which the bytes in flight change, and by how much they change."""
     sending, answers = (connection.up, connection.down)[:: -1 if way == DOWN else 1]
     ends = np.where(sending.arrived, answers.receipts(sending.delivered_at), sending.at)
     ends[lost_packets(sending)] = resent(sending, answers, connection.round_trip_ns)
@@ -37,8 +37,8 @@ def _changes(connection: Connection, way: int) -> tuple[Times, Times]:
 
 def round_trips(connections: Sequence[Connection], way: int) -> Series:
     """Return the round trip, in ns, of each delivered packet with content in one direction. It lasts from when the
-    packet reached the link until the sender received a packet that the other end sent after the arrival. So it includes
-    the delay of a delayed acknowledgement."""
+    packet reached the link until the sender received a packet that the other end sent after the packet had arrived. So
+    it includes the delay of a delayed acknowledgement."""
     series_of_each = [_of(connection, way) for connection in connections]
     times = np.concatenate([np.empty(0, np.int64), *(series.times for series in series_of_each)])
     return Series(times, np.concatenate([np.empty(0), *(series.values for series in series_of_each)]))

@@ -12,23 +12,24 @@ from h123.packets.capture import DOWN, TCP
 
 @dataclass(frozen=True)
 class SentSoFar:
-    """How much one end of a connection had sent at each time. TCP's sequence numbers count from the first one seen.
-    QUIC's are encrypted, so the sum of the payload of all earlier datagrams replaces them."""
+    """How much one end of a connection had sent at each time. TCP's sequence numbers count from the lowest. QUIC's
+    offsets are encrypted, so the total payload of all earlier datagrams replaces them."""
 
     quic: bool
     at: Times
     """When each packet with content reached the link."""
     ends: Times
-    """Bytes up to the end of each packet."""
+    """For each packet in `at`, the bytes up to its end."""
     losses: Times
-    """The indices of the lost packets."""
+    """The indices of the lost packets in `at`."""
     again: Times
-    """The indices of TCP packets that begin below earlier data. QUIC does not reveal this."""
+    """The indices of the TCP packets in `at` that begin before the end of earlier data. Empty for QUIC, which does not
+    reveal this."""
 
 
 def sequences(connections: Sequence[Connection], way: int) -> list[SentSoFar]:
-    """Return what one end of each connection sent, beginning with the connection that carried most. Connections on
-    which the end sent nothing are left out."""
+    """Return what one end of each connection sent, beginning with the connection on which it sent the most bytes.
+    Connections on which the end sent nothing are left out."""
     sides = [connection.down if way == DOWN else connection.up for connection in connections]
     all_ends = [_of(side) for side in sides if side.speaks.any()]
     return sorted(all_ends, key=lambda end: -int(end.ends.max()))
@@ -47,7 +48,8 @@ def _of(sending: Sending) -> SentSoFar:
 
 
 def _unwrapped(numbers: Times) -> Times:
-    """Return TCP's sequence numbers, counted from 0 at the lowest. They start anywhere and wrap around at 2^32."""
+    """Return TCP's sequence numbers relative to the lowest. The original numbers can start anywhere, and wrap around at
+    2^32."""
     steps = (np.diff(numbers) + 2**31) % 2**32 - 2**31
     far: Times = np.concatenate([[0], np.cumsum(steps)])
     above: Times = far - far.min()

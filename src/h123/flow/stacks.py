@@ -23,8 +23,8 @@ def sender_window(account: Account, host: str) -> Series:
 
 
 def smoothed_round_trip(account: Account, host: str) -> Series:
-    """Return TCP's smoothed round trip at each sample, in ns. If there are several connections, the value is their
-    median."""
+    """Return TCP's smoothed round trip at each sample, in ns. If there are several connections, the value is the median
+    over them."""
     rows = _of(account, host)
     rows = rows[account["rtt_ns"][rows] > 0]
     times, firsts = np.unique(account["at_ns"][rows], return_index=True)
@@ -39,8 +39,8 @@ def _of(account: Account, host: str) -> NDArray[np.intp]:
 
 
 def logged_window(logs: Sequence[StackLog], bins: Bins) -> Series:
-    """Return the sum of the congestion windows of all connections in bytes: the maximum in each bin, from the first
-    known value to the last."""
+    """Return the sum of the congestion windows of all connections, in bytes: its maximum in each bin, from the first
+    known value to the end of the logs."""
     none = np.empty(0)
     parts = zip((none, none), *(_changes(log) for log in logs), strict=True)
     times, amounts = (np.concatenate(part) for part in parts)
@@ -61,7 +61,7 @@ def logged_round_trip(logs: Sequence[StackLog], bins: Bins) -> Series:
 
 
 def _changes(log: StackLog) -> tuple[Numbers, Numbers]:
-    """Return the times at which the window changes, and the changes. At the end of the log the window becomes 0."""
+    """Return the times at which the window changes, and by how much it changes. At the end of the log, it becomes 0."""
     valid = ~np.isnan(log.window)
     if not valid.any():
         return np.empty(0), np.empty(0)

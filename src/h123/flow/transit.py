@@ -19,9 +19,8 @@ def throughput(packets: Packets, bins: Bins) -> Numbers:
 
 
 def waiting(packets: Packets, way: Direction, *, shared: bool = False) -> Series:
-    """Return how long each packet of a direction waited in the queue, in ns, as a series over the times of arrival.
-    Dropped packets have no value. Empty if the direction has no queue. `shared`: whether cross traffic used the link
-    too."""
+    """Return how long each packet of a direction waited in the queue, in ns, at the time when it arrived there. Dropped
+    packets have no value. Empty if the direction has no queue. `shared`: whether cross traffic used the link too."""
     if way.rate is None and not any(change.rate for change in way.changes or []):
         return Series(np.empty(0, np.int64), np.empty(0))
     queued = np.isin(packets["fate"], QUEUED)
@@ -36,8 +35,8 @@ def fate_times(packets: Packets, fate: int) -> Times:
 
 
 def capacity(way: Direction, begin: int, end: int) -> Series:
-    """Return the link's rate over time, in bit/s. Each value holds until the next, and a trace is replaced by its mean.
-    Empty if the link has no rate."""
+    """Return the link's rate over time, in bit/s. Each value applies until the time of the next, and a trace is
+    replaced by its mean. Empty if the link has no rate."""
     steps = [(begin, way.rate)]
     steps += [(begin + c.at_ns, c.rate) for c in way.changes or [] if c.rate and begin + c.at_ns < end]
     rates = [(time, rate.mean_bps) for time, rate in steps if rate]

@@ -19,7 +19,7 @@ from h123.study import METRICS
 
 
 class Entry(TypedDict):
-    """A result of the benchmark. Charts draw `range` as its error: `± 0.03`."""
+    """One result. `range` is the error that charts draw: `± 0.03`."""
 
     name: str
     unit: str
@@ -40,7 +40,7 @@ def benchmark(outcomes: Sequence[ConditionOutcome]) -> str:
 
 
 def _entry(cell: GateCell) -> Entry | None:
-    """Return the entry of a cell, or None if its figure is unknown or meaningless."""
+    """Return the entry of a cell, or None if its figure is unknown or its requests take no time."""
     figure = cell.figure
     if figure.value is None or figure.timeless:
         return None
@@ -64,8 +64,8 @@ def _entry(cell: GateCell) -> Entry | None:
 
 
 def _smaller_is_better(figure: GateFigure, value: float) -> tuple[str, float, float | None, float | None]:
-    """Return the figure in a form in which smaller is better. If larger values of its metric are better, a ratio is
-    inverted, but a single value stays as it is."""
+    """Return the figure's subject, value, low and high, in a form in which smaller is better. If larger values of its
+    metric are better, a ratio is inverted, but a single value stays as it is."""
     if METRICS[figure.metric].better == "lower" or figure.unit is not None:
         return figure.subject, value, figure.low, figure.high
     a, b = figure.subject.split("/")

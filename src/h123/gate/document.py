@@ -20,9 +20,10 @@ class CellRow(TypedDict):
     why: str
     """The reason for the verdict, in words."""
     ratio: float | None
-    """The ratio. Its interval is not corrected for the number of cells."""
+    """The ratio of the two levels. Null if unknown, or if the condition is about one level. The interval is not
+    corrected for the number of cells."""
     value: NotRequired[float | None]
-    """The value of one level. Present only if the condition is about one level; `ratio` is then null."""
+    """The value of one level. Present only if the condition is about one level."""
     unit: NotRequired[str]
     """The unit of `value`, `low` and `high`."""
     low: float | None
@@ -30,10 +31,10 @@ class CellRow(TypedDict):
     high: float | None
     confidence: float | None
     blocks: int
-    """The number of blocks with a value; for a ratio, with values on both sides."""
+    """The number of blocks with a value, or for a ratio, with a value of both levels."""
     blocks_needed: int | None
-    """For an undecided condition, the total number of blocks that would probably decide it. Null if unknown, or more
-    than is practical."""
+    """For an undecided condition, the total number of blocks that would probably decide it. Null if it is unknown or
+    not practical."""
 
 
 class UncheckedRow(TypedDict):
@@ -48,15 +49,15 @@ class ConditionRow(TypedDict):
     """The outcome of a condition."""
 
     condition: str
-    """The condition that must hold; for `--fail-if`, the opposite of the given one."""
+    """The condition that must be met; for `--fail-if X`, the opposite of X."""
     by: Basis
     """`interval`: the whole interval must be on the right side of the bound. `estimate`: only the estimate decides."""
     verdict: Word
     """The worst verdict of its cells."""
     cells: Sequence[CellRow]
     not_checked: NotRequired[Sequence[UncheckedRow]]
-    """Cells in which nothing takes time under the virtual clock. If this is true of all cells, they are undecided
-    instead."""
+    """Cells in which nothing takes time under the virtual clock. If there are no other cells, `cells` contains them
+    instead, as undecided."""
 
 
 class Gate(TypedDict):

@@ -20,7 +20,7 @@ def exposition(campaign: str, outcomes: Sequence[ConditionOutcome]) -> str:
         kind: [
             Gauge(f"h123_gate_{kind}", of, labels, registry=own),
             *(
-                Gauge(f"h123_gate_{kind}_{end}", f"The {end} end of its interval.", labels, registry=own)
+                Gauge(f"h123_gate_{kind}_{end}", f"The {end} end of the {kind}'s interval.", labels, registry=own)
                 for end in ("low", "high")
             ),
         ]
@@ -29,7 +29,9 @@ def exposition(campaign: str, outcomes: Sequence[ConditionOutcome]) -> str:
             ("value", "The value of a level, in the metric's unit.", [*_LABELS, "unit"]),
         )
     }
-    blocks = Gauge("h123_gate_blocks", "Blocks with a value on both sides.", _LABELS, registry=own)
+    blocks = Gauge(
+        "h123_gate_blocks", "Blocks with a value, or for a ratio, with a value of both levels.", _LABELS, registry=own
+    )
     bound = Gauge(
         "h123_gate_bound", "The largest or smallest value that a condition allows.", ["condition"], registry=own
     )

@@ -32,7 +32,7 @@ class GateFigure:
 
     metric: str
     subject: str
-    """The levels: `new/base`, or `new`."""
+    """The two levels of a ratio, such as `new/base`, or the single level, such as `new`."""
     cell: Mapping[str, str]
     value: float | None
     low: float | None
@@ -40,15 +40,15 @@ class GateFigure:
     confidence: float | None
     """The confidence of the interval."""
     reliable: bool
-    """Whether the confidence is at least the required one."""
+    """Whether the confidence is at least the required one; for two campaigns, whether there are enough blocks."""
     blocks: int
-    """The number of blocks with a value; for a ratio, with values on both sides; for two campaigns, the smaller
-    number."""
+    """The number of blocks with a value, or for a ratio, with a value of both levels. For two campaigns, the smaller of
+    their numbers."""
     withheld: str | None
     """The reason why the figure cannot decide anything, or None."""
     needed: Callable[[float], int | None]
-    """Returns the number of blocks with which the interval would probably lie on one side of a bound, or None if that
-    is more than is practical."""
+    """Takes a bound, and returns the number of blocks with which the interval would probably lie on one side of it.
+    None if that is more than is practical."""
     unit: Unit | None = None
     """The unit of a value. None for a ratio."""
     timeless: bool = False
@@ -166,8 +166,8 @@ class GateFigures:
         return 1 - self.verdicts["looks"]["level"]
 
     def _other_answers(self, cell: Mapping[str, str], level: str) -> str | None:
-        """Return why a level's value cannot decide the condition, if the reason is that the level's answers differ
-        from another level's; otherwise None. A build must not pass only because its answers are smaller."""
+        """Return a reason if the level's responses differ from another level's, otherwise None. Its value then cannot
+        decide the condition, because a build must not pass only because its responses are smaller."""
         for row in self.verdicts.get("answers", []):
             if row["cell"] == cell and level in (row["a"], row["b"]) and self._must_be_alike:
                 return answers_words_of(row)

@@ -1,9 +1,9 @@
 """Decides the outcome of a condition: passed, failed or undecided, in each cell of a campaign and as a whole.
 
 A condition passes if the whole interval of its figure is within the bound, and fails if the whole interval is beyond
-it. So a build fails by chance no more often than the interval misses the truth. If the interval includes the bound, the
-condition is undecided, and more blocks would decide it. With `by: estimate`, every known figure decides, but close to
-the bound the outcome depends on chance.
+it. So a build fails by chance no more often than the interval misses the true value. If the interval includes the
+bound, the condition is undecided, and more blocks would decide it. With `by: estimate`, every known figure decides, but
+close to the bound the outcome depends on chance.
 """
 
 from collections import Counter
@@ -19,7 +19,7 @@ from h123.gate.figure import GateFigure
 from h123.study import Condition
 
 STATUS: Mapping[Word, int] = {"passed": 0, "undecided": 98, "failed": 99}
-"""Exit statuses of outcomes. Errors have others."""
+"""The exit status of each outcome. Errors have other statuses."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,8 @@ class GateCell:
     word: Word
     why: str
     blocks_needed: int | None = None
-    """The number of blocks that would probably decide an undecided condition."""
+    """The number of blocks that would probably decide an undecided condition. None if it is unknown or not
+    practical."""
 
     @property
     def place(self) -> str:
@@ -50,7 +51,8 @@ class ConditionOutcome:
     condition: Condition
     cells: Sequence[GateCell]
     unmeasured: Sequence[GateFigure] = ()
-    """The figures of cells in which requests take no time. They count only if there are no other cells."""
+    """The figures of cells in which requests take no time. Empty if there are no other cells, because `cells` then
+    contains them."""
 
     @property
     def word(self) -> Word:
@@ -70,7 +72,7 @@ def worst(words: Sequence[Word]) -> Word:
 
 def judge(condition: Condition, figures: Sequence[GateFigure], *, unfinished: str | None = None) -> ConditionOutcome:
     """Judge a condition in all cells in which requests take time. If there are none, the condition is undecided.
-    `unfinished`: why no figure of the campaign can pass yet. Raises UserError if no trial has the figure."""
+    `unfinished`: why no cell can pass yet, if there is a reason. Raises UserError if there are no figures."""
     if not figures:
         raise UserError(
             f"{condition.holds!r}: the campaign has no trial with such a value",
@@ -136,7 +138,7 @@ def _cure(have: int, needed: int | None) -> str:
 
 
 UNMEASURED = "without delay or rate limit, requests take no time under the virtual clock"
-"""The reason why a cell does not count in a gate."""
+"""The reason why a gate does not check a cell."""
 _SHOWN = 8
 """The maximum number of cells per condition that get a line each, the worst first."""
 
@@ -149,7 +151,7 @@ def gate_row(outcomes: Sequence[ConditionOutcome]) -> GateRow:
 
 
 def _order(word: Word) -> int:
-    """Return a sort key that puts the worst first."""
+    """Return a sort key that puts the worst outcome first."""
     return ("failed", "undecided", "passed").index(word)
 
 

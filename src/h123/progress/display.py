@@ -46,7 +46,8 @@ class Standing:
     blocks: int = 0
     so_far: Sequence[InterimEstimate] = ()
     late_s: float | None = None
-    """The lateness of the link in the last finished attempt, s: 99 of 100 packets were no later than this."""
+    """The lateness of the link in the last finished attempt, s: 99 % of the packets were at most this late. None if
+    unknown."""
 
 
 class AttemptOutcome(TypedDict):
@@ -75,7 +76,7 @@ class Display(Protocol):
 
 
 class _Blocks:
-    """A counter that detects when a further block is complete."""
+    """A counter that detects when another block is complete."""
 
     def __init__(self, interim: bool) -> None:
         self._interim = interim
@@ -112,7 +113,7 @@ def _pairs(estimates: Sequence[InterimEstimate]) -> list[str]:
 
 
 class LiveDisplay:
-    """A line that is redrawn, for a terminal. Failed trials and estimates so far scroll above it."""
+    """A display for terminals: a line that is redrawn. Failed trials and estimates so far scroll above it."""
 
     def __init__(self, console: Console, *, interim: bool = True) -> None:
         self._console = console
@@ -162,8 +163,8 @@ class LiveDisplay:
 class LineDisplay:
     """A display that prints one line every ten trials or thirty seconds, for logs and pipes.
 
-    For each reason, it prints the first attempt that failed, and counts the others. It also counts disturbed attempts
-    and repeats.
+    For each reason for failure, it prints the first attempt that failed, and counts the others. It also counts
+    disturbed attempts and repeats.
     """
 
     def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic, *, interim: bool = True) -> None:

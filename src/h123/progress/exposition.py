@@ -43,26 +43,31 @@ class Exposition:
     def __init__(self, listening: Listening) -> None:
         self._listening = listening
         self._registry = own = CollectorRegistry()
-        self._campaign = Info("h123_campaign", "What runs.", registry=own)
+        self._campaign = Info("h123_campaign", "The campaign that runs.", registry=own)
         self._planned = Gauge("h123_trials_planned", "Trials of the campaign.", registry=own)
-        self._trials_done = Gauge("h123_trials_done", "Trials that need not run any more.", registry=own)
+        self._trials_done = Gauge("h123_trials_done", "Trials that are done.", registry=own)
         self._running = Gauge("h123_trials_running", "Trials that run now.", registry=own)
         self._blocks = Gauge("h123_blocks_planned", "Blocks of the campaign.", registry=own)
-        self._whole = Gauge("h123_blocks_done", "Blocks of which all trials are done.", registry=own)
+        self._whole = Gauge("h123_blocks_done", "Blocks whose trials are all done.", registry=own)
         self._time_left = Gauge(
-            "h123_time_left_seconds", "Until the last trial ends, by how long others took.", registry=own
+            "h123_time_left_seconds", "Time until the last trial ends, estimated from earlier trials.", registry=own
         )
-        self._attempts = Counter("h123_attempts", "Attempts that ended, by how.", ["outcome"], registry=own)
+        self._attempts = Counter("h123_attempts", "Finished attempts, by outcome.", ["outcome"], registry=own)
         self._reasons = Counter("h123_failures", "Failed attempts, by the reason's code.", ["reason"], registry=own)
         self._seconds = Counter("h123_attempt_seconds", "Time that all attempts took.", registry=own)
         self._disturbance = Gauge(
-            "h123_disturbance_ratio", "Most of a time that may be the machine's, in the last attempt.", registry=own
+            "h123_disturbance_ratio",
+            "Largest share of a time that may be due to the machine, in the last attempt.",
+            registry=own,
         )
         self._late = Gauge(
-            "h123_link_lateness_seconds", "99 of 100 packets of the last attempt were no later.", registry=own
+            "h123_link_lateness_seconds", "99 % of the last attempt's packets were at most this late.", registry=own
         )
         self._estimate = Gauge(
-            "h123_estimate_ratio", "Median over the blocks so far; not final.", ["pair", "metric", "cell"], registry=own
+            "h123_estimate_ratio",
+            "Median ratio over the blocks so far, not final.",
+            ["pair", "metric", "cell"],
+            registry=own,
         )
         self.url = ""
         """The URL of the metrics while the server runs."""
@@ -100,7 +105,7 @@ class Exposition:
         return Exposed(display, self)
 
     def stands(self, standing: Standing) -> None:
-        """Update the metrics to the campaign's current progress."""
+        """Set the metrics to the campaign's current progress."""
         self._planned.set(standing.total)
         self._trials_done.set(standing.done)
         self._running.set(len(standing.running))

@@ -1,5 +1,5 @@
-"""Provides a small HTTP server that runs during a campaign. Connections are few and short, so no client can delay the
-campaign."""
+"""Provides a small HTTP server that runs during a campaign. The number of connections and their idle time are limited,
+so no client can delay the campaign."""
 
 import io
 import socket
@@ -15,7 +15,7 @@ MOST = 16
 PATIENCE_S = 5.0
 """The time for which a connection may be silent, s."""
 _DRAINED = 1 << 20
-"""The largest number of bytes to read after the answer, so that the answer arrives."""
+"""The largest number of bytes to read after the response, so that the response arrives."""
 
 Application = Callable[..., Iterable[bytes]]
 
@@ -49,7 +49,7 @@ class Listener(ThreadingMixIn, WSGIServer):
         super().process_request(request, client_address)
 
     def shutdown_request(self, request: Any) -> None:
-        """End the connection so that the answer arrives. Closing it with unread bytes would reset it."""
+        """End the connection so that the response arrives. Closing it with unread bytes would reset it."""
         with suppress(OSError):
             request.settimeout(1.0)
             request.shutdown(socket.SHUT_WR)

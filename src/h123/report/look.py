@@ -19,8 +19,8 @@ COLOURS = {
     "awaiting": "#bb7a1b",
     "receiving": "#47937a",
 }
-"""The colours by name, for a light background. They are Okabe-Ito hues, darkened so that colour-blind readers can
-distinguish them, and never the only sign of a verdict.
+"""The colours by name, for a light background. They are darkened Okabe-Ito hues, which colour-blind readers can
+distinguish. No verdict is shown by colour only.
 
 Each colour has one use, so the page can replace it with the CSS variable of the same name, which follows dark mode.
 """

@@ -9,8 +9,9 @@ SHARES = [percent / 100 for percent in range(101)]
 
 
 def latency_quantiles(folder: CampaignFolder) -> list[Mark]:
-    """Return {cell, twin, trial, seconds} for each treatment: the quantiles of successful warm requests at 0, 1 ... 100
-    %. `trial` is None if all analysed trials are pooled."""
+    """Return {cell, twin, trial, seconds} for each treatment and each of its trials. `seconds` are the quantiles at 0,
+    1 ... 100 % of the times of successful warm requests. In a treatment's row, `trial` is None, and all analysed trials
+    are pooled."""
     table = connect(folder).execute(
         f"SELECT t.cell, t.twin, t.trial, quantile_cont((end_ns - start_ns) / 1e9, {SHARES}) FROM samples s "
         "JOIN analysed t USING (trial, attempt) WHERE s.phase = 'warm' AND s.succeeded "

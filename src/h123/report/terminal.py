@@ -74,13 +74,13 @@ def print_summary(verdicts: Verdicts, console: Console, folder: Path | None = No
 
 
 def _addressed(line: str, folder: Path | None) -> str:
-    """Insert the campaign's folder into commands, so that you can copy them. Stored results name no folder, so that a
-    campaign can be moved."""
+    """Insert the campaign's folder into commands, so that you can copy them. Stored results do not name the folder,
+    because a campaign can be moved."""
     return _FOLDER.sub(lambda match: match[1] + typed(folder).replace(" ", "\u00a0"), line) if folder else line
 
 
 def print_causes(verdicts: Verdicts, console: Console, only: Mapping[str, Collection[str]]) -> None:
-    """Print what requests spent their time on, in the cells that `only` selects (levels by factor).
+    """Print what requests spent their time on, in the cells that `only` (the allowed levels of each factor) selects.
 
     Raises UserError if there is nothing to print.
     """
@@ -109,8 +109,8 @@ def print_causes(verdicts: Verdicts, console: Console, only: Mapping[str, Collec
 
 
 def chosen_causes(verdicts: Verdicts, only: Mapping[str, Collection[str]]) -> list[CausesRow]:
-    """Return the causes of the requests' times in the cells that `only` selects (levels by factor). Raises UserError if
-    there are none."""
+    """Return the causes of the requests' times in the cells that `only` (the allowed levels of each factor) selects.
+    Raises UserError if there are none."""
     rows = [row for row in causes.cause_rows(verdicts) if _matches(row["cell"], only)]
     if not rows:
         raise causes.no_causes_error(verdicts)

@@ -66,7 +66,7 @@ def print_table(verdicts: Verdicts, console: Console) -> None:
 
 
 def print_gate(verdicts: GatePart, console: Console, *, most: int | None = None) -> int:
-    """Print the outcome of the campaign's conditions in at most `most` lines, the worst first. Return the number of
+    """Print the outcomes of the campaign's conditions, the worst first, in at most `most` lines. Return the number of
     lines, which is 0 if there are no conditions."""
     lines: list[tuple[str, str]] = []
     for number, text in enumerate(gate_lines(verdicts)):
@@ -121,9 +121,9 @@ def print_answer(
 
 
 def _statistic(verdicts: Verdicts) -> str:
-    """Return ` in the median request time` if all differences are about the median request, otherwise an empty string.
-    The heading needs this text because causes are about the mean request. If the table also shows cold requests, the
-    heading says ` in the median time of warm requests`."""
+    """Return ` in the median request time` if all differences are differences in this time, otherwise an empty string.
+    The heading needs this text because the causes explain the mean request time. If the table also shows cold requests,
+    the heading says ` in the median time of warm requests`."""
     asked = [metric(name).of for name in dict.fromkeys(c["metric"] for c in headline(verdicts["comparisons"]))]
     medians = [isinstance(of, RequestTime) and of.share == 0.5 for of in asked]
     if not medians or not all(medians):

@@ -135,7 +135,8 @@ def _confounded(verdicts: Verdicts) -> Iterator[str]:
 
 
 def _medians(verdicts: Verdicts) -> Iterator[str]:
-    """Yield a line if the ratios of the table's medians disagree with the sentences, which compare within blocks."""
+    """Yield a line if the ratios of the table's medians disagree with the answer's sentences, which compare within
+    blocks."""
     rows = [row for answer in answers(verdicts) for row in answer.rows for pair in row.ratios if row.parts(pair)]
     if rows:
         names = list(dict.fromkeys(cell_name(row.cell) for row in rows if row.cell))

@@ -1,4 +1,4 @@
-"""Prints what each change does to an answer's differences, in few enough lines for a ticket."""
+"""Prints what each change does to an answer's differences, briefly enough for a ticket."""
 
 from collections.abc import Sequence
 
@@ -64,7 +64,7 @@ def print_changes(verdicts: Verdicts, console: Console, *, most: int | None = No
 
 
 def _shortened(lines: Sequence[ChangeLine], most: int) -> Sequence[ChangeLine]:
-    """Return the first lines and, if there is room, the last one, which is about all changes."""
+    """Return at most `most` lines: the first ones and, if there is room, the last one, which is about all changes."""
     return lines if len(lines) <= most else [*lines[: most - 1], lines[-1 if most > _LEAST_WITH_ALL else most - 1]]
 
 

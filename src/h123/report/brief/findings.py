@@ -79,7 +79,7 @@ def cold_lines(verdicts: Verdicts) -> list[AnswerLine]:
 
 
 def _cold_lines(comparisons: Sequence[JudgedComparison]) -> Iterator[AnswerLine]:
-    """Yield one line for each pair and direction."""
+    """Yield one line for each pair of levels and each direction of the difference."""
     first = comparisons[0]["metric"] if comparisons else ""
     warm = next((name for name, each in METRICS.items() if each.cold == first), first)
     groups: dict[tuple[str, str, str], list[JudgedComparison]] = {}

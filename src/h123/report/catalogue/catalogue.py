@@ -62,7 +62,7 @@ _ABOUT = """\
 
 def write_catalogue() -> Path:
     """Write the page from the project's committed files and return its path. Raises UserError if one of the files is
-    wrong."""
+    invalid."""
     path = project_root() / "docs" / "catalogue.md"
     subjects = catalogue()
     every = {name: subjects[name] for name in subject_names()}  # there is no page if a manifest is wrong
@@ -88,7 +88,7 @@ def catalogue_page(
 
 
 def about_subjects(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> str:
-    """Return what the site adds to the page in Markdown: each subject's note, installation and licences."""
+    """Return, in Markdown, what the site adds to the page: each subject's note, installation and licences."""
     return _page([_notes(subjects), _installing(subjects, records), _licences(subjects)])
 
 

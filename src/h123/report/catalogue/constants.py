@@ -60,13 +60,13 @@ class DeclarationCheck:
 
     @property
     def over(self) -> str:
-        """The protocol and the controller: `h3, cubic`."""
+        """The protocol and the congestion controller: `h3, cubic`."""
         return f"{self.declared.protocol}, {self.declared.congestion}"
 
 
 def write_constants() -> Path:
     """Write the page from the project's committed files and return its path. Raises UserError if one of the files is
-    wrong."""
+    invalid."""
     path = project_root() / "docs" / "constants.md"
     write_atomically(path, constants_page(check_declarations(load_declared_constants(), catalogue(), public_records())))
     return path

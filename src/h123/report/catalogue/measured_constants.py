@@ -35,8 +35,8 @@ from h123.verification.constants import (
 )
 
 _ALIKE = 0.1
-"""After each loss, a sender keeps a share of its window. If these shares differ by more than this, the table shows
-their range."""
+"""If the shares of its window that a sender keeps after its losses differ by more than this, the table shows their
+range."""
 _CONSTANTS = """\
 These constants come from packets, under the [virtual clock](virtual-clock.md), over a link that only delays packets: by
 50 ms each way, or by 1 ms for the lost tail. `h123 list subjects NAME` shows why a value is missing.
@@ -120,7 +120,7 @@ def measured_tables(
 
 
 def _constants(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> _Rows:
-    """Return the facts from servers' packets, with one row per server and protocol."""
+    """Return the constants from servers' packets, with one row per server and protocol."""
     return [
         {
             "server": name,
@@ -135,7 +135,7 @@ def _constants(subjects: Mapping[str, Subject], records: Mapping[str, PublicReco
 
 
 def _client_constants(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> _Rows:
-    """Return the facts from clients' packets, which carry uploads and acknowledge downloads."""
+    """Return the constants from clients' packets, which carry uploads and acknowledge downloads."""
     return [
         {"client": name, "protocol": constants.protocol, **_constants_row(constants), **_receiving(constants)}
         for name in subjects

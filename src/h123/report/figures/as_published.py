@@ -65,8 +65,8 @@ def effects_figure(comparisons: Sequence[PublishedRow]) -> Figure:
         return _panels(layers, rows, width, names)
 
     caption = (
-        f"Rank-biserial correlation of pooled requests, one sign a cell: below 0 the first of the pair has the smaller "
-        f"values. Shaded: below {_PRACTICAL:g}, which the study does not call practical. The same quantity as its "
+        f"Rank-biserial correlation of pooled requests, one symbol per cell. Below 0, the first of the pair has lower "
+        f"values. Shaded: less than {_PRACTICAL:g}, which the study does not call practical. The same quantity as its "
         "Figure 7; it counts requests, not trials."
     )
     return Figure("published-effects", "As published: Mann-Whitney effect sizes", caption, draw(WIDE), draw(NARROW))
@@ -102,7 +102,7 @@ def factors_figure(tests: Sequence[FactorTest]) -> Figure:
         return _panels(layers, rows, width, names)
 
     caption = (
-        "Kruskal-Wallis H of each factor over pooled requests, all other factors mixed; the axis is a square root. The "
+        "Kruskal-Wallis H of each factor over the requests of all levels of the others; the axis is a square root. The "
         "same quantity as the study's Figure 8. H grows with the number of requests: it does not measure how much a "
         "factor matters."
     )

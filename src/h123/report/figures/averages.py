@@ -1,6 +1,7 @@
 """Draws the published study's figures 5 and 6 from a campaign's data: replications and their averages.
 
-The layout works for any study: the last two factors make the rows of a panel, all others make the panels.
+The layout works for any study: a panel's rows are the levels of the last two factors, and there is a panel for each
+combination of the others.
 """
 
 import itertools
@@ -25,7 +26,7 @@ _STEP = 26
 SECONDS = "datum.value >= 1 ? format(datum.value, '~g') + ' s' : format(datum.value * 1000, '~g') + ' ms'"
 MEGABYTES = "format(datum.value / 1e6, '~g') + ' MB/s'"
 """The format of bytes per second on an axis."""
-_TRIALS = "Marks: one a trial, the mean of its requests. Upright line: the average of the trials."
+_TRIALS = "Each mark is one trial: the mean of its requests. The vertical line is the average of the trials."
 
 
 def averages_figures(replications: Sequence[ReplicationsRow], factors: Factors, compared: str) -> list[Figure]:
@@ -44,7 +45,7 @@ def times_figure(replications: Sequence[ReplicationsRow], factors: Factors, comp
     """Draw latency and time to first byte for each treatment."""
     outer, inner = _parted(factors, compared)
     caption = (
-        f"{_TRIALS} Grey: the least that the link allows, a request with an equal share of it (latency), a round trip "
+        f"{_TRIALS} Grey: the link's minimum, a request with an equal share of its rate (latency) or a round trip "
         "(first byte). The same quantities as the study's Figure 5."
     )
     rows = _rows(replications, factors, compared, (*outer, *inner))
@@ -58,8 +59,8 @@ def throughput_figure(replications: Sequence[ReplicationsRow], factors: Factors,
     outer, inner = _parted(factors, compared)
     inner = inner[::-1]
     caption = (
-        f"Payload over duration, request by request. {_TRIALS} Grey: an equal share of the link. The same quantity as "
-        "the study's Figure 6; it is latency once more."
+        f"Payload divided by duration, per request. {_TRIALS} Grey: an equal share of the link. The same quantity as "
+        "the study's Figure 6. It says no more than latency does."
     )
     rows = _rows(replications, factors, compared, (*outer, *inner))
     wide, narrow = _both([_mark(r, compared, outer, inner, titled=False) for r in rows], factors[compared], MEGABYTES)
@@ -67,7 +68,7 @@ def throughput_figure(replications: Sequence[ReplicationsRow], factors: Factors,
 
 
 def _parted(factors: Factors, compared: str) -> tuple[list[str], list[str]]:
-    """Return the factors that make the panels, and the factors that make a panel's rows."""
+    """Return the factors whose levels are the panels, and those whose levels are a panel's rows."""
     others = [factor for factor in factors if factor != compared]
     return others[:-2], others[-2:]
 

@@ -72,8 +72,8 @@ def _figure(chart: Chart, groups: Sequence[Mark]) -> Figure:
         return drawn.resolve_axis(x="independent", y="independent")
 
     caption = (
-        f"{wording.title}: {wording.meaning}. A dot is a trial, a bar their median, the line its interval at 95 % "
-        "(none of fewer than 6). Bars whose intervals overlap may differ all the same: pairs are compared within "
+        f"{wording.title}: {wording.meaning}. A dot is a trial, a bar the trials' median, a line its 95 % interval "
+        "(none for fewer than 6 trials). Bars may differ even if their intervals overlap: pairs are compared within "
         "blocks, above."
     )
     return Figure(f"chart-{chart.name}", chart.title, caption, draw(WIDE), draw(NARROW))

@@ -65,7 +65,7 @@ def _rate(step: CapacityStep) -> float | None:
 
 
 def _step_sentence(where: str, step: CapacityStep, kind: str, seconds: float | None) -> str:
-    load = "closed loop" if step["rate"] is None else f"{rate(step['rate'])} asked"
+    load = "closed loop" if step["rate"] is None else f"{rate(step['rate'])} due"
     time = f"; {kind} {format_seconds(seconds)}" if seconds else ""
     return f"{where}, {load}, {rate(step['achieved'])} answered{time}"
 
@@ -73,7 +73,7 @@ def _step_sentence(where: str, step: CapacityStep, kind: str, seconds: float | N
 def _latency(points: list[Mark], levels: Sequence[str]) -> Figure | None:
     caption = (
         "Full lines: the 99th percentile of latency; dashed: the median; both from when a request was due, "
-        "medians over the trials of a step. Diamonds: a closed loop, at the rate that it came to. "
+        "medians over the trials of a step. Diamonds: a closed loop, at the rate that it reached. "
         "Both axes are logarithmic."
     )
     draw = _drawing(points, levels, "latency", _SECONDS, {TAIL: [1, 0], MIDDLE: [4, 3]})
@@ -82,11 +82,11 @@ def _latency(points: list[Mark], levels: Sequence[str]) -> Figure | None:
 
 def _answers(points: list[Mark], levels: Sequence[str]) -> Figure | None:
     caption = (
-        "Requests per second that were answered, against those that were asked for. On the grey line all were answered "
-        "in time; where a curve leaves it, that is the maximum. Diamonds: a closed loop, which asks for no more than "
-        "it is answered."
+        "Requests answered per second, against requests due per second. On the grey line, all were answered "
+        "in time; where a curve leaves the line is the maximum. Diamonds: a closed loop, which sends a request only "
+        "when an earlier one has ended."
     )
-    draw = _drawing(points, levels, "answered a second", _TALL, {"": [1, 0]}, diagonal=True)
+    draw = _drawing(points, levels, "requests answered per second", _TALL, {"": [1, 0]}, diagonal=True)
     return _figure("capacity-answers", "Requests answered against load", caption, points, draw)
 
 
@@ -101,12 +101,12 @@ def _omission(rows: Sequence[CapacityRow]) -> Figure | None:
         if not (mark["closed"] and mark["kind"] == SENT)
     ]
     caption = (
-        "The 99th percentile of the same requests, counted from when they were due, and from when they were sent, "
-        "which is what a client sees that sends no faster than it is answered (coordinated omission). Diamonds: a "
+        "The 99th percentile of the same requests' latency, measured from when they were due and from when they were "
+        "sent. A client that waits for each response sees only the latter (coordinated omission). Diamonds: a "
         "closed loop."
     )
     draw = _drawing(points, [DUE, SENT], "99th percentile of latency", _SECONDS, {"": [1, 0]})
-    return _figure("capacity-omission", "What a closed loop would have said", caption, points, draw)
+    return _figure("capacity-omission", "What a closed loop would have reported", caption, points, draw)
 
 
 def _figure(name: str, title: str, caption: str, points: list[Mark], draw: Callable[[int], Any]) -> Figure | None:
@@ -128,7 +128,7 @@ def _drawing(
     def draw(width: int) -> Any:
         columns = min(2, len(panels)) if width > NARROW else 1
         plot = width // columns - _LEFT - 16
-        x = _axis("x", x_domain, "requests per second that were asked for", _TALL, plot // 60)
+        x = _axis("x", x_domain, "requests due per second", _TALL, plot // 60)
         y = _axis("y", y_domain, title, label, _HEIGHT // 40)
         layers = _layers(x, y, levels, dashes, columns=3 if width > NARROW else 1)
         chart = alt.layer(*layers).properties(width=plot, height=_HEIGHT)

@@ -1,4 +1,4 @@
-"""Draws causes as bars."""
+"""Draws bars for the causes of the time that requests take."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -37,8 +37,8 @@ def completion_figure(visits: Sequence[Mark], factor: str) -> Figure:
         return alt.concat(*panels, columns=columns, spacing=20)
 
     caption = (
-        "For the visits above: the share of a page's bytes that had arrived (a body's spread evenly between its first "
-        "and its last), and the share of its resources that were complete. If many answers share a connection, most "
+        "For the visits above: the share of a page's bytes that had arrived (assuming that each body arrives evenly) "
+        "and the share of its resources that were complete. If many responses share a connection, most "
         f"bytes may have arrived while few resources are complete.{choice_note(visits, factor)}"
     )
     return Figure("completion", "How the page fills", caption, draw(WIDE), draw(NARROW))

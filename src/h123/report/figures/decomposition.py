@@ -48,15 +48,15 @@ def split_figure(split: PartsOfTime, margin: float) -> Figure:
     caption = (
         "How much of the difference is protocol, and how much is processing? The total is the ratio in real time; the "
         "protocol part is the same ratio under the virtual clock, where processing takes no time; the processing part "
-        "is what is left, total / protocol. In each block protocol × processing is the total; the three marks are "
-        f"estimates of their own. Logarithmic axis, intervals as lines; shaded: the equivalence margin of "
+        "is what is left, total / protocol. In each block, protocol × processing is the total, but the three marks are "
+        f"separate estimates. Logarithmic axis, intervals as lines; shaded: the equivalence margin of "
         f"{percent(margin)}."
     )
     return Figure("parts", "Protocol and processing", caption, draw(WIDE), draw(NARROW))
 
 
 def _marks(row: PartsRow) -> Iterable[Mark]:
-    """Yield a mark for each part."""
+    """Yield a mark for each part and for the total."""
     name = cell_name(row["cell"]) or row["workload"]
     panel = f"{metric(row['metric']).title}, {level(row['a'])} / {level(row['b'])}"
     parts = {"protocol": row["protocol"], "processing": row["processing"], "total": row["total"]}

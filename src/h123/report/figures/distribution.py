@@ -16,7 +16,7 @@ from h123.report.text.words import level, other_factors
 _TRIAL_STEP = 4
 """Every fourth point is enough for a trial's curve, which is thin and in the background."""
 _MOST_TRIALS = 150
-"""If there are more curves than this, single trials are not drawn, because they would only blacken the figure."""
+"""If there are more trials than this, their curves are not drawn, because they would only blacken the figure."""
 _MARKED = {50: "half of the requests", 95: "95 % of the requests", 99: "99 % of the requests"}
 _WIDE_RANGE = 8
 """The ratio of the longest to the shortest time above which an axis is logarithmic."""
@@ -57,13 +57,13 @@ def distribution_figure(quantiles: Sequence[Mark], factor: str, base: str | None
             drawn.append(both.properties(width=plot, height=160, title=title))
         return alt.concat(*drawn, columns=columns, spacing=20)
 
-    which, thin = "A curve a level", 0 < trials <= _MOST_TRIALS
+    which, thin = "One curve per level", 0 < trials <= _MOST_TRIALS
     if not few:
         which = "Named: the level that all are compared with, the fastest and the slowest by median; grey: all others"
     caption = (
-        f"The share of requests that took no longer: all warm requests of the analysed trials. {which}"
+        f"The share of all warm requests of the analysed trials that took at most this long. {which}"
         f"{', each trial thin behind it' if thin else ''}; dots at 50, 95 and 99 %. Requests of one "
-        "trial depend on one another: this describes, and decides nothing."
+        "trial depend on one another, so this figure decides nothing."
     )
     return Figure("distribution", "Latency, cumulative distribution", caption, draw(WIDE), draw(NARROW))
 

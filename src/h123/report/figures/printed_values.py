@@ -1,5 +1,4 @@
-"""Draws the values that a paper prints for a limited link, next to the measured values of the same cells and the link's
-limits."""
+"""Draws a paper's values for limited links, next to the values measured in the same cells and the links' limits."""
 
 import itertools
 from collections.abc import Sequence
@@ -21,7 +20,7 @@ _COLOURS = [COLOURS["worse"], COLOURS["dot"], COLOURS["other-dot"]]
 
 
 def printed_figure(table: PrintedTable) -> Figure | None:
-    """Return the figure, or None if no printed value belongs to a limited link."""
+    """Return the figure, or None if the paper has no value for a limited link."""
     rows = [row for row in table.values if row["link"]]
     if not rows:
         return None
@@ -39,7 +38,7 @@ def printed_figure(table: PrintedTable) -> Figure | None:
 
     caption = (
         "Values printed for a limited link, and the same cells as measured; a line joins the ends of a range. Grey: "
-        "what one request gets that has the whole link to itself. No time can be left of it, no throughput right of it."
+        "what a request gets if it has the link to itself. No time can be to its left, no throughput to its right."
     )
     return Figure("printed-values", "Printed, measured, possible", caption, draw(WIDE), draw(NARROW))
 

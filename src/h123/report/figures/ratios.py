@@ -98,7 +98,7 @@ def details_figure(comparisons: Sequence[JudgedComparison], margin: float) -> Fi
 
     caption = (
         f"Every ratio with its interval, on one logarithmic axis. Shaded: the equivalence margin of {percent(margin)}. "
-        "Whether less is better depends on the metric; the sign says how the first of the pair does."
+        "Whether less is better depends on the metric; the sign shows the verdict on the first of the pair."
     )
     names = row_names(order, 200)
     plot = (WIDE - names.width - titles_width) // len(columns) - 24

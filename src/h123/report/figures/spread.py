@@ -1,4 +1,4 @@
-"""Draws figures of values: of each trial, of single requests, and of processor time per request."""
+"""Draws the values of trials, the spread of single requests, and the processor time per request."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -63,7 +63,7 @@ def trials_figure(values: Sequence[ValueRow], metric_name: str, factor: str) -> 
         panels = _panels(layers, data, width, names.width + 20)
         return panels.resolve_scale(x="independent").resolve_axis(y="independent")
 
-    joined = "A line joins the trials of one block, which share a link seed. " if abreast else ""
+    joined = "A line joins the trials of one block, which use the same link seed. " if abreast else ""
     caption = f"One dot per trial ({wording.meaning}). {joined}The bar is the median. Each panel has its own axis."
     draw = columns if abreast else stacked
     return Figure(f"trials-{metric_name}", f"{wording.title}, trial by trial", caption, draw(WIDE), draw(NARROW))
@@ -93,15 +93,15 @@ def requests_figure(quantiles: Sequence[Mark], order: list[str], factor: str) ->
 
     caption = (
         "All warm requests of the analysed trials: the tick is the median, the bar the middle half, the line 5 to "
-        "95 %, the ring the 99th percentile. Requests of one trial depend on one another: this describes, and decides "
+        "95 %, the ring the 99th percentile. Requests of one trial depend on one another, so this figure decides "
         "nothing."
     )
     return Figure("requests", "Latency, request by request", caption, draw(WIDE), draw(NARROW))
 
 
 def cpu_figure(values: Sequence[ValueRow], factor: str) -> Figure | None:
-    """Draw the processor time per request of the client, the server and everything behind the server, with one mark for
-    each trial. Return None if no trial has such a value. `values` come from verdicts.json."""
+    """Draw the processor time per request of the client, the server and the backend, with one mark for each trial.
+    Return None if no trial has such a value. `values` come from verdicts.json."""
     costs = [
         (row, name, value) for row in values for name in _CPU_ROLES if (value := row["metrics"].get(name)) is not None
     ]
@@ -135,7 +135,7 @@ def cpu_figure(values: Sequence[ValueRow], factor: str) -> Figure | None:
 
 
 def treatments(rows: Sequence[ValueRow], factor: str) -> list[str]:
-    """Return the treatments' names in the order of the levels, with A/A twins after their originals."""
+    """Return the treatments' names, sorted by level, with A/A twins after their originals."""
     by_treatment = {(row["cell"][factor], row["twin"]): row for row in rows}
     return [treatment(by_treatment[key]["cell"], factor, key[1]) for key in sorted(by_treatment)]
 

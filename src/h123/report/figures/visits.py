@@ -35,7 +35,7 @@ def stages(requests: Sequence[Sample]) -> list[dict[str, int]]:
 
 
 MOST_ARMS = len(SERIES)
-"""The largest number of arms per cell."""
+"""The largest number of visits that a figure shows per cell."""
 _MOST_CELLS = 9
 _MIDDLE = """
     WITH loaded AS (
@@ -54,8 +54,8 @@ _MIDDLE = """
     SELECT m.visits, l.* FROM loaded l JOIN middle m USING (trial, attempt, "user", "group")
     ORDER BY l.cell, l.start_ns, l.resource
 """
-"""The SQL of the median visit. A visit with a failed request ranks as slower than any visit without one. An answer with
-another status than the workload requires is a failure too."""
+"""The SQL of the median visit. A visit with a failed request ranks as slower than any visit without one. A response
+with a different status than the workload requires is a failure too."""
 
 
 def median_visits(folder: CampaignFolder) -> list[Mark]:
@@ -86,7 +86,8 @@ def took(visit: Mark) -> int:
 
 
 def _loss_times(folder: CampaignFolder, visit: Mark) -> list[int] | None:
-    """Return the times of the losses during the visit. None if the record of packets ended before the visit."""
+    """Return the times of the losses during the visit. None if there is no record of packets, or if it ended before the
+    visit."""
     at = folder.trial(visit["trial"], visit["attempt"])
     begin, end = began(visit), began(visit) + took(visit)
     try:
@@ -122,7 +123,7 @@ def choice_note(visits: Sequence[Mark], factor: str) -> str:
     cells = {other_factors(visit["cell"], factor) for visit in visits}
     text = ""
     if len(visits) > len(cells) * MOST_ARMS:
-        text += f" Of each cell the {MOST_ARMS // 2} fastest and the {MOST_ARMS // 2} slowest."
+        text += f" Only the {MOST_ARMS // 2} fastest and the {MOST_ARMS // 2} slowest visits of a cell are shown."
     if len(cells) > _MOST_CELLS:
         text += f" The first {_MOST_CELLS} of {len(cells)} cells."
     return text

@@ -54,15 +54,15 @@ def waterfalls_figure(visits: Sequence[Mark], factor: str) -> Figure:
         return alt.vconcat(*charts, spacing=26)
 
     note_on_length = (
-        f" Of a visit the first {MOST} requests." if any(len(visit["rows"]) > MOST for visit in visits) else ""
+        f" At most {MOST} requests per visit." if any(len(visit["rows"]) > MOST for visit in visits) else ""
     )
     caption = (
-        "A bar for each request of a page, in the order in which they were due, cut into stages by the client's marks: "
-        "waiting for a free connection, waiting for a new connection (name, handshake), until the answer's first "
-        f"byte, until its last.{' Left of each, the protocol that carried it.' * bool(carriers)} Below them, on the "
-        "axis, the packets that the link lost or had no room for. The visit is the one in the middle of all of its "
-        f"arm; it describes, and decides nothing.{note_on_length}"
-        f"{choice_note(visits, factor)} More of a trial: h123 show DIR TRIAL."
+        "A bar for each request of a page, in the order in which they were due, with stages from the client's times: "
+        "waiting for a free connection, connecting (name, handshake), until the response's first "
+        f"byte, until its last.{' To the left of each: its protocol.' * bool(carriers)} Below them, on the "
+        "axis: the packets that the link lost or had no room for. The visit is the median one of its "
+        f"arm; it is an example and decides nothing.{note_on_length}"
+        f"{choice_note(visits, factor)} More about a trial: h123 show DIR TRIAL."
     )
     return Figure("waterfalls", "The median visit, request by request", caption, draw(WIDE), draw(NARROW))
 

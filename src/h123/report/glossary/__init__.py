@@ -87,7 +87,7 @@ def find_terms(text: str) -> list[Term]:
 
 
 def _terms_inside(text: str, names: Sequence[tuple[Term, str]]) -> Iterator[Term]:
-    """Yield the terms whose names appear in a longer text, longest names first. No word of the text counts for two
+    """Yield the terms whose names appear in a longer text, longest names first. No word of the text matches two
     names."""
     rest = f" {text} "
     for term, name in sorted(names, key=lambda pair: -len(pair[1])):

@@ -31,7 +31,7 @@ def write_report(
     """Write report.html and figures/ from verdicts.json and the campaign's files, and return the page's path.
 
     `other_campaign` is the folder of a second campaign, which is only read. The page shows that campaign's values next
-    to the values printed in a paper. `verdicts` replaces the content of verdicts.json. `out` is a different folder to
+    to the values published in a paper. `verdicts` replaces the content of verdicts.json. `out` is a different folder to
     write to. Raises UserError if the campaign has not been analysed, or if the two campaigns cannot be compared.
     """
     verdicts, out = verdicts or read_verdicts(folder), out or folder.path

@@ -34,7 +34,7 @@ class PageFacts:
     created: str
     study: Resolved
     networks: Sequence[tuple[str, str]]
-    """The titles of the networks, by name."""
+    """The name and the title of each network."""
     links: Sequence[LinkRow]
     lab_shares: Mapping[str, str]
     invalid: Sequence[InvalidAttempt]
@@ -67,7 +67,7 @@ class PageFacts:
 
 
 _DIGITS = 3
-"""Significant digits of quantiles. Each curve has a hundred of them."""
+"""The number of significant digits of each quantile, which is small because a curve has a hundred quantiles."""
 _LEFT_OUT = {
     "curves": "the curves of single trials behind the distributions",
     "visits": "the median visit of each page, request by request",
@@ -88,8 +88,8 @@ def published_facts(folder: CampaignFolder, verdicts: Verdicts) -> Mapping[str, 
 
 
 def facts_of(result: PublishedResult, page: Mapping[str, Any]) -> PageFacts:
-    """Return the data of a published result. `page` is the content of the result's last line. Raises UserError if its
-    shape is not what h123 writes."""
+    """Return the data of a published result. `page` is the content of the result's last line. Raises UserError if
+    `page` does not have the form that h123 writes."""
     try:
         return _model().validate_python({**page, "study": head_of(result)["campaign"].study})
     except ValidationError as invalid:

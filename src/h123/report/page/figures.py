@@ -30,7 +30,7 @@ from h123.report.text.explanations.causes import cause_rows
 from h123.study import Study
 
 _MOST_CAUSES = 6
-"""The largest number of rows in a picture of causes."""
+"""The largest number of differences whose causes are drawn."""
 
 
 class SectionFigures(NamedTuple):

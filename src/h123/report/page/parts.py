@@ -42,7 +42,7 @@ Content = Mapping[str, object]
 ANSWER = "answer"
 """The name of the figure at the top of the page."""
 PRINTED = "printed-values"
-"""The name of the figure of a published work's printed values."""
+"""The name of the figure of the values published in a paper."""
 
 
 class PagePart(NamedTuple):

@@ -50,7 +50,7 @@ def lab_shares(attempts: Sequence[Attempt]) -> dict[str, str]:
     """Return, for each network, the median and the largest share of all processors' time that the lab used.
 
     The lab's share includes the kernel's work for the lab's packets. A network is left out if its share is unknown, or
-    under the virtual clock, where the lab takes no time.
+    if its trials ran under the virtual clock, where the lab takes no time.
     """
     shares: dict[str, list[float]] = {}
     for attempt in attempts:
@@ -201,7 +201,7 @@ def _congestion(attempts: Sequence[Attempt], folder: CampaignFolder) -> list[str
     kernels = {host.congestion for a in attempts for host in a.report.hosts}
     clients = {f"{level(a.cell[factor])} {a.facts.congestion}" for a in attempts if a.facts}
     lines = [f"hosts: {', '.join(sorted(map(str, kernels)))}", f"as the client saw it: {', '.join(sorted(clients))}"]
-    return [f"asked: {', '.join(sorted(controllers))}", *lines, *_controllers(folder)]
+    return [f"requested: {', '.join(sorted(controllers))}", *lines, *_controllers(folder)]
 
 
 def _controllers(folder: CampaignFolder) -> list[str]:

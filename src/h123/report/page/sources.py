@@ -28,7 +28,7 @@ class PageSources:
     """The verdicts without factors that have the same level in all comparisons."""
     same: Cell
     printed: PrintedTable | None = field(default=None)
-    """The printed values of a published work, if there are any."""
+    """The values published in a paper, if the study repeats one."""
 
     @cached_property
     def comparisons(self) -> list[JudgedComparison]:

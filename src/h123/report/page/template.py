@@ -17,7 +17,7 @@ def template(room: str, name: str) -> jinja2.Template:
 
 
 def templates(room: str) -> jinja2.Environment:
-    """Return all templates in the package `room`."""
+    """Return the Jinja environment with the templates in the package `room`."""
     loader = jinja2.PackageLoader(room, "")
     environment = jinja2.Environment(
         loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_visible

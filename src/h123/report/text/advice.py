@@ -13,8 +13,8 @@ _NAMED = 3
 
 
 def advice(verdicts: Verdicts) -> list[str]:
-    """Return sentences about the comparisons of the question's metrics, beginning with what to run. DIR means the
-    campaign's folder."""
+    """Return sentences about the comparisons of the question's metrics, beginning with what to run. In commands, DIR
+    means the campaign's folder."""
     comparisons, outlook = verdicts["comparisons"], verdicts["projection"]
     projected = [c for c in headline(comparisons) if c.get("projection") and not c["withheld"]]
     within = [c for c in projected if (projection := c.get("projection")) and projection["blocks"]]
@@ -47,11 +47,11 @@ def remedy(comparison: JudgedComparison) -> str:
         "trials": "Trials are missing.",
         "machine": "Measure again when the machine is quieter.",
         "disturbed": "Run the disturbed trials again on a quieter machine.",
-        "attempts": "More blocks would not help: the side that fails or answers wrongly must be repaired.",
+        "attempts": "More blocks would not help: the side that fails or sends wrong responses must be repaired.",
         "unmeasured": "More blocks would not help before the cause is mended.",
         "failures": "More blocks would not help: too many requests failed.",
         "timeless": "More blocks would not help: measure over a network that takes time, or under the wall clock.",
-        "answers": "More blocks would not help: make both answer alike.",
+        "answers": "More blocks would not help: make both send the same responses.",
         "audits": "More blocks would not help: the audits say what is wrong.",
     }.get(projection["basis"], "")
 

@@ -26,7 +26,8 @@ _ENOUGH_TO_READ = 6
 _PLACES = 3
 """The largest number of disagreements that a sentence names."""
 _OTHER_SIDE = 0.01
-"""If the medians' ratio and the paired ratio are on different sides of 1, a larger difference than this is reported."""
+"""If the medians' ratio and the paired ratio are on different sides of 1, a difference between them that is larger than
+this is reported."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,8 @@ class AnswerRow:
         return self.best.words
 
     def value(self, name: str) -> str:
-        """Format the value of a level: `62.3 ms*`, with a star if it is the best; a dash if its trials took no time."""
+        """Format the value of a level: `62.3 ms*`, with a star if the level is the best; a dash if its trials took no
+        time."""
         if name in self.timeless:
             return self.metric.format(None)
         shown = [value for level, value in self.values.items() if level not in self.timeless]
@@ -167,7 +169,7 @@ class AnswerTable:
         return cell_name(row.cell) or self.workload
 
     def height(self, row: AnswerRow) -> int:
-        """Return the number of rows in this row's cell."""
+        """Return the number of rows, including this one, that are about this row's cell."""
         return sum(other.cell == row.cell for other in self.rows)
 
     def kind(self, row: AnswerRow) -> str:
@@ -217,7 +219,7 @@ def answers(verdicts: Verdicts) -> list[AnswerTable]:
 
 
 def cold(verdicts: Verdicts) -> list[JudgedComparison]:
-    """Return the comparisons of cold requests that belong to an answer about other requests."""
+    """Return the comparisons of cold requests that supplement an answer about other requests."""
     answers_asked = headline(verdicts["comparisons"])
     names = {name for c in answers_asked for name in _cold(c["metric"])} - {c["metric"] for c in answers_asked}
     return [c for c in verdicts["comparisons"] if c["metric"] in names and not c["twin"]]

@@ -1,5 +1,4 @@
-"""Says what is known about claims, for the terminal and the page: the claim, its measurement, the verdict and the
-reason."""
+"""Describes claims for the terminal and the page: the claim, its measurement, the verdict and the reason."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -139,7 +138,7 @@ def _print_claim(claim: "ClaimRow", console: Console) -> None:
 
 
 def result_line(result: "PublishedResult", claim: str) -> str:
-    """Name the published result that a verdict comes from, and the settings under which it holds."""
+    """Name the published result that a verdict comes from, and its campaign's settings."""
     campaign = result.campaign
     study = campaign["study"]
     size = next(
@@ -169,7 +168,7 @@ def terminal_lines(ledgers: "Sequence[LedgerDecided]") -> list[str]:
 
 
 def conditions(ledger: "LedgerDecided") -> list[str]:
-    """Return the conditions under which a campaign's verdicts on this ledger hold."""
+    """Return sentences about the conditions of a campaign's verdicts on this ledger."""
     lines = []
     if ledger["scale"] not in (None, 1):
         lines.append(
@@ -237,7 +236,7 @@ def _percentage(ratio: float | None) -> str:
 
 
 def arithmetic_lines(claim: "ClaimRow") -> list[str]:
-    """Return lines with the arithmetic of the printed figures."""
+    """Return lines that show by arithmetic whether the published figures are possible."""
     return [f"{'can be' if check['possible'] else 'cannot be'}: {check['shown']}" for check in claim["arithmetic"]]
 
 

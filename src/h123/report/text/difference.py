@@ -23,7 +23,7 @@ from h123.report.text.words import (
 from h123.study import Metric, metric
 
 _UNFIT = ("attempts", "unmeasured", "failures", "audits", "timeless", "answers")
-"""Exclusions after which even the observed figures are not worth reporting."""
+"""The reasons for which a row has no verdict and its figures are unreliable as well."""
 
 
 class WithheldRow(TypedDict):
@@ -38,7 +38,7 @@ def unfit(row: WithheldRow) -> bool:
 
 
 def timeless(row: WithheldRow) -> bool:
-    """Return whether the row's values are only the time that programs take to read a virtual clock."""
+    """Return whether the row has no verdict because its requests take no time under the virtual clock."""
     return row["withheld"] is not None and row["withheld"]["kind"] == "timeless"
 
 
@@ -169,7 +169,7 @@ class _Phrases:
         return f"{sides}, which failed in {times} of {blocks} blocks"
 
     def interval(self, ratio: float) -> str:
-        """Return the interval in brackets, in the unit and direction of `difference`. Empty if it would read like the
+        """Return the interval in brackets, in the unit and direction of `difference`. Empty if, rounded, it equals the
         estimate."""
         if self.bounds is None:
             return ""

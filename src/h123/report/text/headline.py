@@ -1,4 +1,4 @@
-"""Summarises many answers: one sentence for each verdict and pair, with the levels at which it holds."""
+"""Summarises many answers: one sentence for each verdict and pair, with the levels to which the verdict applies."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Makes the page's table with a published work's printed values next to one or two campaigns' values."""
+"""Makes the page's table of the values published in a paper, next to the values of one or two campaigns."""
 
 import math
 import re
@@ -21,7 +21,7 @@ from h123.study import metric
 Row = dict[str, Any]
 """A row of a table, as the page shows it."""
 IMPOSSIBLE = 1.02
-"""A printed value that is more than this many times the link's limit is impossible; rounding cannot explain it."""
+"""A printed value that exceeds the link's limit by more than this factor is impossible; rounding cannot explain it."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class PrintedTable:
     values: Sequence[Row]
     """Rows of verdicts.json with `ours` and `ratios` of each side, and `place`, the cell in words."""
     groups: Sequence[tuple[str, Sequence[Row]]]
-    """Titles (metric and statistic) with their values."""
+    """The values by title, which is the metric and the statistic."""
     differences: Sequence[Row]
     sentences: Sequence[Row]
 

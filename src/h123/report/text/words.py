@@ -26,7 +26,7 @@ class Bounds(TypedDict):
 
 
 class MetricVerdict(TypedDict):
-    """A row with a verdict."""
+    """A row with a verdict on one metric."""
 
     metric: ReadOnly[str]
     verdict: ReadOnly[str]
@@ -80,7 +80,7 @@ def cell_name(cell: Mapping[str, str]) -> str:
 
 
 def place(cell: Mapping[str, str]) -> str:
-    """Say where a comparison holds: `on poor under light load`. Empty if only the compared factor varies."""
+    """Say which cell a comparison is about: `on poor under light load`. Empty if only the compared factor varies."""
     places, phrases, before = _VOCABULARY["places"], list[str](), ""
     for factor, name in cell.items():
         phrase = places.get(factor, places["default"]).format(factor=factor, level=level(name))

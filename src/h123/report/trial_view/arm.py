@@ -41,7 +41,7 @@ class Arm:
         return self.trial.links[0]
 
     def way(self, way: int) -> Direction:
-        """Return the link's effect on packets in one direction."""
+        """Return the link's settings for one direction."""
         return (self.link.down if way == DOWN else self.link.up) or Direction()
 
     def sender(self, way: int) -> str:

@@ -32,7 +32,7 @@ class SelectedAttempt:
     twin: bool
     clock: str | None
     statuses: Sequence[int]
-    """The required status of the answer for each resource."""
+    """The required status of the response for each resource."""
     folder: Path
 
     @property

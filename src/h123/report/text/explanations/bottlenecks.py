@@ -22,7 +22,8 @@ _PROCESSORS = (
 
 
 def chosen_rows(rows: Sequence[Bottlenecks], only: Mapping[str, Collection[str]]) -> list[Bottlenecks]:
-    """Return the rows of the cells that `only` selects (levels by factor). Raises UserError if there are none."""
+    """Return the rows of the cells that `only` (the allowed levels of each factor) selects. Raises UserError if there
+    are none."""
     selection = [row for row in rows if all(row.cell[factor] in levels for factor, levels in only.items())]
     if not selection:
         raise UserError(
@@ -33,8 +34,8 @@ def chosen_rows(rows: Sequence[Bottlenecks], only: Mapping[str, Collection[str]]
 
 
 def limits_lines(rows: Sequence[Bottlenecks], study: Study, only: Mapping[str, Collection[str]]) -> Iterator[str]:
-    """Yield the table's lines for the cells that `only` selects (levels by factor). Raises UserError if there are
-    none."""
+    """Yield the table's lines for the cells that `only` (the allowed levels of each factor) selects. Raises UserError
+    if there are none."""
     selection = chosen_rows(rows, only)
     yield from table(_rows(selection, study))
     for kind, meaning in (("packets", _PACKETS), ("processors", _PROCESSORS)):

@@ -130,7 +130,7 @@ def sums(row: CausesRow) -> str:
 
 
 def blocking_words(row: CausesRow) -> str:
-    """Say how much of the cost of losses is head-of-line blocking. Empty if losses cost neither level much."""
+    """Say how much of the cost of losses is head-of-line blocking. Empty if losses cost both levels little time."""
     of = row.get("losses")
     longer = max(row["a_seconds"], row["b_seconds"])
     if not of or max(of["a_seconds"], of["b_seconds"]) < DRAWN * longer:
@@ -183,7 +183,7 @@ def noticed(row: CausesRow, seconds: float) -> bool:
 
 @dataclass(frozen=True)
 class Observation:
-    """Words for what took the time that a row divides into parts: a request, a visit or a recovery."""
+    """Words for the kind of event whose time a row divides into parts: a request, a visit or a recovery."""
 
     singular: str
     plural: str

@@ -94,8 +94,8 @@ def all_lines(row: ChangesRow) -> list[ChangeLine]:
 
 
 def shapley_words(row: ChangesRow) -> str:
-    """Divide what several changes remove together, largest part first: `Shapley values: no-loss 98 %, window-32 2 %.`
-    Empty if the study makes no changes in combination."""
+    """Divide the joint effect of several changes among them, largest part first: `Shapley values: no-loss 98 %,
+    window-32 2 %.` Empty if the study makes no changes in combination."""
     if not row["shapley"]:
         return ""
     parts = [

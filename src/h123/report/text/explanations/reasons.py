@@ -30,7 +30,8 @@ def reason_lines(verdicts: Verdicts) -> list[str]:
 
 
 def later_lines(comparisons: Sequence[JudgedComparison]) -> list[str]:
-    """Say why first answers begin later with one level: `On far, base takes one more round trip than new until ...`"""
+    """Say why first responses begin later with one level: `On far, base takes one more round trip than new until
+    ...`"""
     return [_later(c, later) for c in comparisons if (later := c.get("later")) and decided(c) and not c["twin"]]
 
 
@@ -78,6 +79,6 @@ def _with_median_caveat(text: str, row: CausesRow, comparisons: Sequence[JudgedC
 
 
 def _answered(row: CausesRow, comparisons: Sequence[JudgedComparison]) -> JudgedComparison | None:
-    """Return the comparison that the reason belongs to, or None."""
+    """Return the comparison that the row explains, or None."""
     same = row["cell"], row["metric"], row["a"], row["b"]
     return next((c for c in comparisons if (c["cell"], c["metric"], c["a"], c["b"]) == same), None)

@@ -71,7 +71,7 @@ def _confounded(row: ConfoundedRow) -> str:
 
 
 def _handshakes(rows: Sequence[HandshakesRow]) -> list[str]:
-    """Say where the shares of handshakes differ most. Empty if they do not differ."""
+    """Say in which cell the levels' handshakes per request differ most. Empty if they do not differ."""
     cells: dict[str, list[HandshakesRow]] = {}
     for row in rows:
         cells.setdefault(cell_name(row["cell"]), []).append(row)

@@ -1,5 +1,5 @@
-"""Writes sentences about servers that answer the same request differently. They are shown first, because such servers
-do different work."""
+"""Writes sentences about servers that respond differently to the same request. The sentences are shown first, because
+such servers do different work."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ _NAMED = 3
 
 
 def other_answers_lines(verdicts: Verdicts) -> list[str]:
-    """Return a sentence for each pair of servers whose answers differ, with the cells in which they do."""
+    """Return a sentence for each pair of servers whose responses differ, with the cells in which they differ."""
     rows: Sequence[AnswersRow] = verdicts.get("answers", [])
     cells: dict[str, list[AnswersRow]] = {}
     for row in rows:

@@ -10,7 +10,8 @@ _SAID = {"changed": "changed since it was verified", "none": "never verified"}
 
 
 def failed_lines(verdicts: UnprovedPart) -> list[str]:
-    """Return sentences to show before any answer: subjects that were measured although their verification failed."""
+    """Return sentences, to show before any answer, about subjects that were measured although their verification
+    failed."""
     return [_failed(row) for row in _rows(verdicts) if row["outcome"] == "failed"]
 
 
