@@ -209,7 +209,7 @@ def test_a_person_reads_knee_maximum_and_omission(folder: CampaignFolder) -> Non
     assert "maximum 99" in said
     assert re.search(r"Differences of maxima: HTTP/3 / HTTP/2 (−4|−5|×0\.[45])", said)
     assert "HTTP/2 at 1.6 k/s: 99 of 100 requests took up to" in said
-    assert "from when they were due; 1 ms counted from the send and 8.03 ms in the closed loop." in said
+    assert "from when they were due; 1 ms from when they were sent and 8.03 ms in the closed loop." in said
     page = write_report(folder).read_text()
     assert "Latency against load" in page
     for name in ("latency", "answers", "omission"):

@@ -244,7 +244,7 @@ def _asked(metric: str) -> dict[str, Any]:
         ({"comparisons": [_asked("goodput")]}, "this campaign asks about Goodput"),
         (
             {"comparisons": [_asked("recovery")]},
-            "no block has recorded packets and answers after the move for both sides",
+            "no block has recorded packets and responses after the move for both sides",
         ),
         ({"causes": [ROW]}, "what --filter selects"),
     ],

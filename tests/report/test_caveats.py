@@ -47,7 +47,7 @@ def test_a_tail_has_an_interval_and_says_from_how_many_requests(asked: Asked) ->
         assert row["low"] < row["value"] < row["high"]
         assert row["confidence"] >= 0.95
     (line,) = [line for line in tail_lines(verdicts) if line.startswith("Latency, 95th percentile: from 60 requests")]
-    assert "nothing but the slowest request bounds it above" in line
+    assert "its upper bound is the slowest request" in line
     with NO_PICTURES:
         page = write_report(folder).read_text()
     assert "<h2>Tails</h2>" in page or 'id="tails"' in page

@@ -66,7 +66,7 @@ def test_a_real_page_is_drawn_from_data_alone() -> None:
 
 def test_the_page_says_the_same_as_the_campaigns_own(campaign: CampaignFolder, result: PublishedResult) -> None:
     own, published = (words(page) for page in (write_report(campaign).read_text(), result_page(result)))
-    note = re.search(r"This page was made of published data\..*?to see it\.", published)
+    note = re.search(r"This page was made from published data, .*?to see them\.", published)
     assert note
     assert "curves of single trials" in note[0]
     curves = ", each trial thin behind it"

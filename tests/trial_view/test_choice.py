@@ -82,7 +82,7 @@ def test_a_trial_whose_files_have_changed_is_refused(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path / "c", Scenario(blocks=1))
     name = _trial(campaign, "h3")
     (campaign.trial(name, 1) / "samples.parquet").unlink()
-    with pytest.raises(UserError, match="not those that were measured"):
+    with pytest.raises(UserError, match="have changed since it was measured"):
         choose(CampaignFolder.open(campaign.path), [name])
 
 

@@ -75,7 +75,7 @@ def test_the_page_is_one_file_that_needs_no_other(measured: Tool, shown: list[Ar
         *("Latency, cumulative distribution", "Requests"),
     ]
     assert page.count("<svg") == 2 * len(headings)  # for a desk and for a phone
-    assert "the congestion windows of the sender&#x27;s connections together, by its own account" in page
+    assert "the sum of the congestion windows of the sender&#x27;s connections, from its own record" in page
     assert "HTTP/3: congestion window" in page
     assert "The server&#39;s stack" in page or "the server&#39;s stack" in page
     assert measured("analyse", "out").returncode == 0  # no seal is broken
@@ -174,7 +174,7 @@ def test_without_a_log_it_is_said_how_to_have_one(shown: list[Arm]) -> None:
     quic = replace(shown[1])
     quic.__dict__["logs"] = [None] * len(quic.connections)
     figure = flight_figure([quic], bins_of([quic]), DOWN)
-    assert "which has no account in the kernel: no congestion window" in figure.caption
+    assert "of which the kernel keeps no record: no congestion window" in figure.caption
     assert "qlog: true" in figure.caption
     assert "congestion window, as" not in figure.caption
 

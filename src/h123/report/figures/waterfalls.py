@@ -59,7 +59,7 @@ def waterfalls_figure(visits: Sequence[Mark], factor: str) -> Figure:
     caption = (
         "A bar for each request of a page, in the order in which they were due, with stages from the client's times: "
         "waiting for a free connection, connecting (name, handshake), until the response's first "
-        f"byte, until its last.{' To the left of each: its protocol.' * bool(carriers)} Below them, on the "
+        f"byte, until its last.{' To the left: the protocol that carried it.' * bool(carriers)} Below them, on the "
         "axis: the packets that the link lost or had no room for. The visit is the median one of its "
         f"arm; it is an example and decides nothing.{note_on_length}"
         f"{choice_note(visits, factor)} More about a trial: h123 show DIR TRIAL."

@@ -89,7 +89,9 @@ def omissions(rows: Sequence[CapacityRow]) -> Iterator[str]:
         step = overloaded(row)
         if step is None or step["tail"] is None:
             continue
-        others = [f"{format_seconds(step['sent_tail'])} counted from the send"] if step["sent_tail"] is not None else []
+        others = (
+            [f"{format_seconds(step['sent_tail'])} from when they were sent"] if step["sent_tail"] is not None else []
+        )
         others += [f"{format_seconds(load['tail'])} in the closed loop" for load in row["closed"] if load["tail"]]
         if others:
             yield (

@@ -163,7 +163,7 @@ def _remarks(values: Sequence[Row], sides: Sequence[PrintedSide]) -> list[str]:
         )
     remarks += [_about(side) for side in sides if side.scale != 1 or side.trials["missing"]]
     if len({side.scale for side in sides}) > 1:
-        remarks.append("The scales differ: the fewer requests a user makes, the more the first and last ones weigh.")
+        remarks.append("The scales differ: the fewer requests a user sends, the more the first and last ones matter.")
     return remarks
 
 

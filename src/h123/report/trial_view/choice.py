@@ -112,7 +112,7 @@ def _undamaged_attempt(folder: CampaignFolder, row: Mapping[str, object]) -> Sel
     trial, attempt = str(row["trial"]), int(str(row["attempt"]))
     if row["damage"]:
         raise UserError(
-            f"{trial}~{attempt} is not shown, for its files are not those that were measured: {row['damage']}",
+            f"{trial}~{attempt} is not shown, because its files have changed since it was measured: {row['damage']}",
             remedy="restore the files from a copy",
             status=1,
         )

@@ -67,9 +67,9 @@ def log(arm: Arm) -> str:
 def unread(arm: Arm) -> Iterator[str]:
     """Yield sentences about the logs that cannot be shown, with the reasons."""
     for why in arm.stack_logs.faults:
-        yield f"{why}; what its server says of that connection is not shown."
+        yield f"{why}; what its server logged about that connection is not shown."
     if arm.stack_logs.logs and not any(arm.logs):
-        yield "its server's qlog fits none of the connections on the link, so it is not shown."
+        yield "its server's qlog matches none of the connections on the link, so it is not shown."
 
 
 def _role(arm: Arm, name: str) -> RoleReport | None:

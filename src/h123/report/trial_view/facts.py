@@ -74,7 +74,7 @@ def _requests(arm: Arm) -> str:
     failed = len(arm.requests) - len(good) - abandoned
     made_again = sum(row.get("tries", 1) > 1 for row in arm.requests)
     text = f"{len(good)}, median {format_seconds(median(good) / 1e9)}" if good else "none that succeeded"
-    others = {"failed": failed, "abandoned": abandoned, "made again": made_again}
+    others = {"failed": failed, "abandoned": abandoned, "retried": made_again}
     return "; ".join([text, *(f"{count} {what}" for what, count in others.items() if count)])
 
 
@@ -86,7 +86,12 @@ def _packets(arm: Arm, way: int) -> str:
     delivered = of["bytes"][(of["fate"] == DELIVERED) & (of["left_ns"] > 0)]
     size = format_bytes(int(delivered.sum(dtype=np.int64)))
     losses = [f"{counts[LOST]} lost", f"{counts[QUEUE_FULL]} found the queue full"]
-    others = {BLOCKED: "blocked", POLICED: "policed", TOO_LARGE: "too large for the path", THINNED: "thinned out"}
+    others = {
+        BLOCKED: "blocked",
+        POLICED: "policed",
+        TOO_LARGE: "too large for the path",
+        THINNED: "removed by ACK thinning",
+    }
     losses += [f"{counts[fate]} {what}" for fate, what in others.items() if counts[fate]]
     return f"{len(delivered)} delivered ({size}), {', '.join(losses)}"
 
@@ -100,17 +105,17 @@ def missing(arms: Sequence[Arm]) -> list[str]:
 
 def _missing(arm: Arm) -> Iterator[str]:
     if arm.trial.origin == "imported":
-        yield "its samples were imported, so no packets and no TCP are known; only its requests are shown."
+        yield "its samples were imported, without packets or TCP's state; only its requests are shown."
         return
     if arm.packets is None and arm.link.kind == "veth":
-        yield "its link is a plain veth, whose packets are not recorded; what needs them is not shown."
+        yield "its link is a plain veth, whose packets are not recorded; figures that need them are left out."
     elif arm.packets is None:
         yield (
-            "it has no record of packets (an earlier version of h123 measured it, or it did not begin); what needs "
-            "them is not shown."
+            "it has no record of packets (an earlier version of h123 measured it, or it did not begin); figures that "
+            "need them are left out."
         )
     elif not len(arm.packets):
-        yield "no packet came to its link."
+        yield "no packet reached its link."
     if arm.left_out:
         packets = len(arm.packets) if arm.packets is not None else 0
         yield f"the record holds its first {packets} packets; {arm.left_out} later ones are not shown."

@@ -16,8 +16,8 @@ _PHASES = {"cold": "cold requests, each on a new connection", "warm": "warm requ
 
 
 def latency_figure(arms: Sequence[Arm]) -> Figure | None:
-    """Draw a panel for cold requests and one for warm requests, with a curve for each attempt. There is no panel if no
-    attempt has more than one such request."""
+    """Draw a panel for cold requests and one for warm requests, with a curve for each attempt. A panel is left out if
+    no attempt has more than one such request."""
     panels = {words: _curves(arms, phase) for phase, words in _PHASES.items()}
     panels = {words: curves for words, curves in panels.items() if any(curve["of"] > 1 for curve in curves)}
     if not panels:
@@ -34,7 +34,7 @@ def latency_figure(arms: Sequence[Arm]) -> Figure | None:
         ]
         return alt.concat(*drawn, columns=columns, spacing=20)
 
-    caption = "The share of requests that succeeded and took no longer; dots at 50, 95 and 99 %."
+    caption = "The share of successful requests that took at most this long; dots at 50, 95 and 99 %."
     return Figure("latency", "Latency, cumulative distribution", caption, draw(WIDE), draw(NARROW))
 
 

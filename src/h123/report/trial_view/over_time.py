@@ -40,7 +40,7 @@ class Line:
     dashed: bool = False
     """Whether the values come from a setting or a log instead of packets."""
     steps: bool = False
-    """Whether each value holds until the next."""
+    """Whether each value applies until the time of the next."""
     points: bool = False
     """Whether there are so few values that each is marked."""
     crosses: tuple[Numbers, Numbers] | None = None
@@ -51,7 +51,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Panel:
-    """Lines with a common axis of values."""
+    """Lines with a common value axis."""
 
     title: str
     unit: str

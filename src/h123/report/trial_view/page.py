@@ -1,4 +1,4 @@
-"""Writes the page: one file that opens offline."""
+"""Writes the page about one trial or two: a single file that opens offline."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -40,9 +40,10 @@ WINDOW, SMOOTHED, FULL = "congestion window", "smoothed round trip", "a full que
 CONNECTIONS = 8
 """The largest number of an arm's connections in a sequence plot."""
 _LOOKS, _FEW = 5, 60
-"""The smallest number of values that makes a line, and the largest number that is marked one by one."""
+"""The smallest number of values for which a line is drawn, and the largest number for which each value is marked."""
 _FAR = 4
-"""A rate above this multiple of the highest throughput is named instead of drawn, because it would flatten the rest."""
+"""A limit above this multiple of the largest measured value is named instead of drawn, because it would flatten the
+rest."""
 
 
 def bins_of(arms: Sequence[Arm]) -> Bins:
@@ -80,7 +81,7 @@ def stall_marks(arms: Sequence[Arm], bins: Bins, way: int) -> list[Ticks]:
 def throughput_figure(arms: Sequence[Arm], bins: Bins) -> Figure:
     """Draw the throughput in both directions."""
     caption = (
-        f"What left the link in each {width(bins)}, whole IP packets, as the link's rate (dashed) counts them. "
+        f"The whole IP packets that left the link in each {width(bins)}, next to the link's rate (dashed). "
         f"{marked(bins)}"
     )
     panels = [_throughput(arms, bins, way) for way in WAYS]
@@ -111,10 +112,10 @@ def flight_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
     lines = [line(arm, n, bins, flown[n] / scale) for n, arm in enumerate(arms)]
     lines += [sender_line(f"{arms[n].name}: {WINDOW}", n, window, scale) for n, window in windows.items()]
     caption = (
-        f"Payload sent {WAYS[way]}, and neither known to have arrived nor sent again: the most in each {width(bins)}, "
-        "of all connections together, by their packets. "
-        + (f"Dashed: the {WINDOW}s of the sender's connections together, by its own account. " if windows else "")
-        + ("Flow control: the server's qlog says that it held the sender then. " if blocked else "")
+        f"Payload sent {WAYS[way]}, and neither known to have arrived nor sent again: the most in each {width(bins)} "
+        "over all connections, according to their packets. "
+        + (f"Dashed: the sum of the {WINDOW}s of the sender's connections, from its own record. " if windows else "")
+        + ("Flow control: when it held the sender back, according to the server's qlog. " if blocked else "")
         + " ".join(_without_account(arms, windows, WINDOW))
     )
     return over_time(
@@ -136,9 +137,9 @@ def round_trip_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
     lines = [Line(arm.name, n, bins.begins / 1e9, medians[n] / 1e9 / scale) for n, arm in enumerate(arms)]
     lines += [sender_line(f"{arms[n].name}: {SMOOTHED}", n, series, scale * 1e9) for n, series in estimates.items()]
     caption = (
-        f"From when a packet came to the link until its sender got the first packet that the other end sent after it: "
-        f"the median of those sent {WAYS[way]} in each {width(bins)}; acknowledgements that wait are part of it. "
-        + (f"Dashed: the {SMOOTHED}, by the sender's own account. " if estimates else "")
+        f"From when a packet reached the link until its sender received the first packet that the other end sent after "
+        f"it: the median of those sent {WAYS[way]} in each {width(bins)}, delayed acknowledgements included. "
+        + (f"Dashed: the {SMOOTHED}, from the sender's own record. " if estimates else "")
         + " ".join(_without_account(arms, estimates, SMOOTHED))
     )
     marks = loss_marks(arms, bins, [way])
@@ -152,7 +153,7 @@ def queue_figure(arms: Sequence[Arm], bins: Bins) -> Figure | None:
         return None
     full = any(line.dashed for panel in panels for line in panel.lines)
     caption = (
-        f"How long packets waited at the link for their turn, besides its delay: the longest in each {width(bins)}. "
+        f"How long packets waited at the link, in addition to its delay: the longest wait in each {width(bins)}. "
         + (f"Dashed: {FULL}. " if full else "")
         + marked(bins)
     )
@@ -185,11 +186,11 @@ def sequence_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
     lines = [_sequence(arms[n], n, curve, bins, scale) for n, curve in curves_shown]
     many = max((len(of) for of in curves.values()), default=0)
     caption = (
-        f"Bytes that had been sent {WAYS[way]}, a line for each connection, drawn once each {width(bins)}: of TCP its "
-        "sequence numbers from the first on, of QUIC, whose numbers are encrypted, the payload of all datagrams so "
-        "far. Crosses: packets that the link lost or had no room for; dots: bytes that TCP sent again; at most one of "
-        "each a line and time drawn."
-        + (f" Of {many} connections the {CONNECTIONS} that carried most are drawn." if many > CONNECTIONS else "")
+        f"Bytes that had been sent {WAYS[way]}, with a line for each connection and a value for each {width(bins)}. "
+        "For TCP, these are sequence numbers from the lowest; for QUIC, which encrypts its own, the payload of all "
+        "datagrams. Crosses: packets that the link lost or had no room for; dots: bytes that TCP sent again. A line has at "
+        "most one of each at a time."
+        + (f" Of {many} connections, the {CONNECTIONS} with the most bytes are drawn." if many > CONNECTIONS else "")
     )
     return over_time("sequence", "Sequence", caption, bins, [Panel("", unit, lines, tall=True)])
 
@@ -252,13 +253,13 @@ def _without_account(arms: Sequence[Arm], by_arm: Mapping[int, Series], what: st
             continue
         if arm.quic:
             yield (
-                f"{arm.name} is QUIC, which has no account in the kernel: no {what} but where a server that sends "
+                f"{arm.name} is QUIC, of which the kernel keeps no record: no {what} unless a server that sends "
                 "writes a qlog (qlog: true in the study's settings)."
             )
         elif arm.trial.clock == "virtual":
-            yield f"Under the virtual clock TCP's account is one look at the end: no {what} of {arm.name}."
+            yield f"Under the virtual clock, TCP's state is recorded only at the end: no {what} of {arm.name}."
         else:
-            yield f"TCP's account has too few looks, or none, for the {what} of {arm.name}."
+            yield f"TCP's state was recorded too rarely, or not at all, to show the {what} of {arm.name}."
 
 
 def _same(series: Series, other: Series) -> bool:

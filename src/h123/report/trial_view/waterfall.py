@@ -85,16 +85,16 @@ def waterfall_figure(arms: Sequence[Arm]) -> Figure | None:
 def _caption(arms: Sequence[Arm]) -> str:
     text = "A bar for each request, from its start to its end"
     if any(len(arm.requests) > MOST for arm in arms):
-        text += f"; of each side the first {MOST} of {' and '.join(str(len(arm.requests)) for arm in arms)}"
+        text += f"; only the first {MOST} of {' and '.join(str(len(arm.requests)) for arm in arms)}"
     if any(arm.explained is not None for arm in arms):
         text += (
-            ". Colours say what its time was spent on (h123 why), by its packets: the parts have their lengths, "
-            "not their places, but connecting comes first"
+            ". Colours show what its time was spent on (h123 why), from its packets: parts have the right lengths, "
+            "but only connecting has the right place"
         )
     if any(arm.explained is None or arm.left_out for arm in arms):
         text += (
-            ". Where no packets were recorded, the parts are the client's own marks: until its connection was open, "
-            "until the answer's first byte, until its last"
+            ". Where no packets were recorded, the parts are the client's own times: until its connection was open, "
+            "until the response's first byte, until its last"
         )
     return f"{text}. Point at a part to read it."
 

@@ -216,7 +216,7 @@ _RECOVERY = Observation(
     "a recovery's time",
     "median",
     "the recovery from its client's move (the one in the middle, if there are several): from the move to the end of "
-    "the first whole answer",
+    "the first whole response",
 )
 
 
@@ -300,7 +300,7 @@ def no_causes_error(verdicts: Verdicts) -> UserError:
         )
     if any(isinstance(metric(name).of, RecoveryTime) for name in metrics):
         return UserError(
-            "no causes are known for this campaign's recoveries: no block has recorded packets and answers after the "
+            "no causes are known for this campaign's recoveries: no block has recorded packets and responses after the "
             "move for both sides",
             remedy="see what happened in a trial with h123 show DIR TRIAL",
         )

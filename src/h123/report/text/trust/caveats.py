@@ -59,7 +59,7 @@ def _repeated(row: RepeatsRow) -> str:
     first, second = metric(row["metric"]).title, metric(row["of"]).title
     correlation = f", r = {row['correlation']:.2f} over the blocks" if row["correlation"] is not None else ""
     return (
-        f"{first} and {second.lower()} are one observation in a closed loop, where users wait for their answers"
+        f"{first} and {second.lower()} are one observation in a closed loop, where users wait for responses"
         f"{correlation}: they count once, and {first.lower()} is no further evidence"
     )
 
@@ -111,8 +111,8 @@ def _tail(name: str, rows: Sequence[TailRow]) -> str:
     fewest = [row for row in rows if row["fewest"]]
     if fewest:
         text += (
-            f"; with so few as {min(row['requests'] for row in fewest)} nothing but the slowest request bounds it "
-            "above, and it is too low by some 7 %, equally for both levels only if their tails are of one shape"
+            f"; with only {min(row['requests'] for row in fewest)}, its upper bound is the slowest request, so it is "
+            "about 7 % too low, equally for both levels only if their tails have the same shape"
         )
     return text
 

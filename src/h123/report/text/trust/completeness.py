@@ -75,6 +75,6 @@ def discarded_lines(verdicts: DiscardedPart) -> list[str]:
     """Return a sentence about discarded files for each server, for the summary."""
     return [
         f"files that were written in {row['trials']} {'trial' if row['trials'] == 1 else 'trials'} with "
-        f"{level(row['server'])} went with the lab, so that nothing changed on this machine: {row['files']}"
+        f"{level(row['server'])} were discarded with the lab, so that nothing changed on this machine: {row['files']}"
         for row in verdicts.get("discarded", [])
     ]
