@@ -1,10 +1,10 @@
 """Estimates the ratio of two independent samples of values, with Welch's t interval on their logarithms.
 
 Values from two days or machines usually differ in their spread. Mann-Whitney's test and its interval assume that the
-two samples differ only in location. If they also differ in spread and size, the interval misses the truth several times
-as often as stated (Fagerland, Sandvik, Statistics in Medicine 28, 2009). Welch's interval (Biometrika 34, 1947) allows
-for different spreads. It assumes that the logarithms are roughly normal. With skewed logarithms, it misses the truth up
-to about twice as often as stated (bench/unpaired.py).
+two samples differ only in location. If they also differ in spread and size, the interval misses the true value several
+times as often as stated (Fagerland, Sandvik, Statistics in Medicine 28, 2009). Welch's interval (Biometrika 34, 1947)
+allows for different spreads. It assumes that the logarithms are roughly normal. With skewed logarithms, it misses the
+true value up to about twice as often as stated (bench/unpaired.py).
 """
 
 import math

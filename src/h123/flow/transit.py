@@ -19,8 +19,9 @@ def throughput(packets: Packets, bins: Bins) -> Numbers:
 
 
 def waiting(packets: Packets, way: Direction, *, shared: bool = False) -> Series:
-    """Return how long each packet of a direction waited in the queue, in ns, at the time when it arrived there. Dropped
-    packets have no value. Empty if the direction has no queue. `shared`: whether cross traffic used the link too."""
+    """Return how long each packet of a direction waited in the queue, in ns, with the time when it reached the link.
+    Dropped packets have no value. Empty if the direction has no queue. `shared`: whether cross traffic used the link
+    too."""
     if way.rate is None and not any(change.rate for change in way.changes or []):
         return Series(np.empty(0, np.int64), np.empty(0))
     queued = np.isin(packets["fate"], QUEUED)
@@ -46,7 +47,7 @@ def capacity(way: Direction, begin: int, end: int) -> Series:
 
 
 def full_queue_ns(way: Direction) -> float | None:
-    """Return how long a packet in the queue's last place waits, in ns. None if the rate or the queue varies."""
+    """Return the delay of a full queue, in ns. None if it is unknown or varies."""
     if way.queue is None or way.changes:
         return None
     if way.queue.ns is not None:

@@ -1,4 +1,4 @@
-"""Checks a campaign's figures against the conditions of a gate, for builds that must not get slower."""
+"""Checks a campaign's figures against the conditions of a gate, for example that a new build is not slower."""
 
 from h123.gate.document import Gate
 from h123.gate.figure import GateFigure, GateFigures, spoiled, unpaired_figures

@@ -15,7 +15,7 @@ class CellRow(TypedDict):
     """The outcome of a condition in one cell."""
 
     cell: Mapping[str, str]
-    """Levels by factor."""
+    """The cell's level of each factor."""
     verdict: Word
     why: str
     """The reason for the verdict, in words."""
@@ -41,7 +41,7 @@ class UncheckedRow(TypedDict):
     """A cell that does not affect the outcome."""
 
     cell: Mapping[str, str]
-    """Levels by factor."""
+    """The cell's level of each factor."""
     why: str
 
 

@@ -166,8 +166,8 @@ class GateFigures:
         return 1 - self.verdicts["looks"]["level"]
 
     def _other_answers(self, cell: Mapping[str, str], level: str) -> str | None:
-        """Return a reason if the level's responses differ from another level's, otherwise None. Its value then cannot
-        decide the condition, because a build must not pass only because its responses are smaller."""
+        """Return a reason if the level's responses differ from another level's, otherwise None. The level's value then
+        cannot decide the condition, because a build must not pass only because its responses are smaller."""
         for row in self.verdicts.get("answers", []):
             if row["cell"] == cell and level in (row["a"], row["b"]) and self._must_be_alike:
                 return answers_words_of(row)

@@ -1,4 +1,4 @@
-"""Writes a gate's outcome into a folder, in the formats of other tools (docs/contracts/gate.md)."""
+"""Writes a gate's outcome into a folder, in h123's own format and in those of other tools (docs/contracts/gate.md)."""
 
 import json
 from collections.abc import Sequence

@@ -2,7 +2,7 @@
 
 A condition passes if the whole interval of its figure is within the bound, and fails if the whole interval is beyond
 it. So a build fails by chance no more often than the interval misses the true value. If the interval includes the
-bound, the condition is undecided, and more blocks would decide it. With `by: estimate`, every known figure decides, but
+bound, the condition is undecided, and more blocks may decide it. With `by: estimate`, every known figure decides, but
 close to the bound the outcome depends on chance.
 """
 

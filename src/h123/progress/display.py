@@ -163,8 +163,8 @@ class LiveDisplay:
 class LineDisplay:
     """A display that prints one line every ten trials or thirty seconds, for logs and pipes.
 
-    For each reason for failure, it prints the first attempt that failed, and counts the others. It also counts
-    disturbed attempts and repeats.
+    For each reason for failure, it prints the first attempt that failed. It counts failed attempts, disturbed attempts
+    and repeats.
     """
 
     def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic, *, interim: bool = True) -> None:

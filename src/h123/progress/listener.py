@@ -15,7 +15,7 @@ MOST = 16
 PATIENCE_S = 5.0
 """The time for which a connection may be silent, s."""
 _DRAINED = 1 << 20
-"""The largest number of bytes to read after the response, so that the response arrives."""
+"""The largest number of bytes to read after the response. Unread bytes could prevent its arrival."""
 
 Application = Callable[..., Iterable[bytes]]
 

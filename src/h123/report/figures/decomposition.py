@@ -21,7 +21,7 @@ _SIGNS = {
 }
 """The shape and colour of each kind of mark in drawing order: the parts of the total, then the total."""
 _PITCH = 18
-"""The distance in pixels from part to part."""
+"""The distance in pixels from one part to the next."""
 _COLUMNS = 2
 
 

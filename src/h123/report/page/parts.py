@@ -46,7 +46,7 @@ PRINTED = "printed-values"
 
 
 class PagePart(NamedTuple):
-    """A part of the page."""
+    """A part of the page: a template and the data for it."""
 
     section: Section[Any] | None
     """The section that the part shows. None if it is about the campaign's files, or about all sections."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from h123.analysis.results.decided import Decided
     from h123.documents.result_file import PublishedResult
 
-"""One element of `claims[].claims` in verdicts.json (docs/contracts/verdicts.md)."""
-
 _STYLES = {
     "confirmed": "green",
     "holds": "green",

@@ -23,7 +23,7 @@ from h123.report.text.words import (
 from h123.study import Metric, metric
 
 _UNFIT = ("attempts", "unmeasured", "failures", "audits", "timeless", "answers")
-"""The reasons for which a row has no verdict and its figures are unreliable as well."""
+"""The kinds of reasons for a missing verdict that also make the row's figures unreliable."""
 
 
 class WithheldRow(TypedDict):

@@ -21,7 +21,7 @@ from h123.study import metric
 Row = dict[str, Any]
 """A row of a table, as the page shows it."""
 IMPOSSIBLE = 1.02
-"""A printed value that exceeds the link's limit by more than this factor is impossible; rounding cannot explain it."""
+"""If a printed value is more than this many times the link's limit, it is impossible: rounding cannot explain it."""
 
 
 @dataclass(frozen=True)

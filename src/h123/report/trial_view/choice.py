@@ -17,7 +17,7 @@ _MOST = 2
 
 @dataclass(frozen=True)
 class SelectedAttempt:
-    """An attempt of a trial."""
+    """An attempt that the user selected."""
 
     trial: str
     attempt: int
@@ -57,7 +57,7 @@ def choose(folder: CampaignFolder, names: Sequence[str]) -> list[SelectedAttempt
 
 def trial_lines(folder: CampaignFolder, most: int) -> list[str]:
     """Return a line for each trial that a page can show, with remarks such as `disturbed`, in the order of the blocks.
-    Beyond `most` trials, the last line says how many are left. Raises UserError if there are no trials."""
+    Beyond `most` trials, the last line says how many more there are. Raises UserError if there are no trials."""
     by_trial: dict[str, list[Mapping[str, object]]] = {}
     for row in _attempts(folder):
         by_trial.setdefault(str(row["trial"]), []).append(row)

@@ -1,4 +1,4 @@
-"""Describes the attempts on a page: their settings, results, and what they did not record."""
+"""Describes the attempts on a page: their settings, their results, and the data that they did not record."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

@@ -188,8 +188,8 @@ def sequence_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
     caption = (
         f"Bytes that had been sent {WAYS[way]}, with a line for each connection and a value for each {width(bins)}. "
         "For TCP, these are sequence numbers from the lowest; for QUIC, which encrypts its own, the payload of all "
-        "datagrams. Crosses: packets that the link lost or had no room for; dots: bytes that TCP sent again. A line has at "
-        "most one of each at a time."
+        "datagrams. Crosses: packets that the link lost or had no room for; dots: bytes that TCP sent again; at most "
+        "one of each per line and time."
         + (f" Of {many} connections, the {CONNECTIONS} with the most bytes are drawn." if many > CONNECTIONS else "")
     )
     return over_time("sequence", "Sequence", caption, bins, [Panel("", unit, lines, tall=True)])

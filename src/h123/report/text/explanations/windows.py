@@ -61,7 +61,8 @@ def _sentence(rows: Sequence[_Helped]) -> str:
 
 
 def _saved(where: str, rows: Sequence[_Helped], *, alone: bool) -> str:
-    """Describe the saved time: `39 ms on medium (of 63.5 ms against HTTP/2 and 62.3 ms against HTTP/1.1)`."""
+    """Describe the saved time: `39 ms on medium (63.5 ms in all against HTTP/2 and 62.3 ms in all against
+    HTTP/1.1)`."""
     times = metric(rows[0].metric)
     wholes = [
         f"{times.format(row.whole)} in all{'' if alone else f' against {level(row.other)}'}"
