@@ -99,7 +99,7 @@ def test_another_campaigns_verdicts_stand_beside(h123: Tool) -> None:
     for name, ratio, transport in (("deployed", 1.293, "deployed"), ("alike", 0.7, "matched")):
         one = study.model_copy(update={"settings": {**study.settings, "transport": transport}})
         make_campaign(h123.folder / name, Scenario(study=one, only=only, effects={("lan", "h3"): ratio}))
-    done = h123("claims", str(ROOT / "claims/rest-api.yaml"), "--campaign", "deployed", "--beside", "alike")
+    done = h123("claims", str(ROOT / "claims/rest-api.yaml"), "--campaign", "deployed", "--with", "alike")
     assert done.returncode == 0, done.stderr
     found = re.search(
         r"C02 +confirmed .*?\n +alike \(transport matched\): refuted, because .*?; -(\S+) % \(", done.stdout, re.S
@@ -112,10 +112,10 @@ def test_another_campaigns_verdicts_stand_beside(h123: Tool) -> None:
 
 def test_what_cannot_stand_beside(h123: Tool) -> None:
     h123("import", *LOGS, "--schema", "h2load", "--out", "edge")
-    alone = h123("claims", "--beside", "edge")
-    assert (alone.returncode, "--beside DIR needs --campaign DIR" in alone.stderr) == (2, True)
+    alone = h123("claims", "--with", "edge")
+    assert (alone.returncode, "--with DIR needs --campaign DIR" in alone.stderr) == (2, True)
     make_campaign(h123.folder / "quick", Scenario())
-    unlike = h123("claims", "rest-api", "--campaign", "edge", "--beside", "quick")
+    unlike = h123("claims", "rest-api", "--campaign", "edge", "--with", "quick")
     assert (unlike.returncode, "but edge is one of 'h2load'" in unlike.stderr) == (2, True), unlike.stderr
 
 

@@ -38,7 +38,7 @@ def test_a_received_campaign_is_not_started_unasked(h123: Tool, received: Path) 
     assert "with TOKEN" in refused.stderr
     assert "s3cret" not in refused.stderr
     assert "\x1b" not in refused.stderr
-    assert "repeat the command with --trust" in refused.stderr
+    assert "run the command again with --trust" in refused.stderr
     assert not (h123.folder / "started").exists()
     assert h123("analyse", "c").returncode == 0  # reading starts nothing
     trusted = h123("run", "--out", "c", "--trust")

@@ -192,7 +192,7 @@ def test_a_recorded_page_becomes_a_site(h123: Tool) -> None:
     shown = h123("site", "show", "two.yaml").stdout
     assert "cdn-example-org was cdn.example.org" in " ".join(shown.split())
     assert "of the host cdn-example-org: 1 request, 900 B" in shown
-    assert "A returning visitor (cache: kept) asks for 1 request, 900 B" in shown
+    assert "A returning visitor (cache: kept) makes 1 request, 900 B" in shown
     twice = h123("site", "import", "page.har", "--out", "mine.yaml")
     assert (twice.returncode, "is there already" in twice.stderr) == (2, True)
     broken = h123("site", "import", "mine.yaml", "--out", "other.yaml")

@@ -1,4 +1,4 @@
-"""Fuzzes forged verdicts.json of another campaign, as `report --beside` and a notebook read it."""
+"""Fuzzes forged verdicts.json of another campaign, as `report --with` and a notebook read it."""
 
 import functools
 import json

@@ -101,7 +101,7 @@ def root(
         bool, typer.Option("--version", "-V", help="Show the version and exit.", is_eager=True, callback=_print_version)
     ] = False,
 ) -> None:
-    """Handle the options of `h123` without a command."""
+    """Handle the options of `h123` itself, such as `--version`."""
 
 
 def main() -> None:

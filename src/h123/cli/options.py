@@ -32,7 +32,8 @@ class Transport(StrEnum):
 
 
 def share(text: str) -> float:
-    """Return the share that an option gives as text, such as 0.05 for `5%`. It must be above 0."""
+    """Return the value of an option that takes a percentage, such as 0.05 for `5%`. Raises BadParameter unless it is
+    above 0."""
     from h123.base.units import parse_share
 
     try:
@@ -45,7 +46,7 @@ def share(text: str) -> float:
 
 
 def read_shard(text: str | None) -> "Shard | None":
-    """Return the shard that the value of `ShardOption` describes. Raises UserError."""
+    """Return the shard that the value of --shard describes, or None if there is no value. Raises UserError."""
     if text is None:
         return None
     from h123.documents.shard import Shard
@@ -56,7 +57,8 @@ def read_shard(text: str | None) -> "Shard | None":
 StudyArgument = Annotated[
     str,
     typer.Argument(
-        help="Study name (`h123 list studies`) or path of its YAML file.", autocompletion=completion.studies
+        help="Name of a study (listed by `h123 list studies`), or path of its YAML file.",
+        autocompletion=completion.studies,
     ),
 ]
 FolderArgument = Annotated[Path, typer.Argument(help="Campaign folder.", show_default=False)]
@@ -64,8 +66,11 @@ BlocksOption = Annotated[
     int | None,
     typer.Option(min=1, metavar="N", help="Number of blocks to run. [default: as in the study]", show_default=False),
 ]
-SEED = "Seed for the order of trials and for the links."
-CLOCK = "Clock for all trials. virtual: simulated time, in which processing takes no time (docs/virtual-clock.md)."
+SEED = "Random seed for the order of trials and for the links."
+CLOCK = (
+    "Clock for all trials. wall: real time. virtual: simulated time, in which processing takes no time "
+    "(docs/virtual-clock.md)."
+)
 TRANSPORT = (
     "deployed: each stack uses its own settings. matched: initial window, pacing, packet size and the window after an "
     "idle period are made equal where the stacks allow it (docs/fairness.md)."
@@ -93,7 +98,7 @@ ForceOption = Annotated[
     bool,
     typer.Option(
         "--force",
-        help="Overwrite what is already there. By default, h123 leaves existing files alone.",
+        help="Overwrite existing files. By default, h123 refuses to overwrite them.",
         rich_help_panel=ADVANCED,
     ),
 ]
@@ -109,12 +114,12 @@ FilterOption = Annotated[
 
 ClockOption = Annotated[
     Clock | None,
-    typer.Option(help=f"{CLOCK} [default: as in the study; wall if it names none]", show_default=False),
+    typer.Option(help=f"{CLOCK} [default: as in the study, or wall]", show_default=False),
 ]
 TransportOption = Annotated[
     Transport | None,
     typer.Option(
-        help=f"{TRANSPORT} [default: as in the study; deployed if it names none]",
+        help=f"{TRANSPORT} [default: as in the study, or deployed]",
         show_default=False,
         rich_help_panel=ADVANCED,
     ),
@@ -140,7 +145,8 @@ AddressOption = Annotated[
     str | None,
     typer.Option(
         metavar="HOST:PORT",
-        help="With --engine ray: the cluster's address, or `auto`. [default: $RAY_ADDRESS, or this machine alone]",
+        help="With --engine ray: the cluster's address, or `auto` for a cluster that this machine belongs to. "
+        "[default: $RAY_ADDRESS, or this machine alone]",
         show_default=False,
     ),
 ]
@@ -157,17 +163,17 @@ ShardOption = Annotated[
     str | None,
     typer.Option(
         metavar="K/N",
-        help="Run only shard K of N, on this machine. To choose the blocks yourself, write blocks:5,9-12. `h123 join` "
-        "joins the shards (docs/cluster.md).",
+        help="Run only shard K of N, on this machine. To choose the blocks yourself, write blocks:5,9-12 instead of "
+        "K/N. `h123 join` combines the shards (docs/cluster.md).",
         show_default=False,
     ),
 ]
 _FAIL_IF = typer.Option(
     "--fail-if",
     metavar="CONDITION",
-    help="Exit with 99 if this condition is met, 98 if it is undecided, 0 if it is not met. A condition is a ratio "
-    "or a change between two levels ('latency new/base > 1.05', 'latency_p99 new/base > +10%'), or a limit for one "
-    "level ('latency new > 200ms'). Can be repeated.",
+    help="Exit with status 99 if this condition is met, 98 if it is undecided, and 0 if it is not met. A condition is "
+    "a ratio or a change between two levels ('latency new/base > 1.05', 'latency_p99 new/base > +10%'), or a limit "
+    "for one level ('latency new > 200ms'). Can be repeated.",
     show_default=False,
 )
 FailIfOption = Annotated[list[str] | None, _FAIL_IF]
@@ -175,8 +181,8 @@ ByOption = Annotated[
     Literal["interval", "estimate"],
     typer.Option(
         "--by",
-        help="How --fail-if decides. interval: the condition is met if it is true for the whole interval, and not met "
-        "if it is false for the whole interval. estimate: only the estimate counts, so near the bound the outcome "
-        "is a matter of chance.",
+        help="How --fail-if decides. interval: the condition is met if it is true for the whole confidence interval, "
+        "and not met if it is false for the whole interval. estimate: only the estimate counts, so near the bound the "
+        "outcome is a matter of chance.",
     ),
 ]

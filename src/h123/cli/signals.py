@@ -50,7 +50,7 @@ def load_undisturbed(*modules: str) -> None:
 
 
 def heed_no_more() -> None:
-    """Ignore signals from now on, because they would change the exit status while Python exits."""
+    """Block signals until the process ends, because they would change the exit status while Python exits."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 
 

@@ -23,7 +23,7 @@ RENAMED = {
     "--unverified": "--allow-unverified",
     "--only": "--filter",
 }
-"""Options of the previous version, with their present names. They are accepted until the next version."""
+"""The previous version's names of options, with their present names. They are accepted until the next version."""
 RENAMED_VALUES = {("--congestion", "own"): "default"}
 
 
@@ -56,8 +56,8 @@ class PlainWords(TyperGroup):
 
 @contextmanager
 def _mended() -> Iterator[None]:
-    """Rewrite errors in h123's own words, and make control characters visible, because names of files may come from a
-    stranger."""
+    """Rewrite errors in h123's own words, and make control characters visible, because file names are untrusted
+    input."""
     try:
         yield
     except TyperException as complaint:

@@ -27,8 +27,8 @@ def exposition_at(address: str | None) -> "Exposition | None":
 def watched(
     campaign: "Campaign", exposition: "Exposition | None", *, is_quiet: bool, interim: bool = True
 ) -> "Iterator[Callable[[], Display]]":
-    """Yield a function that makes a display for each part of the run. Prometheus gets the same progress if
-    requested. `interim`: whether to show estimates so far."""
+    """Yield a function that makes a display for each part of the run. If there is an exposition, it publishes the same
+    progress to Prometheus. `interim`: whether to show estimates while the campaign runs."""
     from h123.progress import display_for
 
     display = partial(display_for, err_console, quiet=is_quiet, interim=interim)

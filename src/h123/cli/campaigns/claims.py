@@ -1,4 +1,4 @@
-"""`h123 claims`: lists published claims, and their verdicts by arithmetic or by a campaign."""
+"""`h123 claims`: lists published claims with their verdicts, which come from arithmetic or from a campaign."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,7 +21,7 @@ def command(
         list[str] | None,
         typer.Argument(
             help="Names or paths of claims files or studies: print their claims with the reasons for the verdicts. "
-            "[default: one line for each file; with --campaign, the claims that its study can decide]",
+            "[default: one line for each file; with --campaign, the claims that the campaign's study can decide]",
             show_default=False,
             autocompletion=completion.claims_and_studies,
         ),
@@ -34,9 +34,10 @@ def command(
             show_default=False,
         ),
     ] = None,
-    beside: Annotated[
+    other: Annotated[
         Path | None,
         typer.Option(
+            "--with",
             metavar="DIR",
             help="Another campaign of the same study, such as one with --transport matched; its verdict on each claim "
             "is shown too.",
@@ -50,10 +51,10 @@ def command(
 ) -> None:
     """List published claims with their verdicts: counts for each file, or all claims of a file, study or campaign.
 
-    A claim is impossible if a printed figure contradicts arithmetic or physics; h123 shows the calculation. Any other
-    claim is open until a campaign tests it. It is then confirmed, direction only (right direction, different size),
-    refuted or undecided. The rule is in docs/contracts/claims.md. The project's published campaigns test most claims,
-    and each verdict shows its campaign. A verdict from `--campaign DIR` takes precedence.
+    A claim is impossible if a published figure contradicts arithmetic or physics; h123 shows the calculation. Most
+    other claims are open until a campaign tests them. They are then confirmed, direction only (right direction,
+    different size), refuted or undecided. The rule is in docs/contracts/claims.md. The project's published campaigns
+    test most claims, and each verdict names its campaign. A verdict from `--campaign DIR` takes precedence.
 
     Examples:
 
@@ -61,13 +62,11 @@ def command(
 
     `h123 claims --campaign campaigns/rest-api`
     """
-    if beside and not campaign:
-        raise UserError(
-            "--beside DIR needs --campaign DIR: the verdicts of both campaigns are shown next to each other"
-        )
+    if other and not campaign:
+        raise UserError("--with DIR needs --campaign DIR: the verdicts of both campaigns are shown next to each other")
     form = answer_form(details=details, as_json=as_json)
     if campaign:
-        _decided_by(campaign, what or [], beside, as_json=as_json)
+        _decided_by(campaign, what or [], other, as_json=as_json)
         return
     from h123.analysis.results.decided import decide_by_results
     from h123.documents.result_file import results
@@ -110,27 +109,28 @@ def _decided_by(campaign: Path, what: list[str], other_campaign: Path | None, *,
 
 
 def _other(path: Path, folder: "CampaignFolder") -> "CampaignFolder":
-    """Return the campaign that --beside names. Raises UserError if it belongs to another study."""
+    """Return the campaign that --with names. Raises UserError if it belongs to another study."""
     from h123.store import CampaignFolder
 
     other = CampaignFolder.open(path)
     if (mine := folder.study["name"]) != (its := other.study["name"]):
         raise UserError(
             f"{path} is a campaign of study {its!r}, but {folder.path} is one of {mine!r}",
-            remedy=f"name another campaign of study {mine!r}, or leave out --beside",
+            remedy=f"name another campaign of study {mine!r}, or leave out --with",
         )
     return other
 
 
 def _campaign_title(folder: "CampaignFolder") -> str:
-    """Return the name of the campaign's folder, and its transport, which probably differs between the two campaigns:
-    `matched (transport matched)`."""
+    """Return the name of the campaign's folder and its transport, such as `rest-api (transport matched)`. The two
+    campaigns probably differ in transport."""
     transport = folder.study["settings"].get("transport", "deployed")
     return f"{folder.path.name} (transport {transport})"
 
 
 def _ledgers(names: list[str], folder: "CampaignFolder | None") -> "list[Ledger]":
-    """Return the ledgers with the claims that the command is about."""
+    """Return the ledgers that the arguments name. Without names, return those about the campaign's study, or all
+    ledgers."""
     from h123.study import find_ledgers, ledgers_of
 
     if names or folder is None:

@@ -21,13 +21,13 @@ def complain_of_damage(folder: "CampaignFolder") -> None:
 
 
 def note_unsaved(folder: "CampaignFolder") -> None:
-    """Print a note that the answer was not saved, because the folder is not writable."""
+    """If the folder is not writable, print a note that nothing was saved."""
     if not is_writable(folder.path):
         say(f"Note: {folder.path} cannot be written to, so nothing was saved.")
 
 
 def require_writable(folder: "CampaignFolder", out: Path | None, option: str) -> None:
     """Raise UserError if a command would have to write into the campaign's folder, and the folder is not writable. The
-    error recommends `option`, which sets `out`, another folder."""
+    error recommends `option`, with which the user can choose another folder, `out`."""
     if out is None and not is_writable(folder.path):
         raise UserError(f"{folder.path} cannot be written to", remedy=f"name another place with {option}", status=1)

@@ -23,7 +23,7 @@ def command(
     redirects: Annotated[
         Literal["failed", "left-out"] | None,
         typer.Option(
-            help="How to count redirects (301, 302, ...). [default: as the schema says]",
+            help="Whether redirects (301, 302, ...) count as failed or are left out. [default: as the schema says]",
             show_default=False,
         ),
     ] = None,

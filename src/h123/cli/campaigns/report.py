@@ -16,17 +16,18 @@ if TYPE_CHECKING:
     from h123.store import CampaignFolder
 
 LINES = 30
-"""The number of lines that an answer on one screen may take."""
+"""The maximum number of lines of an answer on one screen."""
 
 
 def command(
     folder: FolderArgument,
-    beside: Annotated[
+    other: Annotated[
         Path | None,
         typer.Option(
+            "--with",
             metavar="OTHER_DIR",
-            help="A second campaign to compare with this one and with the values published in the paper that these "
-            "studies repeat. Only for the studies rest-api and misplaced-tc.",
+            help="Only for the studies rest-api and misplaced-tc: a second campaign, to compare with this one and "
+            "with the values in the paper that both studies repeat.",
             show_default=False,
         ),
     ] = None,
@@ -42,7 +43,7 @@ def command(
 
     `h123 report campaigns/quick`
 
-    `h123 report campaigns/rest-api --beside campaigns/misplaced-tc`
+    `h123 report campaigns/rest-api --with campaigns/misplaced-tc`
     """
     from h123.base.files.output import check_output
     from h123.cli.campaigns import requirements
@@ -55,7 +56,7 @@ def command(
         check_output(out / "report.html", force=force)
     verdicts = requirements.GateResult(campaign, requirements.standing(campaign)).verdicts
     note_early_look(verdicts)
-    out_console.print(str(write_report(campaign, beside, verdicts, out)), soft_wrap=True)
+    out_console.print(str(write_report(campaign, other, verdicts, out)), soft_wrap=True)
     _print_missing_packages()
     complain_of_damage(campaign)
 
@@ -63,9 +64,9 @@ def command(
 def conclude(folder: "CampaignFolder", form: AnswerForm = AnswerForm.SCREEN, *, most: int = LINES) -> int:
     """Analyse a campaign, write its report, and print the answer in at most `most` lines. Return the exit status.
 
-    The outcome of the study's requirements comes first and decides the exit status. Without requirements, the
-    conditions of an earlier `h123 gate` are checked again, so that no outcome from fewer blocks stays in the folder;
-    they do not change the exit status.
+    The outcome of the study's requirements comes first in the answer and decides the exit status. If there are no
+    requirements, the conditions of an earlier `h123 gate` are checked again, so that no outcome from fewer blocks stays
+    in the folder. They do not change the exit status.
     """
     from h123.cli.campaigns import requirements
     from h123.report import write_report

@@ -17,8 +17,7 @@ from h123.study import Basis, Condition, Study
 
 
 def forbidding(texts: Sequence[str], by: Basis) -> list[Condition]:
-    """Return conditions that hold if none of the `--fail-if` conditions is met. Raises UserError for one that is
-    malformed."""
+    """Return the opposite of each `--fail-if` condition. Raises UserError if a condition is malformed."""
     try:
         return [Condition.forbidding(text, by) for text in texts]
     except ValueError as fault:
@@ -72,7 +71,7 @@ def report_outcomes(where: Path, name: str, outcomes: Sequence[ConditionOutcome]
 
 
 def later_look(folder: CampaignFolder) -> int | None:
-    """Return the number of blocks for the next look, or None if more blocks cannot help or if the question is decided.
+    """Return the number of blocks for the next look, or None if the question is decided or more blocks cannot help.
 
     If the study has requirements, the question is whether they hold.
     """

@@ -93,9 +93,9 @@ def command(
         typer.Option(
             metavar="W",
             parser=share,
-            help="Run until no interval in the study's first family is wider than ±W. ±5% is the range from middle / "
-            "1.05 to middle x 1.05. After 10 blocks, h123 estimates how many blocks this takes, and stops if the "
-            "number is above 200 (or --max-blocks).",
+            help="Run until no interval in the study's first family of comparisons is wider than ±W. ±5% is the range "
+            "from middle / 1.05 to middle x 1.05. After 10 blocks, h123 estimates how many blocks are needed, and "
+            "stops if the number is above 200 (or --max-blocks).",
             show_default=False,
         ),
     ] = None,
@@ -114,7 +114,7 @@ def command(
         bool,
         typer.Option(
             "--allow-unverified",
-            help="Measure subjects even if they failed `h123 verify`; the report shows this at its top.",
+            help="Measure subjects even if they failed `h123 verify`. The top of the report says so.",
             rich_help_panel=ADVANCED,
         ),
     ] = False,
@@ -139,8 +139,8 @@ def command(
 ) -> None:
     """Run a study, analyse it and write its report.
 
-    Ctrl-C, a crash or a full disk loses at most the trials in progress: `h123 run --out DIR` resumes where it stopped.
-    `h123 run --out DIR --blocks N` adds blocks to a finished campaign. Each further look at the data needs stronger
+    Ctrl-C, a crash or a full disk loses at most the trials in progress: `h123 run --out DIR` resumes the campaign.
+    `h123 run --out DIR --blocks N` adds blocks to a finished campaign. Each further look at the data requires stronger
     evidence, so if you do not know how many blocks you need, start with `--until-decided`, or with `--precision 5%` to
     learn how large a difference is.
 
@@ -198,8 +198,8 @@ def run(arguments: RunArguments) -> int:
 
 
 def run_and(arguments: RunArguments, finish: "Callable[[CampaignFolder], int]") -> int:
-    """Start or resume a campaign and run it to its end. Then call `finish`, which returns the exit status. Other
-    processes that want the folder wait until `finish` returns."""
+    """Start or resume a campaign and run it to its end. Then call `finish`, which returns the exit status. The folder
+    stays locked until `finish` returns."""
     load_undisturbed(*MODULES_OF_A_RUN)
     from h123.store import CampaignFolder
 
@@ -227,7 +227,7 @@ def run_and(arguments: RunArguments, finish: "Callable[[CampaignFolder], int]") 
 
 def _exit_status(folder: "CampaignFolder", status: int, complaint: UserError | None) -> int:
     """Return the exit status. If the study has requirements, it is the status of `h123 gate`, even if trials are
-    missing, because the gate reports these. Otherwise, an incomplete campaign ends with an error."""
+    missing, because the gate reports missing trials. Otherwise, an incomplete campaign ends with an error."""
     from h123.cli.campaigns import requirements
 
     if complaint is None:
@@ -259,7 +259,7 @@ def _run_to_its_end(
 
 
 def _pool(campaign: "Campaign", arguments: RunArguments) -> "Pool":
-    """Return the machines that run the campaign."""
+    """Return the pool of machines that run the campaign."""
     folder = campaign.folder
     if arguments.engine == "ray":
         from h123.execution import RayPool

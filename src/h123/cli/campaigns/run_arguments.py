@@ -20,7 +20,7 @@ class RunArguments:
 
     study: str | None = None
     draft: "DraftedStudy | None" = None
-    """A study without a file, which starts the campaign instead of `study`."""
+    """A study without a file, with which the campaign starts instead of with `study`."""
     out: Path | None = None
     blocks: int | None = None
     seed: int | None = None
@@ -45,12 +45,12 @@ class RunArguments:
     """Whether to show estimates while the campaign runs."""
     form: AnswerForm = AnswerForm.SCREEN
     most_lines: int = 30
-    """The maximum number of lines for an answer on one screen."""
+    """The maximum number of lines of an answer on one screen."""
 
 
 def check(arguments: RunArguments) -> "CampaignFolder | None":
-    """Return the campaign in the folder, or None if the folder holds none. Raises UserError if the campaign cannot
-    continue, or if no campaign can start in the folder."""
+    """Return the campaign in the folder `arguments.out`, or None if there is none. Raises UserError if the campaign
+    cannot continue with these arguments, or if no campaign can start in the folder."""
     from h123.store import check_new
 
     there = campaign_in(arguments.out)

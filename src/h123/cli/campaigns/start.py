@@ -91,8 +91,8 @@ def begin_campaign(arguments: RunArguments) -> "Campaign":
 
 
 def _rule(arguments: RunArguments) -> "tuple[list[int], Precision | None, int | None]":
-    """Return the looks planned for a new campaign, the interval width to reach, and the number of blocks to start
-    with."""
+    """Return a new campaign's stopping rule (its planned looks, or the interval width to reach), and the number of
+    blocks to start with."""
     if arguments.until_decided:
         from h123.analysis import plan_looks
 

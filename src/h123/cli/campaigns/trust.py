@@ -61,7 +61,7 @@ def _ask(risky: Mapping[str, Mapping[str, Any]], origin: Path) -> None:
     what = f"you did not start {_printable(str(origin))} on this machine, and it runs programs with full rights:"
     if not sys.stdin.isatty():
         raise UserError(
-            "\n".join([what, *lines]), remedy="if you trust who wrote them, repeat the command with --trust"
+            "\n".join([what, *lines]), remedy="if you trust who wrote them, run the command again with --trust"
         )
     write(err_console, "\n".join([what, *lines]))
     err_console.print(_ASKED, end="")

@@ -26,7 +26,8 @@ def command(
         bool,
         typer.Option(
             "--limits",
-            help="Instead, print a Markdown table of what limited each treatment: a processor, a window or the link.",
+            help="Instead of causes, print a Markdown table of what limited each treatment: a processor, a window or "
+            "the link.",
         ),
     ] = False,
     as_json: JsonOption = False,
@@ -34,7 +35,7 @@ def command(
     """Show what requests or page visits spent their time on, and which parts explain the differences.
 
     h123 derives the causes from the packets recorded at each trial's link (docs/why.md). A plain veth pair records no
-    packets; with it, use --limits to see which processor was the limit.
+    packets; with it, use --limits to see which processor was the bottleneck.
 
     Examples:
 

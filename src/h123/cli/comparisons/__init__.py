@@ -1,2 +1,2 @@
-"""Contains the commands that compare builds and servers (compare), results with conditions (gate), and two campaigns
-(diff)."""
+"""Contains the commands that compare servers (compare), settings (tune), trials with a change (what-if), results with
+conditions (gate), and two campaigns (diff)."""

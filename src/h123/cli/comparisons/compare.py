@@ -44,9 +44,9 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="[NAME=]CMD",
-            help="Command that starts your server in the foreground. Quote it as for a shell; h123 runs it without "
-            "one. To compare two builds, use the option twice, with names: --server base='./old --port 8443' --server "
-            "new='./new --port 8443'. Without --server, the server must already be running at --url.",
+            help="Command that starts your server in the foreground. Quote it as for a shell, although h123 runs it "
+            "without one. To compare two builds, use the option twice, with names: --server base='./old --port 8443' "
+            "--server new='./new --port 8443'. Without --server, the server must already be running at --url.",
             show_default=False,
         ),
     ] = None,
@@ -82,9 +82,9 @@ def command(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="PEM file with the authorities against which to check the server's certificate. The certificate's "
-            "name and expiry are checked too. [default: no check if --server starts the server; otherwise the "
-            "machine's authorities]",
+            help="PEM file with the certificate authorities to check the server's certificate against. The "
+            "certificate's name and expiry are checked too. [default: no check if --server starts the server; "
+            "otherwise the machine's authorities]",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),
@@ -93,7 +93,7 @@ def command(
         bool,
         typer.Option(
             "--insecure",
-            help="Do not check the certificate.",
+            help="Do not check the server's certificate.",
             rich_help_panel=ADVANCED,
         ),
     ] = False,
@@ -112,7 +112,7 @@ def command(
     congestion: Annotated[
         Literal["cubic", "reno", "bbr", "default"],
         typer.Option(
-            help="TCP congestion control; QUIC uses the server's own.",
+            help="Congestion controller for TCP. For QUIC, the server uses its own.",
             rich_help_panel=ADVANCED,
         ),
     ] = "default",

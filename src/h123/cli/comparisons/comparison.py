@@ -60,7 +60,7 @@ from h123.study import (
 )
 
 LINES = 25
-"""The number of lines that an answer on one screen may take."""
+"""The maximum number of lines of an answer on one screen."""
 MOST_BLOCKS = 12
 """The default of --max-blocks."""
 _LEVEL = 40
@@ -172,8 +172,8 @@ def _check_visits(conditions: Sequence[Condition]) -> None:
 
 
 def _planned(arguments: CompareArguments, servers: Mapping[str, OwnServer]) -> RunArguments:
-    """Return the arguments with which `h123 run` will run the study. Raises UserError before any server starts if the
-    folder cannot take the campaign."""
+    """Return the arguments with which `h123 run` will run the study. Raises UserError, before any server starts, if the
+    campaign cannot run in its folder."""
     out = arguments.out or Path("campaigns") / f"compare-{dt.datetime.now():%Y%m%d-%H%M%S}"
     commands = {name: shlex.join(shlex.split(server.command or "")) for name, server in servers.items()}
     if there := campaign_in(out):
@@ -202,7 +202,7 @@ def _keep(draft: Draft, path: Path, *, force: bool) -> None:
 
 
 def _find_out(name: str, server: OwnServer, inquiry: Inquiry, arguments: CompareArguments) -> ServerAbilities:
-    say(f"Finding out what {'the server' if name == ONE else name} speaks and answers ...")
+    say(f"Finding out which protocols {'the server' if name == ONE else name} speaks and how it responds ...")
     with scratch() as folder:
         inquired = survey(server, inquiry, folder)
     judgement = judge(inquired, inquiry, arguments.protocols)

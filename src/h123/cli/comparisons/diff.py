@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 PAIR = "after/before"
 _ENDS: "Sequence[Literal['low', 'high']]" = ("low", "high")
 _NOTABLE = 0.03
-"""The relative difference between the ratio and the ratio of medians above which diff prints a remark."""
+"""If the estimated ratio and the ratio of the medians differ relatively by more than this, diff prints a remark."""
 _NAMED = 5
 """The maximum number of left-out treatments to print; diff.json lists all."""
 
@@ -39,8 +39,9 @@ def command(
         typer.Option(
             "--fail-if",
             metavar="CONDITION",
-            help="Exit with 99 if a ratio meets this condition, 98 if it is undecided, 0 if none does. For example: "
-            "'latency after/before > 1.05' or '> +5%'. Can be repeated.",
+            help="Exit with status 99 if a ratio meets this condition, 98 if the condition is undecided, and 0 if no "
+            "ratio meets it. Examples of conditions: 'latency after/before > 1.05' and 'latency after/before > +5%'. "
+            "Can be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -56,8 +57,8 @@ def command(
 
     The two campaigns are not paired. The ratios therefore include effects of the day or the machine, and the intervals
     are wider than within one campaign. If you can, measure both builds in one campaign instead (`h123 compare` with two
-    --server options). diff lists what differs between the campaigns, and refuses if they have no treatment in common.
-    It writes diff.json, and with --fail-if also the files that `h123 gate` writes.
+    --server options). diff lists what differs between the campaigns, and refuses to compare them if they have no
+    treatment in common. It writes diff.json, and with --fail-if also the files that `h123 gate` writes.
 
     Examples:
 

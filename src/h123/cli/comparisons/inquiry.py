@@ -71,7 +71,8 @@ def _place(arguments: CompareArguments, page: RecordedPage | None) -> ProbedSite
 
 
 def _trusted_here(arguments: CompareArguments) -> Path | None:
-    """Return the machine's own certificate authorities, to verify a server on another machine."""
+    """Return this machine's file of certificate authorities, or None if the server's certificate is not checked with
+    it."""
     if arguments.servers or arguments.insecure:
         return None
     path = ssl.get_default_verify_paths().cafile

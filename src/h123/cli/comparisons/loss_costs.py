@@ -14,8 +14,8 @@ _MOST = 10
 
 
 def show_losses(folder: Path, trial: str, jobs: int | None) -> None:
-    """Rerun a trial once for each of its losses, leaving out that loss, and print the most expensive losses. Raises
-    UserError."""
+    """Rerun a trial once for each lost packet, without that one loss, and print the losses that cost the most time.
+    Raises UserError."""
     from h123.campaign import find_trial, measure_losses
     from h123.execution import LocalPool, this_machine
 
@@ -41,5 +41,6 @@ def loss_lines(trial: str, found: "LossCosts") -> list[str]:
     better = sum(cost.seconds < found.seconds for cost in costs)
     return [
         *lines,
-        f"{better} of {len(costs)} losses cost time. The others did not: without them, later losses hit worse packets.",
+        f"{better} of {len(costs)} losses cost time. The others did not: without them, later losses hit more important "
+        "packets.",
     ]

@@ -13,8 +13,8 @@ UrlOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="URL",
-        help="URL to request, such as https://localhost:8443/api/orders. Can be repeated, for several URLs of "
-        "one server.",
+        help="URL to request, such as https://localhost:8443/api/orders. Can be repeated for several URLs on one "
+        "server.",
         show_default=False,
     ),
 ]
@@ -76,8 +76,8 @@ LoadOption = Annotated[
     str | None,
     typer.Option(
         metavar="USERS[xREQUESTS]",
-        help="Number of simultaneous users, and of requests per user. A user sends the next request when the "
-        "previous one is answered (with --har: starts the next visit when the previous one has ended). [default: 4 "
+        help="Number of simultaneous users and, optionally, of requests per user. A user sends the next request after "
+        "the response to the previous one (with --har: starts the next visit after the previous one). [default: 4 "
         "users, or 1 with --har; enough requests for a second or two]",
         show_default=False,
     ),
@@ -88,8 +88,8 @@ RateOption = Annotated[
         metavar="R",
         min=0.001,
         max=1_000_000,
-        help="Requests per second of all users together. They are sent on schedule, even if earlier ones are not "
-        "answered yet (open loop). [default: each user waits for a response before the next request]",
+        help="Requests per second, of all users together. h123 sends them on schedule, even if responses to earlier "
+        "requests are still missing (open loop). [default: each user waits for a response before the next request]",
         show_default=False,
         rich_help_panel=ADVANCED,
     ),

@@ -36,8 +36,9 @@ def command(
         str | None,
         typer.Option(
             metavar="CMD",
-            help="Command that starts your server in the foreground, with placeholders such as {{ window }} for knobs, "
-            "and {{ config }} for the path of its configuration. [default: the one in --knobs]",
+            help="Command that starts your server in the foreground, with placeholders such as {{ window }} for "
+            "knobs, and {{ config }} for the path of its configuration file. [default: the command in the --knobs "
+            "file]",
             show_default=False,
         ),
     ] = None,
@@ -46,21 +47,22 @@ def command(
         typer.Option(
             metavar="NAME={a,b,c}",
             help="A setting and the values to try, the default first. h123 replaces {{ NAME }} in --config, "
-            "--server and --env with the value. NAME alone takes the values from --knobs. Can be repeated.",
+            "--server and --env with the value. NAME alone takes the values from the --knobs file. Can be repeated.",
             show_default=False,
         ),
     ] = None,
     config: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Template of the server's configuration, in Jinja's syntax.", show_default=False
+            metavar="FILE", help="Template of the server's configuration file, in Jinja syntax.", show_default=False
         ),
     ] = None,
     knobs: Annotated[
         str | None,
         typer.Option(
             metavar="NAME|PATH",
-            help="File with a server's knobs (`h123 tune --list`) and, optionally, the command that starts the server.",
+            help="File with a server's knobs (settings to try) and, optionally, the command that starts the server. "
+            "`h123 tune --list` lists such files.",
             show_default=False,
         ),
     ] = None,
@@ -69,8 +71,8 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="URL",
-            help="Other requests that must not become slower, such as small responses. Only the last round "
-            "measures them. Can be repeated.",
+            help="URL of other requests that must not become slower, such as those for small files. Only the last "
+            "round measures them. Can be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -79,13 +81,13 @@ def command(
     hosts: HostsOption = "own",
     networks: Annotated[
         str,
-        typer.Option(metavar="NAME|PATH,...", help="Networks over which to choose the settings."),
+        typer.Option(metavar="NAME|PATH,...", help="Networks over which all rounds but the last compare the settings."),
     ] = NETWORKS,
     held_out_networks: Annotated[
         str | None,
         typer.Option(
             metavar="NAME|PATH,...",
-            help="Networks of the last round. [default: the same networks, with other losses]",
+            help="Networks of the last round. [default: those of --networks, with different packet losses]",
             show_default=False,
         ),
     ] = None,
@@ -93,7 +95,7 @@ def command(
         str | None,
         typer.Option(
             metavar="h1,h2,h3",
-            help="Protocols of the requests. [default: the highest that the server speaks]",
+            help="HTTP versions of the requests. [default: the highest that the server speaks]",
             show_default=False,
         ),
     ] = None,
@@ -101,7 +103,7 @@ def command(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="What to improve (`h123 explain latency`). [default: latency, or page_complete with --har]",
+            help="Metric to improve; `h123 explain NAME` describes it. [default: latency, or page_complete with --har]",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),
@@ -109,7 +111,9 @@ def command(
     margin: Annotated[
         float, typer.Option(metavar="M", parser=share, help="Ignore differences that are smaller than M, such as 3%.")
     ] = MARGIN,  # type: ignore[assignment]
-    blocks: Annotated[int, typer.Option(min=6, max=200, metavar="N", help="Blocks of the last round.")] = BLOCKS,
+    blocks: Annotated[
+        int, typer.Option(min=6, max=200, metavar="N", help="Number of blocks in the last round.")
+    ] = BLOCKS,
     load: LoadOption = None,
     rate: RateOption = None,
     method: MethodOption = None,
@@ -136,7 +140,8 @@ def command(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Folder of the rounds. With the same options, it is resumed. [default: campaigns/tune-TIME]",
+            help="Folder for the rounds. If it holds rounds of the same tuning, they are resumed. [default: "
+            "campaigns/tune-TIME]",
             show_default=False,
         ),
     ] = None,
@@ -149,9 +154,9 @@ def command(
 ) -> None:
     """Try settings of your own server, and show which ones serve your workload best.
 
-    h123 measures every combination of the knobs' values under the virtual clock, in rounds: each keeps the better half.
-    The last round compares the best combination with the default under new packet losses, so luck in earlier rounds
-    cannot affect its result. After Ctrl-C or a crash, `h123 tune --out DIR` resumes.
+    h123 measures every combination of the knobs' values under the virtual clock, in rounds: each round keeps the better
+    half. The last round compares the best combination with the default under new packet losses, so luck in earlier
+    rounds cannot affect its result. After Ctrl-C or a crash, `h123 tune --out DIR` resumes the tuning.
 
     Examples:
 

@@ -1,4 +1,5 @@
-"""Runs the rounds of `h123 tune`: each is an ordinary campaign in the command's folder, so it resumes like one."""
+"""Runs the rounds of `h123 tune`. Each round is an ordinary campaign below the tuning's folder, so it can be
+resumed."""
 
 import datetime as dt
 import json
@@ -56,7 +57,7 @@ from h123.tuning import (
 
 FINAL = "final"
 _STALLED = 20
-"""How many times a round may stop because candidates fail."""
+"""The maximum number of times that a round is started. It can stop early because candidates fail."""
 
 
 def tune(arguments: TuneArguments) -> int:
@@ -68,7 +69,7 @@ def tune(arguments: TuneArguments) -> int:
 
 
 def tuned(arguments: TuneArguments, out: Path) -> TuningAnswer:
-    """Run what is not finished yet, write the answer into the folder `out`, and return it."""
+    """Run all unfinished rounds, write the answer into the folder `out`, and return it."""
     answer = _Rounds(arguments, out, _take_up(arguments, out)).run()
     write_atomically(out / ANSWER, json.dumps(answer, indent=1) + "\n", PRIVATE)
     return answer
@@ -131,10 +132,10 @@ class _Rounds:
     dropped: dict[str, str] = field(default_factory=dict)
     scores: Scores = field(default_factory=Scores)
     spent: list[tuple[int, float]] = field(default_factory=list)
-    """For each round, the trials that this process ran, and the seconds that they took."""
+    """For each round that this process ran: the number of trials, and the seconds that they took."""
 
     def run(self) -> TuningAnswer:
-        """Run what is not finished yet, and return the answer."""
+        """Run all unfinished rounds, and return the answer."""
         tuning = self.tuning
         self.dropped = dict(tuning.dropped)
         alive = [name for name in tuning.candidates if name not in self.dropped and name != DEFAULT]
@@ -193,7 +194,7 @@ class _Rounds:
         return f"; about {format_span(left * seconds / trials)} left in all"
 
     def _measure(self, name: str, alive: Sequence[str], networks: Sequence[str], blocks: int) -> CampaignFolder:
-        """Run a round, and return its campaign. Failing candidates do not stop the round."""
+        """Run a round to its end, even if candidates fail, and return its campaign."""
         out = self.out / name
         chosen = levels(alive, networks, also=self._has_also, last=name == FINAL)
         finished = list[CampaignFolder]()
@@ -274,14 +275,14 @@ class _Rounds:
             )
 
     def _failure(self, folder: CampaignFolder, name: str) -> str:
-        """Return the first reason why a trial of the candidate failed."""
+        """Return why the candidate's first failed trial failed, or that it has no value of the metric."""
         for event in folder.events():
             if event["event"] == "trial" and event["cell"]["server"] == name and not event["valid"]:
                 return " ".join(event["reasons"][0]["detail"].split()) if event["reasons"] else "unknown"
         return f"no value of {self.tuning.metric}"
 
     def _effects(self, made: Mapping[str, Mapping[str, str]]) -> list[KnobEffect]:
-        """Return the effects of the knobs in the first round, which has all candidates."""
+        """Return the effects of the knobs in the first round, the one with all candidates."""
         knobs = [Knob(name, tuple(values), "") for name, values in self.tuning.knobs.items()]
         scores = {name: self.scores.of(name) for name in made if name not in self.dropped}
         sign = 1 if METRICS[self.tuning.metric].better == "lower" else -1
@@ -291,7 +292,8 @@ class _Rounds:
         ]
 
     def _decide(self, chosen: str) -> tuple[list[TuningClaim], list[TuningClaim]]:
-        """Run the last round, and return the answer and the costs."""
+        """Run the last round, and return its claims about the metric (the answer), and about everything else (the
+        costs)."""
         tuning = self.tuning
         say(f"Last round: {self._settings(chosen)} and the default, {counted(tuning.blocks, 'block')}")
         folder = self._measure(FINAL, [chosen], tuning.held_out, tuning.blocks)

@@ -39,7 +39,7 @@ _OPTIONS = {
     "--blocks": "blocks",
     "--answers-differ": "answers_differ",
 }
-"""The options on which the results depend, with the names of the arguments."""
+"""The options on which the results depend, with the names of their arguments in TuneArguments."""
 _DEFAULTS = {"hosts": "own", "metric": "latency", "client": "go", "seed": 1, "cwd": Path()}
 
 
@@ -82,11 +82,11 @@ class TuneArguments:
 
     @property
     def resumes(self) -> bool:
-        """Whether the arguments name no server, so that they can only resume."""
+        """Whether the arguments name a folder but no server, so that they can only resume a tuning."""
         return self.out is not None and not (self.server or self.knobs or self.knob_file)
 
     def compared(self, urls: Sequence[str]) -> CompareArguments:
-        """Return the arguments with which `h123 compare` would survey the server."""
+        """Return the arguments with which `h123 compare` would survey the same server."""
         return CompareArguments(
             servers=[self.server or ""],
             urls=urls,

@@ -1,4 +1,4 @@
-"""Starts `h123 tune`: makes and surveys the candidates, and drafts the study that the rounds run in parts."""
+"""Starts `h123 tune`: makes and surveys the candidates, and drafts the study of which each round runs a part."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ from h123.tuning import DEFAULT, Candidate, Tuning, changed, settings_words, stu
 CONFIGS = "configs"
 """The folder of the candidates' configurations, and of uploads, below the tuning's folder."""
 _REQUESTS = 4
-"""The default number of requests of a trial."""
+"""The default number of requests per trial."""
 
 
 def begin(a: TuneArguments, wanted: Requested, out: Path) -> Tuning:
@@ -144,7 +144,7 @@ def _survey(
 ) -> tuple[dict[str, ServerAbilities], dict[str, str]]:
     """Return the abilities of the candidates that work, and the reasons why the others do not. Raises UserError if the
     default does not work."""
-    say(f"Starting {counted(len(servers), 'candidate')}, to see what they answer ...")
+    say(f"Starting {counted(len(servers), 'candidate')}, to see how they respond ...")
     settings = {each.name: settings_words(changed(each.values, made[0].values)) for each in made}
     protocols = a.protocols.split(",") if a.protocols else None
     known, dropped = dict[str, ServerAbilities](), dict[str, str]()
@@ -204,5 +204,5 @@ def _unlike(
     try:
         check_answers({DEFAULT: default, name: abilities}, protocols, inquiry)
     except UserError as error:
-        return f"it answers differently: {error.message.partition(': ')[2]}"
+        return f"its responses differ: {error.message.partition(': ')[2]}"
     return None

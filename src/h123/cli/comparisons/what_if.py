@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 BLOCKS = 6
 """The default number of blocks, the fewest for which intervals have 95 % confidence."""
 LINES = 15
-"""The number of lines that the answer may take."""
+"""The maximum number of lines of the answer."""
 EVERY = "all"
 """The value of --change that makes every change that can make a difference."""
 COMBINED = 2
@@ -45,7 +45,7 @@ def command(
         str | None,
         typer.Option(
             metavar="A/B",
-            help="The pair to explain, such as h3/h2. [default: the campaign's first pair]",
+            help="Pair of levels whose difference to explain, such as h3/h2. [default: the campaign's first pair]",
             show_default=False,
         ),
     ] = None,
@@ -67,7 +67,7 @@ def command(
             show_default=False,
         ),
     ] = None,
-    show: Annotated[bool, typer.Option("--list", help="List all changes, and exit.")] = False,
+    show: Annotated[bool, typer.Option("--list", help="List all changes that h123 can make, and exit.")] = False,
     blocks: Annotated[int, typer.Option(min=1, metavar="N", help="Repeat the campaign's first N blocks.")] = BLOCKS,
     out: Annotated[
         Path | None,
@@ -149,14 +149,14 @@ def command(
 
 @dataclass(frozen=True)
 class Choice:
-    """The changes that the user wants."""
+    """What the user asked for: the levels to run, the pair to explain, and the changes to make."""
 
     levels: list[str]
     pair: str
     changes: list[str]
 
     def command(self, folder: Path) -> str:
-        """Return the command that makes this choice, without the number of blocks."""
+        """Return the start of the command that makes this choice, which lacks only the number of blocks."""
         options = [f"--pair {self.pair}", *(f"--filter {level}" for level in self.levels)]
         options += [f"--change {name}" for name in self.changes]
         return f"h123 what-if {typed(folder)} {' '.join(options)} --blocks "

@@ -32,7 +32,7 @@ def command(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Check what this machine can do, and show how to enable the rest.
+    """Check which kinds of measurements this machine can run, and show how to enable the others.
 
     Examples:
 

@@ -17,7 +17,8 @@ def execute(
     network: Annotated[
         str,
         typer.Option(
-            help="Network name (`h123 list networks`) or path of its YAML file.", autocompletion=completion.networks
+            help="Name of a network (listed by `h123 list networks`), or path of its YAML file.",
+            autocompletion=completion.networks,
         ),
     ],
     server: Annotated[str, typer.Option(metavar="CMD", help="Shell command to run on the server host.")],
@@ -35,8 +36,8 @@ def execute(
 ) -> None:
     """Run any two commands across an emulated link.
 
-    On both hosts, the variable `H123_SERVER` holds the server's address. The command prints the client's output and
-    exits with the client's status.
+    On both hosts, the environment variable `H123_SERVER` contains the server's address. The command prints the client's
+    output and exits with the client's status.
 
     Examples:
 

@@ -26,21 +26,23 @@ def command(
         typer.Option(
             metavar="KIND=NAME:UNIT",
             help="Name (or number, if the columns have no names) and unit of a column that h123 does not recognise. "
-            "KIND is time, rate (or up and down), delay (one-way; or up-delay and down-delay), rtt or loss. Can be "
-            "repeated.",
+            "KIND is time, rate, up or down (the rate in one direction), delay, up-delay or down-delay (one-way "
+            "delays), rtt or loss. Can be repeated.",
             show_default=False,
         ),
     ] = None,
     load: Annotated[
         Literal["light", "heavy"],
-        typer.Option(help="The rate to use from a CellReplay recording, which has one for each load."),
+        typer.Option(
+            help="Which of a CellReplay recording's two rates to use: the one measured under light or under heavy load."
+        ),
     ] = "heavy",
     delay: Annotated[
         str | None,
         typer.Option(metavar="TIME", help="One-way delay, if the recording contains none.", show_default=False),
     ] = None,
     step: Annotated[
-        str, typer.Option(metavar="TIME", help="Average the rows over intervals of this length.")
+        str, typer.Option(metavar="TIME", help="Average the recording over intervals of this length.")
     ] = "100ms",
     source: Annotated[
         str | None,
@@ -58,9 +60,9 @@ def command(
 ) -> None:
     """Make a network from recordings of a link, and print what the recordings lack.
 
-    Recordings are Mahimahi and CellReplay traces, results of NDT7 and iperf3 (JSON), and tables with a column of times
-    and columns such as `rate_mbit_s`, `delay_ms`, `rtt_ms` and `loss_percent`. If each direction has its own file, the
-    files' names must contain `up` and `down`. Each block of a campaign starts at a different point of the recording.
+    Recordings can be Mahimahi or CellReplay traces, JSON results of NDT7 or iperf3, or tables with a time column and
+    columns such as `rate_mbit_s`, `delay_ms`, `rtt_ms` and `loss_percent`. If each direction has its own file, the file
+    names must contain `up` and `down`. Each block of a campaign starts at a different point of the recording.
 
     Examples:
 

@@ -49,7 +49,8 @@ def command(
         typer.Option(
             metavar="S",
             parser=share,
-            help="Standard deviation of a ratio between blocks, such as 10%. [default: from published campaigns]",
+            help="Assumed standard deviation of a ratio between blocks, such as 10%. [default: from published "
+            "campaigns]",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),
@@ -80,7 +81,7 @@ def command(
         typer.Option(
             metavar="W",
             parser=share,
-            help="Also show the number of blocks that `h123 run --precision W` would take.",
+            help="Also show the number of blocks that `h123 run --precision W` would need.",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),

@@ -19,8 +19,8 @@ _NAMED = 3
 def print_power_preview(
     plan: Plan, console: Console, *, effect: float | None, spread: float | None, width: float | None
 ) -> None:
-    """Print how narrow the intervals will be, what each family can find, and how many blocks a requested width
-    takes."""
+    """Print how narrow the intervals will be, what each family can find, and how many blocks are needed for a requested
+    width."""
     sought = plan.study.compare.margin if effect is None else effect
     families = preview_power(plan, effect=sought, assumed_spread=spread, spreads=known_spreads())
     if not families:
@@ -100,7 +100,8 @@ def _row(places: Sequence[FamilyPower]) -> list[str]:
 
 
 def _chances(places: Sequence[FamilyPower]) -> list[str]:
-    """Return the minimum and the maximum power over the families that can find a difference."""
+    """Return the smallest and the largest power of the families that can find a difference: if one, half or all of a
+    family's comparisons differ."""
     able = [family for family in places if family.able]
     powers = [vars(family.power).values() for family in able if family.power is not None]
     if not powers:

@@ -35,7 +35,7 @@ _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]*")
 
 def command(
     study: StudyArgument,
-    system: Annotated[System, typer.Option("--for", help="The system that runs the job.", show_default=False)],
+    system: Annotated[System, typer.Option("--for", help="System that will run the job.", show_default=False)],
     shards: Annotated[
         int | None,
         typer.Option(
@@ -52,7 +52,10 @@ def command(
     clock: ClockOption = None,
     transport: TransportOption = None,
     cpus: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Processors for each shard under the virtual clock.")
+        int,
+        typer.Option(
+            min=1, metavar="N", help="Number of processors for each shard, if all trials use the virtual clock."
+        ),
     ] = _CPUS,
     image: Annotated[
         str | None,
@@ -67,7 +70,7 @@ def command(
     GitHub.
 
     A shard has one block, or several if there are more blocks than shards. Each task of the array or matrix runs one
-    shard and writes its folder; a restarted task resumes where it stopped. `h123 join` joins the folders.
+    shard and writes its folder; a restarted task resumes where it stopped. `h123 join` combines the folders.
     docs/cluster.md describes all steps, and how each system affects accuracy.
 
     Examples:
@@ -149,7 +152,7 @@ def _check_image(image: str | None, plan: "Plan") -> None:
 
 
 def _program() -> str:
-    """Return the command for this h123 on another machine with the same files."""
+    """Return the path of this h123, quoted for the shell, for machines that have the same files."""
     root = checkout()
     found = root / "h123" if root else shutil.which("h123") or sys.argv[0]
     return shlex.quote(str(Path(found).absolute()))

@@ -1,4 +1,4 @@
-"""`h123 site show`: shows the sites that studies of the kind `page` can load."""
+"""`h123 site show`: shows the sites that workloads of the kind `page` can load."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
@@ -59,7 +59,7 @@ def _summary(page: "site.Site") -> Iterator[str]:
         name = "the page's own host" if label is None else f"the host {label}"
         yield f"  of {name}: {count} {'request' if count == 1 else 'requests'}, {format_bytes(size)}"
     if len(connections_kept.loads()) < len(page.loads()):
-        yield f"A returning visitor (`cache: kept`) asks for {amount(connections_kept)}"
+        yield f"A returning visitor (`cache: kept`) makes {amount(connections_kept)}"
 
 
 def amount(page: "site.Site") -> str:

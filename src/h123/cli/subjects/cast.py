@@ -39,7 +39,8 @@ def install_missing(subjects: Sequence[Subject], steps: Steps) -> dict[str, User
 
 
 def helpers(subjects: Mapping[str, Subject]) -> list[Subject]:
-    """Return the subjects for verifying servers: a client, and a server behind proxies."""
+    """Return the subjects that verifications of servers need: a client, and a server to which proxies forward
+    requests."""
     if lacking := [name for name in _HELPERS if name not in subjects]:
         raise UserError(
             f"subject {lacking[0]} is missing from {subjects_folder()}; verification needs it at the other end",

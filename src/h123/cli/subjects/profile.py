@@ -35,10 +35,10 @@ def command(
 ) -> None:
     """Measure what slows a server or client down in a few standard situations, and by how much.
 
-    Each situation is a trial under the virtual clock over each protocol, with the built-in subject `go` at the other
-    end. The situations are large bodies in both directions over a long, fast link; losses; a short queue; and first
-    requests on a new connection. The packets on the link show what requests spent their time on (docs/why.md), such as
-    slow start, flow control, losses or connection setup. Processing takes no time.
+    Each situation is run as a trial under the virtual clock, once over each protocol, with the built-in subject `go` at
+    the other end. The situations are large bodies in both directions over a long, fast link; losses; a short queue; and
+    first requests on a new connection. The packets on the link show what requests spent their time on (docs/why.md),
+    such as slow start, flow control, losses or connection setup. Processing takes no time.
 
     Subjects that you name are installed first if necessary. `h123 list subjects NAME` shows the last profile of a
     subject that was verified on this machine.
@@ -100,10 +100,10 @@ def _table(profile: "Sequence[SituationResult]") -> "Table":
     from h123.verification.profile import SITUATIONS, holding_words, slowness
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for column in ("it", "over"):
+    for column in ("situation", "protocol"):
         table.add_column(column, no_wrap=True)
-    for column in ("takes", "times the minimum"):
-        table.add_column(column, justify="right", no_wrap=column == "takes")
+    for column in ("time", "times the minimum"):
+        table.add_column(column, justify="right", no_wrap=column == "time")
     table.add_column("held back by", overflow="fold")
     for situation in SITUATIONS:
         for number, holding in enumerate(holding for holding in profile if holding.situation == situation.name):

@@ -47,7 +47,10 @@ def command(
     ] = None,
     constants: Annotated[
         bool,
-        typer.Option("--constants", help="Only measure the constants of subjects that are already verified."),
+        typer.Option(
+            "--constants",
+            help="Only measure constants, such as the first flight, of subjects that are already verified.",
+        ),
     ] = False,
     moves: Annotated[
         bool,
@@ -69,9 +72,9 @@ def command(
     h123 checks subjects over each protocol (docs/contracts/verifications.md): bodies of all sizes, many requests at
     once and one after another, errors, a clean stop, and every declared feature. Anything declared but not delivered is
     a failure. Subjects that you name are installed first if necessary. If the virtual kernel is installed, h123 also
-    measures constants of their stacks, such as first flight, window growth and retransmission times. It also checks
-    what happens to HTTP/3 downloads when the client's port or address changes, and how a stack uses ECN and adapts to
-    the path's MTU. `h123 list subjects NAME` shows the results.
+    measures constants of the subjects' stacks, such as first flight, window growth and retransmission times. It also
+    checks what happens to HTTP/3 downloads when the client's port or address changes, and how a stack uses ECN and
+    adapts to the path's MTU. `h123 list subjects NAME` shows the results.
 
     h123 runs each named trial twice. Both runs must agree with each other and with the campaign in what the link did
     (packets, bytes, which packets were dropped) and in the times of every sample.

@@ -68,7 +68,7 @@ def open_other_side(here: CampaignFolder, path: Path) -> PrintedSide:
     """Open the campaign in `path` to show it next to `here`, without writing to it. Raises UserError if the two cannot
     be compared."""
     if real(path) == real(here.path):
-        raise UserError(f"{path} is the campaign itself", remedy="name the folder of another campaign after --beside")
+        raise UserError(f"{path} is the campaign itself", remedy="name the folder of another campaign after --with")
     other = CampaignFolder.open(path)
     if (side := printed_side(other.study, other.name, read_verdicts(other))) is None:
         raise nothing_printed(other)
@@ -79,7 +79,7 @@ def nothing_printed(folder: CampaignFolder) -> UserError:
     """Return the error about a campaign without printed values."""
     return UserError(
         f"{folder.path} is of study {folder.study['name']!r}, for which no file in published/ has values",
-        remedy="--beside takes two campaigns of studies that one file in published/ names, analysed `as_published`",
+        remedy="--with takes two campaigns of studies that one file in published/ names, analysed `as_published`",
     )
 
 

@@ -10,7 +10,8 @@ from h123.base.units import counted, format_span
 
 System = Literal["slurm", "kubernetes", "github"]
 MOST = {"slurm": 1000, "kubernetes": 1000, "github": 256}
-"""The maximum number of jobs. Slurm often limits arrays to about 1000; GitHub always limits matrices to 256."""
+"""The maximum number of jobs on each system. Slurm often limits arrays to about 1000; GitHub always limits matrices to
+256."""
 HOSTED_S = 6 * 3600
 """The time after which GitHub ends a job on a hosted runner, s."""
 PATIENCE = 3
@@ -56,7 +57,7 @@ class Job:
 
     @property
     def each(self) -> str:
-        """The number of blocks of a shard, in words."""
+        """The number of blocks per shard, in words."""
         most = math.ceil(self.blocks / self.shards)
         return "one block each" if most == 1 else f"up to {most} blocks each"
 
@@ -72,7 +73,7 @@ class Job:
 
     @property
     def memory_mb(self) -> int:
-        """The memory that a machine needs for virtual trials, in MB."""
+        """The memory that a job of virtual trials needs, in MB."""
         return TRIAL_MB * self.cpus
 
     @property
