@@ -56,7 +56,8 @@ DOCUMENTS: dict[str, Any] = {
 
 
 class _Described(GenerateJsonSchema):
-    """A generator of schemas that contain the docstrings of fields, and no titles that repeat their names."""
+    """A generator of schemas that contain the docstrings of fields, and no titles, which would only repeat the fields'
+    names."""
 
     def field_title_should_be_set(self, _schema: Any) -> bool:
         return False

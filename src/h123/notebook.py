@@ -50,7 +50,7 @@ def open(path: str | PathLike[str]) -> "CampaignData":
 
 
 class CampaignData:
-    """A campaign to read, made by `open`. Its folder is never changed."""
+    """A campaign opened with `open`. Nothing here changes its folder."""
 
     def __init__(self, folder: CampaignFolder) -> None:
         self._folder = folder
@@ -71,7 +71,7 @@ class CampaignData:
 
     @property
     def networks(self) -> Mapping[str, Network]:
-        """The profiles of the campaign's networks, by name."""
+        """The campaign's networks, by name."""
         return self.study.networks
 
     @cached_property

@@ -1,5 +1,5 @@
-"""Runs campaigns: when and where a study's trials run, which of them run again, and how an interrupted campaign
-resumes."""
+"""Runs campaigns: decides when and where a study's trials run, and which of them run again, and resumes interrupted
+campaigns."""
 
 from h123.campaign.campaign import Campaign, DraftedStudy
 from h123.campaign.determinism import find_trial, verify_trial

@@ -50,12 +50,13 @@ class LossCosts:
 
 
 def measure_losses(which: Verifiable, pool: Pool, jobs: int, report: Callable[[str], None]) -> LossCosts:
-    """Run the trial again for each packet that it lost. Raises UserError if the trial lost none, or does not repeat."""
+    """Rerun the trial once for each packet that the link lost, without that one loss. Raises UserError if the link lost
+    none, or if the trial does not repeat exactly."""
     stored = stored_attempt(which)
     if stored is None or which.trial.parameters.kind != "requests":
         raise UserError(
             f"{which.trial.id} has no requests whose losses h123 can leave out",
-            remedy="name a trial of requests that ended well",
+            remedy="name a successful trial whose workload is of kind requests",
         )
     losses, times = _losses(stored)
     left_out = [(way, number) for way in WAYS for number in losses[way]]

@@ -161,7 +161,8 @@ def run_campaign(
 
     `retry`: whether trials that were given up or are still disturbed run again, without counting their earlier
     attempts. Call this only while no other process uses the folder (`alone`). On KeyboardInterrupt, or OSError if the
-    disk is full, the function ends all running trials, records them in the journal, and raises the exception again.
+    disk is full, the function ends all running trials and raises the exception again. The journal records an
+    interruption.
     """
     with display:
         try:
@@ -254,7 +255,7 @@ def _take_up(campaign: Campaign, machines: Sequence[Machine], retry: bool) -> At
 
 def _take_up_networks(campaign: Campaign, attempts: Attempts) -> None:
     """Use the current definition of a network that has changed since the campaign began. Raises UserError if there are
-    already results over the earlier one."""
+    already valid results over such a network."""
     folder, networks = campaign.folder, campaign.plan.study.networks
     changed = {name for name, resolved in folder.networks.items() if Network.from_resolved(resolved) != networks[name]}
     for event in itertools.chain.from_iterable(attempts.values()):

@@ -87,8 +87,8 @@ class SecondRuns:
         return event.get("place") if event and event["attempt"] == 1 else None
 
     def _of_another_shard(self) -> PlannedTrial | None:
-        """Return a trial of another shard. It comes from the first block that is not in this shard, counted from this
-        shard's first block."""
+        """Return a trial of another shard, from the next block after this shard's first block that is not in this
+        shard."""
         plan, folder = self._campaign.plan, self._campaign.folder
         whole = make_plan(plan.study, blocks=plan.planned, seed=plan.seed, level_filter=plan.level_filter)
         first = min(self._blocks)

@@ -15,7 +15,7 @@ Blocks = Annotated[int, Field(ge=1, le=100_000)]
 Takes = list[Annotated[str, Field(pattern="^(server|client)$")]]
 """Roles in which a subject accepts a setting."""
 VerifiedRole = Literal["server", "client"]
-"""Roles that h123 verifies."""
+"""The roles in which h123 verifies subjects."""
 
 
 @with_config(STRICT)
@@ -26,7 +26,7 @@ class SampleFile(TypedDict):
 
 @with_config(STRICT)
 class Redirects(TypedDict):
-    """Answers that redirected the client."""
+    """The responses that redirected the client."""
 
     answers: Count
     left_out: bool
@@ -50,7 +50,7 @@ class ImportFacts(TypedDict):
     ordered: bool
     """Whether the order of the runs is known."""
     unknown: list[str]
-    """Parameters that are unknown."""
+    """The names of parameters whose values are unknown."""
     redirects: NotRequired[Redirects]
 
 
@@ -82,10 +82,10 @@ class Proof(TypedDict):
     failed: list[str]
     """The checks that failed."""
     first_flight: int | None
-    """The number of packets in the subject's first flight over HTTP/3, if counted with these files."""
+    """The number of packets in the subject's first flight over HTTP/3. None if it was not counted with these files."""
     paths: NotRequired[PathFindings | None]
-    """The behaviour on adverse paths over HTTP/3. None if not measured with these files. Absent for the user's own
-    server, and in campaigns of earlier versions."""
+    """The behaviour on adverse paths over HTTP/3. None if it was not measured with these files. Absent for the user's
+    own server, and in campaigns of earlier versions."""
 
 
 @with_config(STRICT)
@@ -96,13 +96,13 @@ class SubjectFacts(TypedDict):
     stack: str
     language: str
     congestion: NotRequired[Mapping[str, str | list[str]]]
-    """The controllers, as in subject.toml."""
+    """The congestion controllers, as in subject.toml."""
     initial_window: NotRequired[Takes]
-    """The roles in which the subject accepts an initial window."""
+    """The roles in which the subject's initial window can be chosen."""
     pacing: NotRequired[Takes]
-    """The roles in which the subject accepts pacing."""
+    """The roles in which the subject's pacing can be chosen."""
     max_datagram: NotRequired[Takes]
-    """The roles in which the subject accepts a packet size."""
+    """The roles in which the subject's packet size can be chosen."""
     false_start: NotRequired[bool]
     """Whether the client uses TLS False Start, as in subject.toml."""
     proofs: NotRequired[Mapping[VerifiedRole, Proof]]
@@ -152,10 +152,10 @@ class MachineFacts(TypedDict, total=False):
 
 @with_config(STRICT)
 class Precision(TypedDict):
-    """The width that intervals must reach."""
+    """The width to which the intervals must narrow."""
 
     wanted: Annotated[float, Field(gt=0, le=1)]
-    """Half of an interval's relative width."""
+    """Half of the relative width of an interval, such as 0.05 for ±5 %."""
     at_most: NotRequired[Blocks | None]
     """The largest number of blocks, from `--max-blocks`."""
 
@@ -167,7 +167,7 @@ class CampaignFile(Document):
     study: Resolved
     """The resolved study."""
     networks: dict[str, NetworkPath]
-    """The resolved profiles, by name."""
+    """The resolved networks, by name."""
     seed: Annotated[int, Field(ge=0, lt=2**53)]
     blocks: Blocks
     filter: dict[str, list[str]]
@@ -187,7 +187,7 @@ class CampaignFile(Document):
     origin: ImportFacts | None = None
     """The origin of imported samples."""
     digest: Digest | None = None
-    """SHA-256 of everything else, as JSON with sorted keys. Early campaigns have none."""
+    """SHA-256 of all other keys, as JSON with sorted keys. Early campaigns have none."""
 
 
 class Seal(Document):

@@ -35,13 +35,13 @@ class DisturbanceFacts(TypedDict, total=False):
     """Whether `disturbance` is more than half the margin; for an invalid attempt, whether the machine may have caused
     the failure."""
     disturbance: Share | None
-    """The largest of the `shares` of metrics in the study's first family. 1 for an invalid attempt."""
+    """The largest of the `shares`, counting only metrics of the study's first family. 1 for an invalid attempt."""
     shares: dict[str, Share]
-    """For each of the study's metrics, the share of its value that may be due to machine noise, 0 to 1."""
+    """For each of the study's metrics, the fraction of its value that may be due to machine noise, 0 to 1."""
     crowded: bool
-    """Whether waits for processors that other programs used were alone enough for `disturbed`."""
+    """Whether waits for processors that other programs used would alone be enough to make `disturbed` true."""
     noise: Annotated[float, Field(ge=0, le=1e6)]
-    """The share of the processors' time that was not available to the trial."""
+    """The fraction of the processors' time that was not available to the trial."""
 
 
 @with_config(STRICT)
@@ -64,7 +64,7 @@ class AttemptFacts(DisturbanceFacts):
     cell: dict[str, str]
     """Levels by factor."""
     twin: bool
-    """Whether this is the second run of the twin level."""
+    """Whether this is the second run of the level that each block runs twice (A/A)."""
     run: NotRequired[object]
     """The label of the attempt's run, for imported samples."""
     parameters: Values
@@ -179,13 +179,13 @@ _LATER = {"sessions", "fallback", "announced", "visit"}
 
 @dataclass(frozen=True)
 class EventRange:
-    """The events that are possible in a campaign."""
+    """What the events of a campaign may name."""
 
     factors: Mapping[str, Mapping[str, object]]
     """Factors and their levels."""
     networks: Container[str]
     unknown: Container[str] | None
-    """Parameters that imported samples do not give. None: h123 itself measured."""
+    """Parameters that imported samples do not give. None: h123 measured the campaign itself."""
 
 
 def check_trials(lines: list[Line], path: Path, possible: EventRange) -> list[Event]:

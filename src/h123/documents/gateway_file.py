@@ -1,4 +1,4 @@
-"""Defines gateway.json: the delay that the path to a server elsewhere adds to the link's own delay
+"""Defines gateway.json: the delay that the path to a server outside the lab adds to the link's own delay
 (docs/contracts/gateway.md)."""
 
 from pathlib import Path
@@ -30,8 +30,8 @@ class GatewayFacts(Document):
     tcp: AddedDelay
     udp: AddedDelay
     beyond_ns: Count | None
-    """The time in ns that this machine takes to open a TCP connection to the server. None if the server accepts
-    none."""
+    """The time in ns that this machine takes to open a TCP connection to the server. None if the server accepts no
+    connection."""
 
 
 def read_gateway(trial: Path) -> GatewayFacts | None:

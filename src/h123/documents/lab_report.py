@@ -30,8 +30,8 @@ class Cpu(Shape):
     main_turns: Count | None = None
     """The number of times that a thread got a processor. Null in the same cases as `main_wait_ns`."""
     main_over_time: list[NumberPair] = Field(default=[])
-    """Pairs `[time, main_ns until then]`, every 5 ms at first, then less often. Under the virtual clock only at the
-    end."""
+    """Pairs `[time, main_ns until then]`: at first every 5 ms, later less often, and under the virtual clock only at
+    the end."""
 
 
 class RoleReport(Shape):
@@ -71,8 +71,8 @@ class HostReport(Shape):
     name: str
     congestion: str | None = None
     tcp: TcpReport | None = None
-    """The settings in use. Null: the kernel's defaults, an initial window of 10 packets and a minimum timeout of 200
-    ms."""
+    """The settings in use. Null: the kernel's defaults, such as an initial window of 10 packets and a minimum
+    retransmission timeout of 200 ms."""
     counters: Counters
 
 
@@ -82,11 +82,11 @@ class Lateness(Shape):
     p999: Whole | None = None
     max: Whole | None = None
     histogram: list[NumberPair] = Field(default=[])
-    """Pairs `[upper bound, count]`. The bounds are powers of two."""
+    """Pairs `[upper bound in ns, count]`. The bounds are powers of two."""
 
 
 class QueueWaits(Shape):
-    """The time in ns that packets waited in the queue because of the link's rate."""
+    """The times in ns for which packets waited in the queue because of the link's rate."""
 
     mean: Count
     max: Count
@@ -96,7 +96,8 @@ class DirectionReport(Shape):
     """One direction of a link."""
 
     packets_in: Count | None = None
-    """The sum of delivered, lost, queue_dropped, blocked, policed, too_large, thinned and in_flight."""
+    """Packets that reached the link: the sum of delivered, lost, queue_dropped, blocked, policed, too_large, thinned
+    and in_flight."""
     bytes_in: Count | None = None
     delivered: Count | None = None
     """Packets that left the link."""
@@ -113,26 +114,29 @@ class DirectionReport(Shape):
     marked: Count | None = None
     """Packets that the queue marked with Congestion Experienced. Null in early reports."""
     blocked: Count | None = None
-    """Packets stopped by the policy for UDP, ECN or an IP version, or whose receiver has moved."""
+    """Packets that a policy for UDP, ECN or an IP version dropped, or that were sent to an address from which the
+    client had moved away."""
     policed: Count = 0
     """Packets dropped by the policer."""
     too_large: Count = 0
     """Packets larger than the path's MTU."""
     thinned: Count = 0
-    """Acknowledgements of TCP that the link dropped because a later one acknowledged more."""
+    """TCP acknowledgements that the link dropped because a later one acknowledged more."""
     reordered_near: Count = 0
-    """Packets that left one or two places behind a later packet of their flow (RFC 4737, 4.2.1)."""
+    """Packets that left the link one or two places behind a packet of the same flow that was sent later (RFC 4737,
+    4.2.1)."""
     reordered_far: Count = 0
-    """Packets that left three or more places behind a later one of their flow, which TCP and QUIC take for a loss."""
+    """Packets that left the link three or more places behind a packet of the same flow that was sent later. TCP and
+    QUIC treat such packets as lost."""
     in_flight: Count | None = None
     """Packets still in the link at the end."""
     drop_set: str | None = None
     """SHA-256 of the lost packets' indices."""
     queue_ns: QueueWaits | None = None
-    """Waits because of the link's rate, including cross traffic, of packets that the queue did not drop. Null in early
-    reports."""
+    """How long packets that the queue did not drop waited because of the link's rate, including waits behind cross
+    traffic. Null in early reports."""
     lateness_ns: Lateness
-    """The lateness of packets that left the link."""
+    """How much later than due packets left the link, in ns."""
 
 
 class CrossTrafficReport(Shape):
@@ -145,7 +149,7 @@ class CrossTrafficReport(Shape):
     lost: Count
     queue_dropped: Count
     received_bytes: Count
-    """Bytes that programs received while the main role ran."""
+    """Bytes that the receiving programs of the cross traffic read while the main role ran."""
 
 
 class DelayError(Shape):
@@ -171,7 +175,7 @@ class LossCheck(Shape):
     lost: Count
     expected_lost: Annotated[int | float, Field(ge=0, le=1e18)]
     low: Count | None = None
-    """The smallest number of losses that chance allows."""
+    """The smallest number of losses that is plausible with the configured loss."""
     high: Count | None = None
 
 
@@ -214,7 +218,7 @@ class LinkReport(Shape):
     """Whether the kernel stamps arriving packets. If not, a packet's arrival is the time at which the lab read the
     packet."""
     draws: int | None = None
-    """The version of the random draws that decided the packets' fates. Null: version 1."""
+    """The version of the algorithm whose random draws decide what happens to each packet. Null: version 1."""
     check: LinkCheck | None = None
     """The results of the link check. Null if the trial did not request a check, or the link is a veth. Parts with
     nothing to check are null."""
@@ -225,10 +229,10 @@ class LinkReport(Shape):
     stalls: Spans | None = None
     """Spans `[from, to]` in which packets were overdue, on the clock of the samples. Null for a veth."""
     packets_left_out: Count | None = None
-    """Packets that the record had no room for. None if there is no record."""
+    """The number of packets for which the record had no room. None if there is no record."""
     frames_left_out: Count | None = None
-    """Packets whose frames were not read, and frames that were not recorded, for lack of room. None if the trial
-    records no frames."""
+    """The number of packets whose frames were not read, plus the number of frames that were not recorded, for lack of
+    room. None if the trial records no frames."""
     frames_unread: list[UnreadFrames] | None = None
 
     def ways(self) -> list[DirectionReport]:
@@ -244,7 +248,7 @@ class MachineLoad(Shape):
     busy_ns: Count = 0
     """The non-idle time of all processors while the main role ran."""
     steal_ns: Count = 0
-    """The time that the hypervisor took."""
+    """The processor time that the hypervisor gave to others."""
     lab_ns: Count | None = None
     """The lab's part of `busy_ns`. Null in early reports."""
     cpu_pressure_ns: Count | None = None
@@ -282,7 +286,7 @@ class Report(Document):
     roles: Sequence[RoleReport]
     hosts: list[HostReport]
     tcp_left_out: Count | None = None
-    """Rows that did not fit into the record of TCP's state. None if there is no such record."""
+    """The number of rows that did not fit into the record of TCP's state. None if there is no such record."""
     machine: MachineLoad
     user_namespace: UserNamespace | None = None
     """The rights that the system granted to the lab. Absent if the lab ran as root, and under the virtual clock."""

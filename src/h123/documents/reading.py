@@ -1,5 +1,5 @@
-"""Reads and writes JSON files with a format line. Files are untrusted: the error about a wrong format or shape says
-what is wrong."""
+"""Reads and writes JSON files whose `h123` key names their format. Files are untrusted input: if the format or the
+shape of one is wrong, the error says how."""
 
 import json
 from pathlib import Path
@@ -59,7 +59,7 @@ def read_content(path: Path, form: str) -> dict[str, Any]:
 
 
 def write_document(path: Path, document: BaseModel) -> None:
-    """Write the fields of the document that were set. Readers use the defaults of the others."""
+    """Write only the fields of the document that were set. For the other fields, readers use the defaults."""
     content = document.model_dump(mode="json", exclude_unset=True, by_alias=True)
     path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
@@ -74,6 +74,6 @@ def misshapen(content: object, model: type[BaseModel]) -> str | None:
 
 
 def fault_of(invalid: ValidationError) -> str:
-    """Return the first fault, in words."""
+    """Describe the first fault, in at most 300 characters."""
     fault = invalid.errors()[0]
     return describe(fault, ".".join(map(str, fault["loc"])))[:300]

@@ -41,7 +41,7 @@ def put(content: Mapping[str, bytes], archive: Path = ARCHIVE) -> None:
 
 
 def packed(content: Mapping[str, bytes]) -> bytes:
-    """Return the archive of these members. Similar members are neighbours."""
+    """Return the archive of these members. Similar members are next to each other, so that they compress well."""
     plain = io.BytesIO()
     with tarfile.open(fileobj=plain, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for name in sorted(content, key=lambda name: ("/" in name, name)):
@@ -68,5 +68,5 @@ def _members(archive: Path, *_status: int) -> Mapping[str, bytes]:
 
 
 def damaged(what: object, why: str) -> UserError:
-    """Return the error of an archive or a member that is not as h123 wrote it."""
+    """Return the error about an archive or a member that is not as h123 wrote it."""
     return UserError(f"{what} is damaged: {why}", remedy=data_remedy())

@@ -24,7 +24,7 @@ from h123.study import respelled_campaign
 FORMAT = "result/2"
 _SUFFIX = ".json"
 DIGITS = 5
-"""Significant digits of fractions, unless a caller of `rounded` wants fewer."""
+"""The number of significant digits to which fractions are rounded, unless a caller of `rounded` chooses another."""
 _COLUMNS = "by column"
 """The only key of an object that stores rows by column."""
 
@@ -142,7 +142,7 @@ def _rows(columns: Any) -> list[dict[str, Any]]:
 
 
 def _in_columns(content: Any) -> Any:
-    """Store each list of rows with equal keys by column, also within columns."""
+    """Return the content with each list of rows with equal keys stored by column, at all levels."""
     if isinstance(content, dict):
         return {name: _in_columns(part) for name, part in content.items()}
     if not isinstance(content, list):

@@ -1,8 +1,8 @@
 """Defines base classes for the documents of a campaign. Each document has its own module.
 
-h123 reads a document into its model and writes it from the model. Anyone may have written it, so types are strict,
-bounds keep arithmetic on numbers from overflowing, fields that earlier versions did not write are optional, and fields
-of later versions are ignored.
+h123 reads and writes documents through these models. A document is untrusted input, so types are strict, and numbers
+are bounded so that arithmetic cannot overflow. Fields that earlier versions did not write are optional, and fields of
+later versions are ignored.
 """
 
 from typing import Annotated, get_args
@@ -28,7 +28,7 @@ class Shape(BaseModel):
 
 
 class Document(Shape):
-    """A file whose `h123` key is its format."""
+    """A file whose `h123` key names its format."""
 
     h123: str
 

@@ -1,7 +1,7 @@
 """Defines a shard: some blocks of a campaign, which one machine runs on its own (docs/cluster.md).
 
 `3/40` is every fortieth block, starting with the third, so a shard keeps its blocks if the number of blocks grows.
-`blocks:5,9-12` names the blocks.
+`blocks:5,9-12` lists the blocks.
 """
 
 import re

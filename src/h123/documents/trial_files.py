@@ -36,7 +36,7 @@ Way = Annotated[Direction, AfterValidator(_sane)]
 
 
 class NetworkPath(Shape):
-    """The effect of a network on packets."""
+    """The properties of a network in each direction."""
 
     up: Way | None = None
     down: Way | None = None
@@ -45,9 +45,9 @@ class NetworkPath(Shape):
 class LinkEnd(Shape):
     host: str
     address: str | None = None
-    """The IPv4 address, from a /30 network that the writer chose."""
+    """The IPv4 address. Whoever writes trial.json chooses a /30 network for each link."""
     address6: str | None = Field(default=None, exclude_if=lambda address: address is None)
-    """An IPv6 address, from a /64 network that the writer chose. Either both ends have one, or neither."""
+    """The IPv6 address, from the link's /64 network. Either both ends have one, or neither."""
 
 
 class Link(Shape):
@@ -57,7 +57,8 @@ class Link(Shape):
     b: LinkEnd | None = None
     """The host whose packets go down."""
     kind: Literal["emulated", "veth"] | None = None
-    """`emulated`: a TUN pair through the userspace link. `veth`: a plain pair, without `up` and `down`."""
+    """`emulated`: a pair of TUN devices, connected by the lab's link in user space. `veth`: a plain veth pair, which
+    has no `up` and `down`."""
     up: Way | None = None
     down: Way | None = None
     moves: list[Move] = Field(default=[])
@@ -67,23 +68,24 @@ class Link(Shape):
     capture: bool = False
     """Whether to keep the recorded packets in full."""
     frames: bool = False
-    """Whether to read the frames in the recorded packets."""
+    """Whether to read the HTTP/2 and QUIC frames in the recorded packets."""
 
 
 class Readiness(Shape):
     tcp: list[int] = Field(default=[])
-    """TCP ports that must listen, read from /proc/net."""
+    """TCP ports that must be in the state LISTEN, according to /proc/net."""
     udp: list[int] = Field(default=[])
     address: str | None = None
     """The address where the ports must be open. None: anywhere on the host."""
     accepts: bool = False
     """Whether the first TCP port must also have accepted a connection."""
     line: str | None = None
-    """A part of a line that the role must have printed."""
+    """Text that the role's output must contain."""
     besides: list[int] = Field(default=[])
-    """Additional TCP ports that must be open anywhere on the host."""
+    """Additional TCP ports that must be open, at any address of the host."""
     elsewhere_ns: int | None = None
-    """The time in ns for which the program may listen only elsewhere before the lab gives up. None: `timeout_ns`."""
+    """The time in ns after which the lab gives up on a program that listens only on other ports or addresses. None:
+    `timeout_ns`."""
     timeout_ns: int
 
 
@@ -97,26 +99,26 @@ class Role(Shape):
     name: str
     host: str
     kind: Literal["service", "main"]
-    """`main`: the role whose end is the end of the trial; each trial has exactly one. `service`: a role that runs
+    """`main`: the role with whose end the trial ends; each trial has exactly one. `service`: a role that runs
     throughout the trial."""
     command: list[str]
     """The command line. Programs that h123 installs have paths below a fixed root."""
     env: dict[str, str] = Field(default={})
     ready: Readiness | None = None
     stop_timeout_ns: int | None = None
-    """The time from SIGTERM to SIGKILL. Only services have it."""
+    """The time in ns between SIGTERM and SIGKILL when the lab stops the role. Only services have this key."""
     timeout_ns: int | None = None
-    """The time limit of the main role."""
+    """The time limit of the main role, in ns."""
     outside: bool = False
-    """Whether the role may open sockets in the network that the lab was started in. `H123_OUTSIDE` is the number of
-    that network's descriptor. Wall clock only."""
+    """Whether the role may open sockets in the network namespace that the lab was started in. Its environment variable
+    `H123_OUTSIDE` is the number of a descriptor of that namespace. Wall clock only."""
     resolver: bool = False
-    """Whether /etc/resolv.conf points the role to its host's 127.0.0.1."""
+    """Whether the role's /etc/resolv.conf names 127.0.0.1, on the role's host, as the resolver."""
     processors: list[int] = Field(default=[])
     """The processors that the role may use, by the kernel's numbers. Empty: any."""
     inherits: bool = False
-    """Whether the role is the user's own program, which gets the variables and the /tmp that the lab was started
-    with."""
+    """Whether the role is the user's own program, which gets the environment variables and the /tmp that the lab was
+    started with."""
     writes: list[str] = Field(default=[], exclude_if=lambda folders: not folders)
     """Folders of the machine (absolute paths) in which changes are kept. All other changes outside the trial's folder
     are discarded."""
@@ -134,7 +136,7 @@ class Tcp(Shape):
     fast_open: bool = False
     """Whether to use TCP Fast Open (RFC 7413)."""
     ecn: bool = False
-    """Whether TCP connections ask for ECN (RFC 3168)."""
+    """Whether TCP connections request ECN (RFC 3168)."""
     quick_ack: bool = False
     """Whether TCP acknowledges every segment at once."""
 
@@ -148,23 +150,23 @@ class TrialFile(Document):
     origin: Literal["imported"] | None = None
     seed: int | None = None
     random: str | None = Field(default=None, exclude_if=lambda random: random is None)
-    """Virtual clock only: a text that seeds the random numbers of the trial's programs, together with `seed`. Null:
-    `id`."""
+    """Virtual clock only: a text that, together with `seed`, seeds the random numbers of the trial's programs. Null:
+    `id` is this text."""
     clock: Literal["wall", "virtual"] = "wall"
     start_unix_ns: int | None = None
-    """The time of day when the virtual kernel boots. Null: the time outside."""
+    """The virtual kernel's time of day at boot, in ns since 1970. Null: the machine's time of day."""
     hosts: list[str] = Field(default=[])
     """The hosts. Each has a route to every host that it is linked with."""
     links: Annotated[list[Link], Field(min_length=1)]
     """The links. The analysis reads the first one, between client and server."""
     congestion: str | None = None
-    """TCP's controller in every host, set by a route attribute. QUIC's controller is set on the subject's command
-    line."""
+    """TCP's congestion controller on every host, set by a route attribute. QUIC's controller is set on the subject's
+    command line."""
     tcp: Tcp | None = None
     tcp_account: bool = False
     """Whether the lab records the state of TCP connections."""
     check: bool = False
-    """Whether the lab checks the links first."""
+    """Whether the lab checks, before the client runs, that the links behave as configured."""
     roles: list[Role] = Field(default=[])
 
 
@@ -177,7 +179,7 @@ class Tls(Shape):
     alpn: str | None = None
     connections: Count = 0
     resumed: bool = False
-    """Whether the connections resumed an earlier session. A connection that only obtained a session does not count."""
+    """Whether the connections resumed an earlier session. To obtain a session for later is not to resume one."""
     early: bool = False
     """Whether the server accepted early data (0-RTT)."""
     requests: Count = 0
@@ -207,18 +209,19 @@ class OwnDelay(Shape):
     late_ns: Spread
     """The time in ns from when a request was due until the client's loop handled it."""
     held_ns: Spread
-    """The time in ns from when the kernel had an answer's last packet until the client read its end."""
+    """The time in ns from when the kernel received a response's last packet until the client read the end of the
+    response."""
     both_ns: Spread
     """The sum of `late_ns` and `held_ns` for each request, in ns."""
 
 
 class VisitEvents(Shape):
-    """The times at which a browser reported that a page had loaded, on the clock of the samples. A time is None if the
-    browser never reported it."""
+    """The times of a browser's load events in a visit, on the clock of the samples. A time is None if the browser did
+    not report the event."""
 
     user: Count
     group: Count
-    """The visit, as in the samples."""
+    """The number of the visit, as in the samples."""
     dom_content_loaded_ns: Count | None = None
     load_ns: Count | None = None
 
@@ -234,5 +237,5 @@ class ClientFile(Document):
     delay: OwnDelay | None = None
     """The client's own delay. None if not reported."""
     visits: list[VisitEvents] = Field(default=[])
-    """The visits of a page, including warm-up. Empty for a client without such events."""
+    """The load events of all page visits, including warm-up. Empty if the client reports no such events."""
     notes: object = None

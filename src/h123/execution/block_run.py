@@ -253,7 +253,8 @@ class _BlockRun:
         return AttemptDone(machine=self._machine.name, facts=event, seal=digest, archive=sealed.name), trial
 
     def _judge(self, planned: PlannedTrial, folder: Path, report: Report, *, valid: bool) -> DisturbanceFacts:
-        """Judge how the machine disturbed the attempt, and return the journal's fields from `disturbed` to `noise`."""
+        """Judge how much the machine disturbed the attempt, and return the journal's fields from `disturbed` to
+        `noise`."""
         noise = round(machine_noise(report), 4)
         if not valid:
             return {

@@ -38,12 +38,13 @@ with the number of hosts, unlike a real site's certificate."""
 _P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 """The order of the P-256 group (SEC 2, section 2.4.2)."""
 _FILLER = "1.3.6.1.4.1.32473.1"
-"""An extension that no program knows, with an OID for examples (RFC 5612). It pads a certificate to its size."""
+"""An extension that no program knows, with an OID for examples (RFC 5612). It pads a certificate to the requested
+size."""
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """The PEM files of one campaign."""
+    """The files (PEM) of a campaign's certificate."""
 
     ca: Path
     cert: Path
@@ -94,7 +95,7 @@ def campaign_certificate(
 
 @dataclass(frozen=True)
 class _Source:
-    """A source of keys and numbers. The same text gives the same sequence, and each use continues the sequence."""
+    """A deterministic source of keys and numbers. The same text always gives the same bytes for the same use."""
 
     text: str
 

@@ -9,13 +9,13 @@ from h123.packets.capture import MOST_IN_CAMPAIGN
 from h123.study import Network, PlannedTrial, estimate
 
 TRIAL_BYTES = 200_000
-"""The size of a trial's files, without its samples and the record of its packets."""
+"""The size of a trial's files in bytes, without its samples and the record of its packets."""
 _SAMPLE_BYTES = 100
-"""The size of a sample."""
+"""The size of a sample, in bytes."""
 _PACKET_BYTES = 10
-"""The size of the record of each packet, measured with bench/evidence.py."""
+"""The size of the record of each packet, in bytes, measured with bench/evidence.py."""
 _BYTES_A_PACKET = 1000
-"""Mean bytes of a packet on the link. A small packet acknowledges every two full ones."""
+"""The mean size of a packet on the link, in bytes: every two full-size packets are acknowledged by a small one."""
 
 
 def evidence_bytes(trial: PlannedTrial, networks: Mapping[str, Network]) -> float:

@@ -152,7 +152,7 @@ def _kernel(folder: Path) -> list[str]:
 
 
 def _record_crash(folder: Path, status: int, output: str) -> None:
-    """Write the report of a failed trial for a lab that ended without a report."""
+    """Write a report that says that the trial failed, because the lab ended without writing one."""
     trial = read_document(folder / "trial.json", TrialFile)
     report = Report(
         h123="report/1",
@@ -172,8 +172,8 @@ def _record_crash(folder: Path, status: int, output: str) -> None:
 
 
 def _crash(status: int, output: str) -> Reason:
-    """Explain why there is no report. If the process inside was killed, the lab itself reports that (status 128 +
-    n)."""
+    """Explain why there is no report. If the process in the lab's namespaces was killed, the lab ends with status 128 +
+    n, and its output says so."""
     output = output or "it said nothing"
     if status < 0:
         memory = ", perhaps because memory ran out (see `dmesg`)" if -status == signal.SIGKILL else ""

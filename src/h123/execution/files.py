@@ -44,15 +44,15 @@ STORING_ADDRESS, BACKEND_ADDRESS = "10.1.0.5", "10.1.0.6"
 """The addresses of both ends of the link between the server and its backend."""
 BACKEND_PORT = 4443
 ORIGIN = "go"
-"""The subject that answers behind a server that only forwards requests."""
+"""The subject that serves the responses if the server under test only forwards requests."""
 LOOPBACK = "127.0.0.1"
-"""The address of the backend on the server's host, and of the resolver on the client's host."""
+"""The address of an origin on the server's host, and of the resolver on the client's host."""
 DNS_PORT = 53
 READY_TIMEOUT_NS = 30_000_000_000
 """The time limit for a role to become ready, ns. On busy processors, a server that compiles code at start takes more
 than ten seconds."""
 SEEDING_TIMEOUT_NS = 300_000_000_000
-"""The timeout for a server that first stores an object in its backend, perhaps over a slow link, ns."""
+"""The time limit for a server that first stores an object in its backend, perhaps over a slow link, ns."""
 STOP_TIMEOUT_NS = 3_000_000_000
 _LISTENS = "gateway: ready"
 _HTTP_3 = 'h3=":{port}"; ma=86400'
@@ -194,7 +194,7 @@ def _looks_up(p: Parameters) -> bool:
 
 
 def _links(trial: PlannedTrial, networks: Mapping[str, Network], behind: str | None) -> list[Link]:
-    """Return the access link, which audits expect first, and the link behind the server."""
+    """Return the access link, which audits expect first, and the link behind the server, if there is one."""
     p = trial.parameters
     access = {
         "name": "access",
@@ -287,8 +287,8 @@ def _server(p: Parameters, subject: Subject, certificate: Certificate, announced
 
 
 def own_role(own: OwnServer, port: int, protocol: str | None = None) -> Role:
-    """Return the role of a user's own server. The server offers all its protocols in every trial. If it runs elsewhere,
-    return the role of a gateway to the port where the server speaks `protocol`."""
+    """Return the role of a user's own server. The server offers all its protocols in every trial. If it runs outside
+    the lab, return the role of a gateway to the port where the server speaks `protocol`."""
     if own.address is not None:
         return _gateway(own.address, own.port_of(protocol, port))
     role = _service(

@@ -5,8 +5,8 @@ over a plain veth runs alone, and so does every repeated trial. With `--jobs N`,
 at the same time.
 
 Without `--jobs`, h123 chooses the number. The rates of the trials' links may add up to `JOB_BPS_PER_CPU` for each
-processor, and the trials may use `BUSY_TARGET` of the processors' time. h123 measures this share for each network, and
-assumes `UNKNOWN_SHARE` until the first trial over the network has ended.
+processor, and the trials may use `BUSY_TARGET` of the processors' time. h123 measures this fraction for each network,
+and assumes a fraction of `UNKNOWN_SHARE` until the first trial over the network has ended.
 
 If a trial waited too long for processors that other trials used (`crowded` in the journal), one trial fewer may run at
 the same time. After `CALM_TRIALS` trials without such waiting, one trial more may run.
@@ -34,13 +34,13 @@ from h123.study import Network, Plan, PlannedTrial, estimate_blocks, unrolled
 from h123.study.networks.network import Direction
 
 UNKNOWN_SHARE = 0.1
-"""The share of all processors that a trial is assumed to use until a trial over its network has ended."""
+"""The fraction of all processors' time that a trial is assumed to use until a trial over its network has ended."""
 JOB_BPS_PER_CPU = 100e6
-"""The total link rate that one processor handles easily, including the client and the server. Measured: about a tenth
-of this rate takes a tenth of a processor."""
+"""The largest total rate of the links of simultaneous trials, in bit/s per processor. Measured: at a tenth of this
+rate, client, server and link take about a tenth of a processor."""
 BUSY_TARGET = 0.4
-"""The expected share of all processors that all simultaneous trials together may use, so that bursts rarely
-coincide."""
+"""The fraction of all processors' time that simultaneous trials together are expected to use at most, so that bursts
+rarely coincide."""
 JOBS_PER_CPU = 8
 """The largest number of simultaneous trials per processor that h123 chooses. Measured with 6 per processor (12 trials
 on 2 processors): links deliver packets as punctually as with a single trial."""
@@ -59,7 +59,7 @@ class Headroom(Shape):
     """What finished trials show about how many trials their machine can run at the same time."""
 
     busy: dict[str, list[float]] = Field(default={})
-    """For each network, the shares of all processors that its trials took."""
+    """For each network, the fraction of all processors' time that each of its trials used."""
     open: Count = 0
     """The limit on simultaneous trials after trials crowded each other. 0: there is no such limit."""
     widest: Count = 0
@@ -227,8 +227,8 @@ class Jobs:
         return self.networks[trial.parameters.network].shaped
 
     def _rate_bps(self, trial: PlannedTrial) -> float | None:
-        """Return the total rate of the trial's shaped links, bit/s. None if the access link has no limit in either
-        direction."""
+        """Return the total rate of the trial's shaped links, bit/s. None if either direction of the access link is
+        unlimited."""
         p = trial.parameters
         rate = _fastest_bps(self.networks[p.network])
         behind = self.networks.get(p.backend_network or "")
@@ -319,7 +319,7 @@ class MachineQueue:
         return min(set(range(1, len(self.running) + 2)) - {running.lane for running in self.running.values()})
 
     def unchecked(self, trial: PlannedTrial) -> bool:
-        """Return whether the trial's links need a check, as they do once per block and clock, and before a repeat."""
+        """Return whether the trial's links still need the check that links get once per block."""
         links = trial.parameters.checked_links()
         checking = {r.trial.parameters.checked_links() for r in self.running.values() if r.check}
         return (trial.block, links) not in self._checked and links not in checking

@@ -56,7 +56,7 @@ class UnfitMachine(UserError):
 
 @dataclass(frozen=True)
 class OfferedWay:
-    """A way to run trials that this machine offers."""
+    """A way to run trials, and whether it is available on this machine."""
 
     way: Privileges
     open: bool
@@ -70,7 +70,7 @@ class OfferedWay:
 
 @dataclass(frozen=True)
 class MachineOffer:
-    """The ways to run trials that the machine offers, and the one that the lab uses."""
+    """The ways to run trials, available or not, and the one that the lab uses."""
 
     chosen: Privileges
     ways: Sequence[OfferedWay]

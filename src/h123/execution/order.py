@@ -47,11 +47,12 @@ class Policy(MessagePart):
     compared: str
     """The factor whose levels are compared."""
     tolerated: Share
-    """The share of a metric that the machine may cause in a trial that still counts as undisturbed."""
+    """The largest fraction of a metric's value that may be due to the machine if the trial is to count as
+    undisturbed."""
     question: list[str]
     """The metrics that decide whether a trial counts as disturbed."""
     metrics: list[str]
-    """The metrics whose disturbance is recorded. Empty: no attempt is judged."""
+    """The metrics whose disturbance is recorded. Empty: disturbances are not measured."""
     retries: Retries
     patience: Patience
 
@@ -69,7 +70,7 @@ class BlockOrder(Message):
     blocks: list[list[PlannedTrial]]
     """Complete blocks in their planned order, including trials that have already been attempted."""
     history: dict[str, list[PastAttempt]]
-    """Earlier attempts by trial, from `history`."""
+    """Earlier attempts by trial, as the function `history` returns them."""
     networks: dict[str, dict[str, Any]]
     """Resolved networks by name."""
     servers: dict[str, OwnServer]

@@ -27,7 +27,7 @@ class Started(_Event):
     trial: TrialName
     attempt: Count
     repeating_s: Seconds | None = None
-    """Seconds left to repeat disturbed trials. None while other trials remain."""
+    """Seconds left for repeating disturbed trials. None while other trials remain to run."""
 
     @property
     def name(self) -> str:

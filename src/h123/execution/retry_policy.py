@@ -31,13 +31,13 @@ class Patience(MessagePart):
     """The time that a machine may spend on disturbed trials, and the noise below which it counts as calm."""
 
     repeating_share: Share = 0.15
-    """The share of the order's time so far that may be spent on repeating disturbed trials."""
+    """The fraction of the order's time so far that may also be spent on repeating disturbed trials."""
     waiting_share: Share = 0.1
-    """The share of the order's time so far that may be spent on waiting for a calmer machine."""
+    """The fraction of the order's time so far that may also be spent on waiting for a calmer machine."""
     least_repeating_s: Seconds = 10.0
     least_waiting_s: Seconds = 3.0
     calm: Share = 0.02
-    """The share of the processors' time that others may take on a machine that counts as calm."""
+    """The largest fraction of the processors' time that other programs may take on a machine that counts as calm."""
     pause_s: Seconds = 1.0
     """The pause before h123 again watches a machine that was not calm, s."""
 
@@ -50,8 +50,8 @@ class Patience(MessagePart):
         return max(self.least_waiting_s, self.waiting_share * took_s)
 
     def calm_enough(self, now: float, attempts: "Sequence[LiveAttempt]", limit: float) -> bool:
-        """Return whether a trial would be undisturbed now. A trial's disturbance grows with the machine's noise (a
-        share, 0 to 1)."""
+        """Return whether a repeat of the trial would probably be undisturbed at `now`, the machine's present noise, 0
+        to 1. A trial's disturbance is assumed to be proportional to the noise."""
         last = attempts[-1]
         then, share = last.get("noise", 0.0), last.get("disturbance", 1.0)
         bearable: float = then * min(1.0, limit / share if share else 1.0)
@@ -65,14 +65,14 @@ ONCE = Retries(faults=1, disturbed=1, ruined=1)
 
 
 class LiveAttempt(AttemptFacts, total=False):
-    """An attempt while the campaign runs."""
+    """An attempt, as a running campaign keeps it in memory."""
 
     forgiven: bool
     """Whether the attempt no longer counts against its trial."""
 
 
 def tolerated(margin: float) -> float:
-    """Return the largest share of a metric's value that the machine may have caused if the trial is to count as
+    """Return the largest fraction of a metric's value that may be due to the machine if the trial is to count as
     undisturbed.
 
     This is half the study's margin. With a margin of 5 %, the machine changed the ratio of two undisturbed
@@ -82,12 +82,12 @@ def tolerated(margin: float) -> float:
 
 
 def clean(attempts: Sequence[LiveAttempt]) -> bool:
-    """Return whether an attempt counts and was not disturbed by the machine."""
+    """Return whether one of the attempts is valid and was not disturbed by the machine."""
     return any(event["valid"] and not event.get("disturbed") for event in attempts)
 
 
 def usable(attempts: Sequence[LiveAttempt]) -> bool:
-    """Return whether an attempt counts, disturbed or not."""
+    """Return whether one of the attempts is valid, disturbed or not."""
     return any(event["valid"] for event in attempts)
 
 
@@ -97,7 +97,7 @@ def unsupported(attempts: Sequence[LiveAttempt]) -> bool:
 
 
 def given_up(attempts: Sequence[LiveAttempt], retries: Retries = RETRIES) -> bool:
-    """Return whether no attempt at the trial counts, and no further one will be made."""
+    """Return whether no attempt at the trial is valid, and no further attempt will be made."""
     if usable(attempts):
         return False
     recent = _since_retry(attempts)

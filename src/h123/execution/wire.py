@@ -20,7 +20,7 @@ class MessagePart(Shape):
 
 
 class Message(Document):
-    """A document whose `h123` key is its format. The document contains no path of the sending machine."""
+    """A document whose `h123` key names its format. The document contains no path of the sending machine."""
 
     model_config = ConfigDict(**{**CLOSED, "frozen": True})
 

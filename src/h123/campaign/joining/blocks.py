@@ -17,7 +17,7 @@ History = Sequence[TrialEvent | BlockMove]
 
 @dataclass(frozen=True)
 class RunBlock:
-    """A block in a folder, which contains all or some of the block's trials."""
+    """A block of which a folder contains all or some trials."""
 
     number: int
     folder: CampaignFolder

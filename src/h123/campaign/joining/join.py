@@ -1,7 +1,7 @@
 """Joins shards into a campaign. Everything is checked first, and nothing is written if anything is refused.
 
-The campaign's journal contains the shards' own events, block by block. Before each block, a line says which folder and
-which machines the events came from. Further shards can be added to a joined campaign.
+The campaign's journal contains the shards' own events, block by block. Before the blocks of each shard, a line says
+which folder and which machines their events came from. Further shards can be added to a joined campaign.
 """
 
 import shutil

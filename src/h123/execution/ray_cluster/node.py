@@ -1,7 +1,7 @@
 """Defines the actor that executes block orders on a node of a Ray cluster.
 
-It receives an order and its archives, and yields events with the archives of finished attempts. Nothing else crosses
-the cluster, so the node needs no shared file system.
+It receives an order and its archives, and yields events with the archives of finished attempts. Nothing else is sent
+through the cluster, so the node needs no shared file system.
 """
 
 import hashlib

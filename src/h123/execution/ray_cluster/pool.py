@@ -32,7 +32,7 @@ _OTHERS_S = 30.0
 _RETURN_S = 60.0
 """The time for which a campaign without any machine waits for one, s."""
 _MOST_FAILURES = 3
-"""The number of actors in a row that may fail to start."""
+"""After this many actors in a row have failed to start, no more are started."""
 _MOST_LOSSES = 3
 """A machine that was lost this many times gets no more orders."""
 
@@ -52,7 +52,7 @@ class _Actor:
 class RayPool:
     """The nodes of a Ray cluster that offer the resource `h123`.
 
-    There is one actor for each block that may still run. Actors without a node wait; an autoscaler sees them and adds
+    There is one actor for each block, up to a limit. Actors without a node wait; an autoscaler sees them and adds
     nodes. If a node dies, its trials are lost, and a new actor waits for another node.
     """
 
@@ -64,7 +64,7 @@ class RayPool:
 
         Attempts arrive in `folder`, on the campaign's disk. `blocks` is the largest useful number of nodes. With
         `wall`, trials run in real time, so nodes that share processors are not used together. Raises UserError if Ray
-        is missing or does not answer.
+        is missing, or if no cluster responds.
         """
         self._folder, self._wall = folder, wall
         self._ray = _connect(address)
