@@ -14,8 +14,8 @@ from h123.study import split_pair, timeless
 
 
 class Interim:
-    """The ratios of the study's first family so far. Each is the median over the blocks in which both trials have
-    ended. In a study of changes, only trials without a change count."""
+    """The ratios of the study's first family so far. Each is the median over the blocks in which both trials of its
+    pair have ended. In a study of changes, only trials without a change count."""
 
     def __init__(self, campaign: Campaign) -> None:
         compared = campaign.plan.study.compare

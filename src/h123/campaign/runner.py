@@ -29,7 +29,7 @@ from h123.study import Network, Plan, PlannedTrial, Study, load_study, make_plan
 from h123.virtual import NAME
 
 Vouch = Callable[[Cast], Mapping[str, Mapping[VerifiedRole, Proof]]]
-"""Returns the verification of each subject in each of its roles."""
+"""A function that returns the verification of each subject in each of its roles."""
 
 
 @dataclass

@@ -95,7 +95,7 @@ class InterimLook(TypedDict):
 
     event: Literal["look"]
     blocks: NotRequired[Annotated[int, Field(ge=0, le=100_000)]]
-    """The number of blocks. Absent if no block is complete."""
+    """The number of complete blocks. Absent if there was none."""
 
 
 @with_config(STRICT)

@@ -190,7 +190,7 @@ Side = Literal["up", "down"]
 
 class LinkCheck(Shape):
     delay: dict[Side, DelayCheck | None] | None = None
-    """Probes and their errors, by direction."""
+    """The probes and the errors of their delays, by direction."""
     rate: dict[Side, LinkRateCheck | None] | None = None
     loss: dict[Side, LossCheck | None] | None = None
     burst: dict[Side, BurstCheck | None] | None = None

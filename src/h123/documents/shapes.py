@@ -18,7 +18,7 @@ Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Spans = list[Annotated[list[Whole], Field(min_length=2, max_length=2)]]
 """Pairs [from, to], ascending."""
 STRICT = ConfigDict(strict=True, allow_inf_nan=False, defer_build=True)
-"""Strict types: a string is not a number, and a number is not a boolean."""
+"""A configuration with strict types: a string is not a number, and a number is not a boolean."""
 
 
 class Shape(BaseModel):

@@ -151,7 +151,7 @@ class TrialFile(Document):
     seed: int | None = None
     random: str | None = Field(default=None, exclude_if=lambda random: random is None)
     """Virtual clock only: a text that, together with `seed`, seeds the random numbers of the trial's programs. Null:
-    `id` is this text."""
+    the text is `id`."""
     clock: Literal["wall", "virtual"] = "wall"
     start_unix_ns: int | None = None
     """The virtual kernel's time of day at boot, in ns since 1970. Null: the machine's time of day."""
@@ -179,7 +179,7 @@ class Tls(Shape):
     alpn: str | None = None
     connections: Count = 0
     resumed: bool = False
-    """Whether the connections resumed an earlier session. To obtain a session for later is not to resume one."""
+    """Whether the connections resumed an earlier session. False for connections that only obtained one."""
     early: bool = False
     """Whether the server accepted early data (0-RTT)."""
     requests: Count = 0

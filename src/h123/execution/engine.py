@@ -49,8 +49,8 @@ class Engine(Protocol):
         """
 
     def noise(self) -> float:
-        """Return the share of the processors' time, 0 to 1, that a trial would not get if it ran now. Call this method
-        while nothing runs."""
+        """Return the fraction of the processors' time, 0 to 1, that a trial would not get if it ran now. Call this
+        method while nothing runs."""
 
     def stop(self) -> None:
         """Stop all running trials, and wait until they have ended."""

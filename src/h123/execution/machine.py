@@ -48,7 +48,8 @@ class Machine(Message):
 
 
 class UnfitMachine(UserError):
-    """Raised if the machine cannot execute trials, or can no longer execute them. Its running trials are lost."""
+    """The error about a machine that cannot execute trials, or can no longer execute them. Its running trials are
+    lost."""
 
     def __init__(self, message: str, remedy: str | None = None, status: int = 3) -> None:
         super().__init__(message, remedy, status=status)
@@ -118,7 +119,7 @@ def _name() -> str:
     """Return a name that stays the same on this machine and differs on others, without revealing anything
     (machine-id(5)).
 
-    The variable H123_MACHINE sets the name if the machine-id does not distinguish machines, as for containers of one
+    The variable H123_MACHINE overrides this name, for machines that share a machine ID, such as containers of one
     image.
     """
     if given := os.environ.get(_NAME_VARIABLE):

@@ -1,7 +1,7 @@
 """Defines a block order: all that a machine needs to run blocks of a campaign, without paths (docs/contracts/pool.md).
 
-The exception is an order with the user's own server, which is a program on one machine, or an address that this machine
-can reach. Only this machine can run such an order.
+An order with the user's own server is an exception: only the machine that has the server's program, or can reach its
+address, can run the order.
 """
 
 from collections.abc import Iterable

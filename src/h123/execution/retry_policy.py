@@ -31,9 +31,9 @@ class Patience(MessagePart):
     """The time that a machine may spend on disturbed trials, and the noise below which it counts as calm."""
 
     repeating_share: Share = 0.15
-    """The fraction of the order's time so far that may also be spent on repeating disturbed trials."""
+    """The time that may be spent on repeating disturbed trials, as a fraction of the order's time so far."""
     waiting_share: Share = 0.1
-    """The fraction of the order's time so far that may also be spent on waiting for a calmer machine."""
+    """The time that may be spent on waiting for a calmer machine, as a fraction of the order's time so far."""
     least_repeating_s: Seconds = 10.0
     least_waiting_s: Seconds = 3.0
     calm: Share = 0.02

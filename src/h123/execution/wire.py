@@ -10,7 +10,7 @@ from pydantic import ConfigDict
 from h123.documents.shapes import STRICT, Document, Shape
 
 CLOSED = ConfigDict(**{**STRICT, "extra": "forbid"})
-"""Refuses unknown fields, because both ends run the same version of h123."""
+"""A configuration that refuses unknown fields, because both ends run the same version of h123."""
 
 
 class MessagePart(Shape):

@@ -20,7 +20,7 @@ class RunArguments:
 
     study: str | None = None
     draft: "DraftedStudy | None" = None
-    """A study without a file, with which the campaign starts instead of with `study`."""
+    """A study without a file. If there is one, a new campaign runs it instead of `study`."""
     out: Path | None = None
     blocks: int | None = None
     seed: int | None = None

@@ -32,7 +32,7 @@ def command(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what requests or page visits spent their time on, and which parts explain the differences.
+    """Show what requests or page visits spent their time on, and which parts of this time explain the differences.
 
     h123 derives the causes from the packets recorded at each trial's link (docs/why.md). A plain veth pair records no
     packets; with it, use --limits to see which processor was the bottleneck.

@@ -1,4 +1,4 @@
-"""Builds the survey and the load of `h123 compare` from its arguments."""
+"""Translates the arguments of `h123 compare` into the requests of its survey, and into the load."""
 
 import dataclasses
 import re

@@ -109,7 +109,7 @@ def command(
         ),
     ] = None,
     margin: Annotated[
-        float, typer.Option(metavar="M", parser=share, help="Ignore differences that are smaller than M, such as 3%.")
+        float, typer.Option(metavar="M", parser=share, help="Ignore differences that are smaller than M.")
     ] = MARGIN,  # type: ignore[assignment]
     blocks: Annotated[
         int, typer.Option(min=6, max=200, metavar="N", help="Number of blocks in the last round.")

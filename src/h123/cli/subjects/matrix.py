@@ -41,8 +41,8 @@ def command(
     """Try every client with every server over each protocol, and show which pairs work: pass, fail or unsupported.
 
     Each pair runs real trials: GET and POST of 100 kB by three users, over a plain veth pair. Subjects that you name
-    are installed first if necessary. Ctrl-C loses at most the trial in progress, and the same command continues after
-    it. A pair runs again if it failed or if one of its subjects has changed. To start over, use a different --out.
+    are installed first if necessary. Ctrl-C loses at most the trial in progress; to resume, run the same command. A
+    pair runs again if it failed or if one of its subjects has changed. To start over, use a different --out.
 
     Examples:
 
