@@ -125,16 +125,17 @@ def _page(chosen: Sequence[Fault], seen: dict[str, Seen]) -> str:
     return f"""\
 # Faulty servers
 
-Each server in the table ([zoo.csv](data/{TABLE.name}), shown below on the website) meets the
+This page shows which faults `h123 verify` finds in servers. Each server in the table
+([zoo.csv](data/{TABLE.name}), shown below on the website) meets the
 [contract](contracts/subject.md) except for one fault. `h123 verify` tests {kinds} kinds of fault, each over one to
-three protocols, with {len(found)} servers in all. It finds every fault: half within
-{_middle(found):.0f} s, and the last ({max(found)[1]}) after {max(found)[0]:.0f} s. For other faults, the table gives
-the reason why `h123 verify` does not test them.
+three protocols, with {len(found)} servers in all. It finds all of these: half within
+{_middle(found):.0f} s, and the last ({max(found)[1]}) after {max(found)[0]:.0f} s. For other faults, the table says
+why `h123 verify` does not test them.
 
-The last column is about trials with a server that was not verified. It gives the word in the campaign's journal or
-samples that shows the fault, or the reason why a trial shows nothing.{_missing(chosen, seen)}
+The last column gives the word in a campaign's journal or samples that shows the fault of an unverified server, or says
+why a trial shows nothing.{_missing(chosen, seen)}
 
-`PYTHONPATH=src:tests .venv/bin/python tools/zoo.py --save` writes this page. The run was on a busy machine with
+`PYTHONPATH=src:tests .venv/bin/python tools/zoo.py --save` writes this page. It ran on a busy machine with
 {_MACHINE["cpus_usable"]} processors, {_MACHINE["distribution"]} and Linux {_MACHINE["kernel"].split("-")[0]}. The
 servers are in `tests/adversary/peer/faults.go`, the expected results in `tests/adversary`.
 

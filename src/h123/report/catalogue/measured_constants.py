@@ -86,14 +86,14 @@ Each subject sends 4 MB (clients upload them) at 40 ms and 10 Mbit/s, on paths t
 with the same values share a row.
 
 * *Sends*: the ECT codepoint, and the share of packets that carry it on a path that leaves ECN alone.
-* *Reports ECN*: whether the subject's reports let its peer keep using ECN.
+* *Reports ECN*: whether the subject's ECN counts let its peer keep using ECN.
 * *ECN bleached*, *ECT swapped*, *all marked*, *ECT dropped*: how long the subject keeps using ECN on such a path.
 * *A mark*: the share of the bytes in flight that remains a round trip after CoDel's first mark.
 * *Payloads*: the first, the most common and the largest, in bytes, at an MTU of 1500.
 * *MTU of 1280*: from the start, without ICMP. *Falls*: the MTU falls to 1280 after one second, with or without ICMP.
   The time runs until the next full packet passes; – means that all packets are small enough.
 
-*Fails* marks senders that keep using ECN although the receiver's counts contradict it (RFC 9000, section 13.4.2), or
+*Fails* marks senders that keep using ECN although ECN validation fails (RFC 9000, section 13.4.2), or
 that cannot use a path with the MTU that QUIC assumes (section 14). `h123 verify NAME --paths` measures these values,
 with ECN on for TCP (`tcp_ecn`). A subject is *verified* even if it fails here."""
 

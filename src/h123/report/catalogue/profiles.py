@@ -14,21 +14,22 @@ from h123.verification.profile import SITUATIONS, SituationResult, holding_words
 _HEAD = """\
 # What limits servers and clients
 
-`h123 publish` writes this page from the records in [verified/](verified); do not edit it. `h123 profile NAME` measures
-a server or client on your machine, under the [virtual clock](virtual-clock.md), where processing takes no time.
+This page explains the profiles of servers and clients, which show what limits them. `h123 profile NAME`
+measures one on your machine, under the [virtual clock](virtual-clock.md), where processing takes no time.
+`h123 publish` writes this page from [verified/](verified); do not edit it.
 
-The tables have a column for each situation below. A cell gives the mean time of a request as a multiple of the minimum:
+The tables have a column for each situation. A cell gives the mean time of a request as a multiple of the minimum:
 a round trip plus the time to send the body at the link's rate. It also names each [cause](why.md) that accounts for at
 least a tenth of the mean time. The other end is the `go` server or client. HTTP/1.1 and HTTP/2 use the kernel's TCP,
 with CUBIC.
 
 * *64 kB in flight*: at most 64 kB were in flight in any round trip.
-* *Sent in bursts*: the QUIC stack sends all data of a round trip within a tenth of the round trip.
+* *Sent in bursts*: the QUIC stack sends all data of a round trip within a tenth of it.
 
 The first time in each description is the round trip:"""
 
 _TABLES = """\
-`h123 list subjects NAME` prints the profile of one server or client.
+`h123 list subjects NAME` prints one profile.
 
 *All profiles: run `make docs`, then open `target/docs/profiles.html`.*
 
