@@ -40,7 +40,7 @@ range."""
 _CONSTANTS = """\
 These constants come from packets, under the [virtual clock](virtual-clock.md), over a link that only delays packets: by
 50 ms each way, or by 1 ms for the lost tail. `h123 list subjects NAME` shows why a value is missing.
-[constants.md](constants.md) compares some constants with the stacks' source code.
+[Constants](constants.md) compares some of them with the stacks' source code.
 
 * *First flight*: the packets (in brackets: full packets) and bytes that the server sends before the first
   acknowledgement can arrive. A percentage is the share of a round trip over which the server spreads them.
