@@ -37,10 +37,10 @@ def test_who_failed_and_why() -> None:
 @pytest.mark.parametrize("code", ["wrong-size", "wrong-protocol"])
 def test_wrong_answers_are_failures_and_named(code: str) -> None:
     """Nine of nineteen attempts answered with nothing, and the answer never said so."""
-    verdicts = told(*[tried("b", code, detail="2 of 6 answers had a body of 0 bytes instead of 20000")] * 9)
+    verdicts = told(*[tried("b", code, detail="2 of 6 responses had a body of 0 bytes instead of 20000")] * 9)
     verdicts["failed_attempts"][0]["attempts"] = 19
     assert often_failed_lines(verdicts) == [
-        "On lan, b failed in 9 of 19 attempts (at first: 2 of 6 answers had a body of 0 bytes instead of 20000). "
+        "On lan, b failed in 9 of 19 attempts (at first: 2 of 6 responses had a body of 0 bytes instead of 20000). "
         "Every figure here is of the others."
     ]
     verdicts["failed_attempts"][0]["attempts"] = 9

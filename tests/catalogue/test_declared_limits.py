@@ -87,7 +87,9 @@ def test_longer_pauses_than_a_server_waits_for_are_refused(
 ) -> None:
     with pytest.raises(UserError) as refused:
         check_supported(small(tmp_path, IMPATIENT), "server", demand)
-    said = "server small closes connections over h2 that are idle for 30 s, and in the study one can be for"
+    said = (
+        "server small closes connections over h2 that are idle for 30 s, and in the study a connection can be idle for"
+    )
     assert refused.value.message.startswith(f"{said} {found}")
     assert remedy in refused.value.remedy
     able = IMPATIENT.replace("[client]\n", "[client]\nopen_loop = true\nkinds = ['requests', 'mix']\n")
@@ -102,7 +104,7 @@ EACH = {"per": "connection", "steps": [{"rate": 5, "lasts": "1s"}]}
     [
         ("open_loop = true\narrivals = true", "per_connection = true", {"arrivals": EACH}, "rate for each connection"),
         ("", "abandons = true", {"abandon": {"share": "50%", "after": "1s"}}, "cannot abandon requests"),
-        ("", "retries = true", {"retry": {"after": "1s", "at_most": 2}}, "cannot repeat requests"),
+        ("", "retries = true", {"retry": {"after": "1s", "at_most": 2}}, "cannot retry requests"),
     ],
 )
 def test_what_a_client_does_not_declare_is_refused(

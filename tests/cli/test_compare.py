@@ -56,7 +56,7 @@ ONE = "--server base='...' --server new='...'"
         pytest.param("first", "speaks only HTTP/1.1", ONE, marks=pytest.mark.heavy),
         pytest.param(
             "compress",
-            "Answers to /orders are compressed (gzip), which no request asked for",
+            "Responses to /orders are compressed (gzip), which no request asked for",
             ONE,
             marks=pytest.mark.heavy,
         ),

@@ -15,7 +15,7 @@ FAMILIES = [
     {"name": "answer", "correction": "holm", "metrics": ["latency"], "pairs": ["b/a"], "each": ["network"]},
     {"name": "details", "correction": "bh", "metrics": ["cpu"], "pairs": ["b/a"]},
 ]
-EMPTY = "(at first: 17 of 21 answers had a body of 0 bytes instead of 100000), so it has no figures"
+EMPTY = "(at first: 17 of 21 responses had a body of 0 bytes instead of 100000), so it has no figures"
 
 
 def empty(*builds: str) -> synthetic.Spoil:

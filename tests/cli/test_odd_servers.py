@@ -52,7 +52,7 @@ def test_connections_that_end_with_each_answer(h123: Tool, client: str) -> None:
     text = (h123.folder / "ending.mjs").read_text().replace('listen(0, "127.0.0.1"', 'listen(8443, "0.0.0.0"')
     (h123.folder / "ending.mjs").write_text(text)
     said = _measured(h123, "node ending.mjs rotate cert.pem key.pem", "--client", client)
-    assert "Over HTTP/1.1 it closes each connection after one answer" in said
+    assert "Over HTTP/1.1 it closes each connection after one response" in said
 
 
 CERTIFICATES = {
@@ -148,7 +148,7 @@ BOTH = "listen 8443 ssl; listen 8443 quic reuseport; "
     ("more", "measured", "said"),
     [
         (BOTH + "keepalive_requests 20;", False, "It speaks HTTP/1.1, HTTP/2 and HTTP/3"),
-        ("listen 8443 ssl; keepalive_timeout 0;", True, "Over HTTP/1.1 it closes each connection after one answer"),
+        ("listen 8443 ssl; keepalive_timeout 0;", True, "Over HTTP/1.1 it closes each connection after one response"),
         (
             "listen 8443 ssl; listen 8444 quic reuseport; add_header Alt-Svc 'h3=\":8444\"; ma=86400';",
             True,

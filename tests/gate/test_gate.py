@@ -298,7 +298,7 @@ def test_what_is_left_for_others(tmp_path: Path) -> None:
 
 
 TEXTS = ("latency h3/h2 > 100", "ttfb h3/h2 > 100", "latency h3 > 100s", "cpu_server h3/h2 > 100")
-EMPTY = "2 of 6 answers had a body of 0 bytes instead of 20000"
+EMPTY = "2 of 6 responses had a body of 0 bytes instead of 20000"
 
 
 def failing(path: Path, trials: int, reason: tuple[str, str]) -> GateFigures:

@@ -187,8 +187,8 @@ def test_what_is_worth_knowing_is_told() -> None:
     answers = inquired(spoken("h1", encoding="gzip"), spoken("h2", bytes=6000), fits=False, not_after_unix=0)
     remarks = judge(answers, INQUIRY).remarks
     assert remarks == [
-        "Answers to /orders differ in length (5 kB to 6 kB), so h123 does not check their sizes",
-        "Answers to /orders are compressed (gzip), which no request asked for",
+        "Responses to /orders differ in length (5 kB to 6 kB), so h123 does not check their sizes",
+        "Responses to /orders are compressed (gzip), which no request asked for",
         "Its certificate expired on 1970-01-01: clients elsewhere refuse it (h123 does not check it)",
         "Its certificate is for localhost, not for localhost (h123 does not check it)",
     ]
@@ -198,7 +198,7 @@ def test_a_server_that_is_not_ready_for_its_first_request_is_told_of() -> None:
     late = spoken("h1")
     late["answers"][0][0] = {**GOOD, "ns": 254_000_000}
     [remark] = judge(inquired(late), INQUIRY).remarks
-    assert remark.startswith("The first answer to /orders took 254 ms, a later one 1 ms: ")
+    assert remark.startswith("The first response to /orders took 254 ms, a later one 1 ms: ")
     assert "--ready tcp:PORT" in remark
     assert judge(inquired(spoken("h1", ns=254_000_000)), INQUIRY).remarks == []
 
@@ -257,7 +257,7 @@ def test_http3_at_the_announced_port_is_taken() -> None:
 def test_connections_that_end_with_their_answer() -> None:
     known = judge(inquired(spoken("h1", connections=3), spoken("h2", connections=2)), INQUIRY)
     assert known.remarks == [
-        "Over HTTP/1.1 it closes each connection after one answer, so every request needs a handshake"
+        "Over HTTP/1.1 it closes each connection after one response, so every request needs a handshake"
     ]
 
 

@@ -22,10 +22,10 @@ from results.importing import CURL, FOREIGN, JMETER, MS, NAMES, brought, costs, 
 @pytest.mark.parametrize(
     ("row", "error"),
     [
-        ("@,ERR,ERR,ERR,000", "other: no answer"),
-        ("@,,,,", "other: no answer"),
+        ("@,ERR,ERR,ERR,000", "other: no response"),
+        ("@,,,,", "other: no response"),
         ("@,,,0,timeout", "timeout"),
-        ("@,0,30.0,0,-1", "other: no answer"),
+        ("@,0,30.0,0,-1", "other: no response"),
         ("@,,timed out,,200", "timeout"),
         ("@,,nan,,200", "other: latency is 'nan'"),
         ("@,,,,200", "other: no latency"),
@@ -92,7 +92,7 @@ TIMED_OUT = "Non HTTP response code: java.net.SocketTimeoutException,Read timed 
     [
         (TIMED_OUT, "other: Non HTTP response code: java.net.SocketTimeoutException"),
         ("200,the assertion failed", "other: not what the tool expected (status 200)"),
-        (",", "other: no answer"),
+        (",", "other: no response"),
     ],
 )
 def test_jmeter_s_failures(tmp_path: Path, failed: str, error: str) -> None:
@@ -165,7 +165,7 @@ def test_redirects_are_left_out_of_k6_s_points(tmp_path: Path) -> None:
 def test_answers_that_are_nothing_but_redirects(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="it contains no requests") as refused:
         import_samples(k6(tmp_path, ["301"]), load_schema("k6"), tmp_path / "out")
-    assert refused.value.remedy == "all 20 answers are redirects: measure the address that they point to"
+    assert refused.value.remedy == "all 20 responses are redirects: measure the address that they point to"
 
 
 def test_what_k6_did_not_expect_is_a_failure(tmp_path: Path) -> None:
@@ -254,7 +254,7 @@ def test_nighthawk(tmp_path: Path) -> None:
     rows = connect(folder).execute(
         "SELECT error, count(*), max(end_ns - start_ns) FROM samples WHERE trial LIKE 'b01-t01%' GROUP BY 1 ORDER BY 1"
     )
-    assert rows.fetchall() == [("", 10, 10**7), ("other: 5xx", 1, None), ("other: no answer", 1, None)]
+    assert rows.fetchall() == [("", 10, 10**7), ("other: 5xx", 1, None), ("other: no response", 1, None)]
     assert folder.imported is not None
     assert folder.imported["ordered"]
 
@@ -266,7 +266,7 @@ def test_fortio(tmp_path: Path) -> None:
         lines = [line.format(ms=0.002, at=at + n, n=n, ok="true", code=200) for n in range(3)]
         (tmp_path / f"{level}-1.log").write_text("".join([*lines, line.format(ms=0, at=at, n=4, ok="false", code=-1)]))
     folder = import_samples(sorted(tmp_path.glob("*.log")), load_schema("fortio"), tmp_path / "out")
-    assert rows_of(folder, "status, error")[:3] == [(0, "other: no answer")] * 2 + [(200, "")]
+    assert rows_of(folder, "status, error")[:3] == [(0, "other: no response")] * 2 + [(200, "")]
 
 
 @pytest.mark.parametrize(

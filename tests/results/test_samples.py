@@ -164,7 +164,7 @@ def test_another_protocol_is_right_where_the_client_may_fall_back_to_it(tmp_path
 def test_a_success_with_another_size_than_asked_is_wrong(tmp_path: Path) -> None:
     (reason,) = ingest(write(tmp_path, HEADER, COLD, WARM.replace(",100,", ",50,"), FAILED), ASKED)
     assert reason["code"] == "wrong-size"
-    assert reason["detail"] == "1 of 2 answers had a body of 50 bytes instead of 100"
+    assert reason["detail"] == "1 of 2 responses had a body of 50 bytes instead of 100"
 
 
 def test_of_an_upload_the_size_is_that_of_what_was_sent(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
-"""Provides the foundation of every package: files, units, errors and the terminal. Nothing here depends on what
-h123 measures."""
+"""Provides the foundation of every package: files, units, errors and the terminal. Nothing here depends on what h123
+measures."""
 
 __all__ = [
     "complaints",

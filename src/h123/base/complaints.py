@@ -10,7 +10,7 @@ MOST_CHOICES = 100
 
 
 class _Short(reprlib.Repr):
-    """A formatter that writes values as people do, shortened to one line."""
+    """A formatter that writes values as people do, and shortens them to fit on one line."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -17,7 +17,7 @@ _NOTHING = 745
 _NEGLIGIBLE = 40
 """exp(-_NEGLIGIBLE) is too small to change a float near 1."""
 _LARGE = 32.0
-"""For arguments of at least this size, the series in `_half_step` is exact to the last digit."""
+"""From this argument on, the series in `_half_step` is exact to the last digit."""
 _TINY = 1e-300
 _STEPS = 10_000
 

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 class UserError(Exception):
     """An error that the user can fix.
 
-    `message` describes the problem and its place. `remedy` describes the solution, if there is one. `status` is the
-    exit status of the process: 2 for bad input, 3 for a machine that lacks something, 1 for everything else.
+    `message` says what is wrong, and where. `remedy` says how to fix it, if that is known. `status` is the exit status
+    of the process: 2 for bad input, 3 for a machine that lacks something, 1 for everything else.
     """
 
     def __init__(self, message: str, remedy: str | None = None, status: int = 2) -> None:

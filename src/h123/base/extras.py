@@ -28,7 +28,8 @@ class Extra:
         return f"{what} need {' and '.join(missing)}, which {verb} not installed"
 
     def note(self, what: str) -> str | None:
-        """Return the sentence that `lacking` returns, with the command that installs the packages, or None."""
+        """Return the sentence that `lacking` returns, with the command that installs the packages. None if all are
+        installed."""
         lacking = self.lacking(what)
         return f"{lacking}: `{self.command}`." if lacking else None
 

@@ -13,7 +13,7 @@ from typing import Any
 
 
 def load_late(package: str) -> None:
-    """Let the package load its names on first use. Call this in its `__init__.py`."""
+    """Make the package load its names on first use. Call this in its `__init__.py`."""
     module = sys.modules[package]
     assert module.__file__
     vars(module)["_origins"] = _origins(ast.parse(Path(module.__file__).read_text("utf-8")))

@@ -1,4 +1,4 @@
-"""Checks limits of the process before a campaign begins, so that they do not stop it in the middle.
+"""Checks the resource limits of the process before a campaign begins, so that the campaign does not fail halfway.
 
 This module and what it imports use only the standard library, because larger libraries may fail to import if a limit is
 low.
@@ -17,14 +17,14 @@ ADDRESS_SPACE = 96 * _GIB
 and aborts if the limit is lower."""
 DESCRIPTORS = 64
 THREADS = 20
-"""The most threads that a command starts. Libraries start threads for columns, files and pictures, and some
-libraries wait forever for a thread that they cannot start."""
+"""The largest number of threads that a command starts. Libraries start threads for columns, files and pictures, and
+some libraries wait forever for a thread that they cannot start."""
 FULL = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",
     errno.EFBIG: "files may not grow any larger (`ulimit -f`)",
 }
-"""Descriptions of the errors that mean that a file cannot grow, by error number."""
+"""Descriptions, by error number, of the errors that occur if a file cannot grow."""
 
 
 def check_limits() -> None:
@@ -59,8 +59,8 @@ def check_folder() -> None:
 def check_threads() -> None:
     """Raise UserError if this process cannot start enough threads for a command that reads a campaign.
 
-    The function starts the threads and ends them again, because several limits can apply (`ulimit -u`, a control group,
-    a PID namespace).
+    The only reliable check is to start the threads, because several limits can apply (`ulimit -u`, a control group, a
+    PID namespace).
     """
     finished, started = threading.Event(), list[threading.Thread]()
     try:

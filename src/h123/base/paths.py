@@ -16,7 +16,8 @@ _PACKAGED = _PACKAGE / "data"
 
 
 def checkout() -> Path | None:
-    """Return the checkout that this package runs from (H123_ROOT, set by the launcher, or found from this file).
+    """Return the checkout that this package runs from. It is in H123_ROOT, which the launcher sets, or follows from
+    this file's path.
 
     Return None if h123 is installed as a package.
     """
@@ -45,8 +46,8 @@ def data_folders(kind: str) -> Iterator[Path]:
     """Yield the folders that may contain files of a kind (such as `networks`), in the order in which names are looked
     up.
 
-    Files that come with h123 come first, so that a name such as `lan` means the same on every machine. Then come the
-    working directory and the user's configuration folder.
+    Files that come with h123 come first, so that a name such as `lan` means the same on every machine. The working
+    directory and the user's configuration folder come after them.
     """
     real_folders = set[Path]()
     for root in (project_root(), Path(), config_folder()):
@@ -57,8 +58,8 @@ def data_folders(kind: str) -> Iterator[Path]:
 
 
 def config_folder() -> Path:
-    """Return the folder of the user's own studies, networks, sites and subjects (XDG_CONFIG_HOME/h123, by default
-    ~/.config/h123)."""
+    """Return the folder of the user's own studies, networks, sites and subjects: XDG_CONFIG_HOME/h123, by default
+    ~/.config/h123."""
     return _user_folder("XDG_CONFIG_HOME", ".config")
 
 
@@ -107,13 +108,13 @@ def data_remedy() -> str:
 
 
 def typed(path: Path) -> str:
-    """Quote the path so that a shell and h123's command line read it as this path."""
+    """Quote a path so that neither a shell nor h123's command line takes it for anything else."""
     name = str(path)
     return shlex.quote(f"./{name}" if name.startswith("-") else name)
 
 
 def real(path: Path) -> Path:
-    """Resolve the links in a path. A loop of links stays as it is."""
+    """Resolve the links in a path. If links form a loop, they stay in the path."""
     return Path(os.path.realpath(path))
 
 

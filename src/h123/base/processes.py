@@ -1,5 +1,5 @@
-"""Spreads many similar pieces of work over one process per processor. Threads would not help, because only one of them
-at a time runs Python code."""
+"""Distributes many similar tasks over one process per processor. Threads would not help, because only one thread at a
+time runs Python code."""
 
 import ctypes
 import math
@@ -16,9 +16,9 @@ Result = TypeVar("Result")
 
 _SET_DEATH_SIGNAL = 1
 _WORTH_A_PROCESS = 100
-"""The smallest number of things per process. With fewer, starting the process takes longer than it saves."""
+"""The smallest number of elements per process. With fewer, starting the process takes longer than it saves."""
 _AT_ONCE = 30
-"""The number of things that a process gets at a time, few enough that all processes end at about the same time."""
+"""The number of elements that a process gets at a time, few enough that all processes end at about the same time."""
 
 
 def usable_processors() -> list[int]:
@@ -29,7 +29,7 @@ def usable_processors() -> list[int]:
 def each(work: Callable[[Thing], Result], things: Sequence[Thing]) -> list[Result]:
     """Apply `work` to each element of `things` in worker processes, and return the results in the same order.
 
-    `work`, the elements and the results must be picklable. Raises whatever `work` raises.
+    `work`, the elements and the results must be picklable. Any exception that `work` raises is raised here.
     """
     with beginning(work, things) as results:
         return list(results)

@@ -1,12 +1,12 @@
-"""Writes relative sizes: as percentages up to a factor of two, and as factors beyond that.
+"""Formats ratios: as percentages up to a factor of two, and as factors beyond that.
 
-Every sentence, table and gate writes ratios by these rules. No-break spaces join the parts of a size.
+Every sentence, table and gate formats ratios by these rules. No-break spaces keep the parts of a number together.
 """
 
 from h123.base.units import figures
 
 FACTOR = 2.0
-"""Ratios between 1 / FACTOR and FACTOR are written in per cent."""
+"""Ratios between 1 / FACTOR and FACTOR are written as percentages."""
 _MINUS, _TIMES = "\u2212", "\u00d7"
 
 
@@ -16,8 +16,8 @@ def in_percent(ratio: float) -> bool:
 
 
 def percentage(share: float) -> str:
-    """Format a share as a percentage without the sign: `24`, `5.3`, `0.04`. Values below 100 are never rounded to
-    100."""
+    """Format a share as a percentage without the per cent sign: `24`, `5.3`, `0.04`. Values below 100 are never rounded
+    to 100."""
     value = 100 * share
     if 99.5 <= value < 100:
         return f"{min(value, 99.99):.2f}"
@@ -39,8 +39,8 @@ def span(low: str, high: str) -> str:
 
 
 def signed(ratio: float, *, like: float | None = None) -> str:
-    """Format a ratio for a table: `−23 %`, `+7.3 %`, `×2.7`, `×0.31`, or `0 %` if it is exactly 1. `like` is a second
-    ratio that determines the form, per cent or factor."""
+    """Format a ratio for a table: `−23 %`, `+7.3 %`, `×2.7`, `×0.31`, or `0 %` if it is exactly 1. The ratio `like`, if
+    given, decides whether the form is a percentage or a factor."""
     if not in_percent(ratio if like is None else like):
         return f"{_TIMES}{factor(ratio)}"
     sign = _MINUS if ratio < 1 else "+" if ratio > 1 else ""

@@ -20,7 +20,7 @@ def is_mounted(path: str) -> bool:
 
 
 def root_options(roots: Mapping[str, Path]) -> list[str]:
-    """Return the lab's options that name the roots. A root that does not exist is left out, because no trial needs
-    anything from it."""
+    """Return the lab's options that name the roots. A root whose folder does not exist is left out, because no trial
+    needs anything from it."""
     folders = {name: folder.absolute() for name, folder in roots.items() if folder.is_dir()}
     return [word for name, folder in folders.items() for word in ("--root", f"{name}={folder}")]

@@ -1,4 +1,5 @@
-"""Provides models of files that people write. The models refuse unknown keys, and their messages help the author."""
+"""Provides the base of all models of files that people write. It refuses unknown keys, and its messages help the
+author."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ _NAMES = {
     "^[a-z0-9][a-z0-9._-]*$": "small letters, digits and `.`, `_`, `-`, the first a letter or a digit",
     "^[a-z0-9][a-z0-9-]*$": "small letters, digits and `-`, the first a letter or a digit",
 }
-"""What the patterns of names allow, in words."""
+"""Descriptions of the names that each pattern allows."""
 
 
 def fault_at(keys: Sequence[str | int], message: str) -> PydanticCustomError:

@@ -1,8 +1,8 @@
 """Defines the settings of senders that a study can fix so that two senders behave alike (docs/fairness.md).
 
-For TCP, the lab applies them, or the kernel uses its defaults. For QUIC, the stack applies them if its subject accepts
-them. A setting's name is also the name of a study's parameter, of a manifest's feature, and of a placeholder in
-commands.
+For TCP, the lab applies a setting, or the kernel uses its default. For QUIC, the stack applies it if the subject
+accepts it. A setting's name is also the name of a parameter in studies, of a feature in manifests, and of a placeholder
+in commands.
 """
 
 from collections.abc import Callable
@@ -14,12 +14,12 @@ Name = Literal["initial_window", "pacing", "max_datagram"]
 TCP_PAYLOAD = 1448
 """The largest payload of a TCP segment over the lab's links, in bytes: 1500 - 40 for headers - 12 for timestamps."""
 TCP_PAYLOAD_IPV6 = 1428
-"""The largest payload over IPv6, whose header is 20 bytes longer, in bytes."""
+"""The largest payload of a TCP segment over IPv6, in bytes. IPv6's header is 20 bytes longer."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A transport setting of the side that sends bodies, such as the initial window."""
+    """A transport setting of the end that sends bodies, such as the initial window."""
 
     name: Name
     title: str
@@ -31,7 +31,7 @@ class Setting:
     describe: Callable[[Value], str]
     """Formats a value in words."""
     brought_by: str = ""
-    """The congestion controller that always brings its own value of this setting, if there is one."""
+    """The congestion controller that always sets its own value, if there is one."""
 
 
 SETTINGS: dict[Name, Setting] = {

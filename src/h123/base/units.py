@@ -16,7 +16,7 @@ from h123.base.complaints import excerpt
 
 _NUMBER = re.compile(r"([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(\S*)", re.ASCII)
 _LONGEST = 60
-"""The largest length of a quantity in characters, longer than any number with a unit."""
+"""The largest number of characters in a quantity. Every sensible number with a unit is shorter."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class _Kind:
     least: str | None = None
 
     def parse(self, text: object) -> int:
-        """Parse a quantity into a whole number of the smallest unit. Raises ValueError."""
+        """Parse a quantity, and return it as a whole number of the smallest unit. Raises ValueError."""
         number, unit = _split(text)
         if unit not in self.units:
             units = ", ".join(filter(None, self.units))
@@ -87,28 +87,28 @@ def _split(text: object) -> tuple[str, str | None]:
 
 
 def parse_duration(text: object) -> int:
-    """Return the nanoseconds of a duration such as `15ms` or `1.5s`. Raises ValueError."""
+    """Return a duration such as `15ms` or `1.5s` in nanoseconds. Raises ValueError."""
     return 0 if text == 0 else _DURATION.parse(text)
 
 
 def parse_delay(text: object) -> int:
-    """Return the nanoseconds of a delay such as `15ms`, limited to delays over which connections work. Raises
-    ValueError."""
+    """Return a delay such as `15ms` in nanoseconds. Raises ValueError, also for delays over which connections do not
+    work."""
     return 0 if text == 0 else _DELAY.parse(text)
 
 
 def parse_size(text: object) -> int:
-    """Return the bytes of a size such as `100kB`. A number without a unit is bytes. Raises ValueError."""
+    """Return a size such as `100kB` in bytes. A number without a unit is in bytes. Raises ValueError."""
     return _SIZE.parse(text)
 
 
 def parse_rate(text: object) -> int:
-    """Return the bits per second of a rate such as `20Mbit/s`. Raises ValueError."""
+    """Return a rate such as `20Mbit/s` in bits per second. Raises ValueError."""
     return _RATE.parse(text)
 
 
 def parse_share(text: object) -> float:
-    """Return the share in [0, 1] written as `0.5%` or `0.005`. Raises ValueError."""
+    """Return a share written as `0.5%` or `0.005`, from 0 to 1. Raises ValueError."""
     value = _part(text, "a share; write 0.5% or 0.005")
     if not 0 <= value <= 1:
         raise ValueError(f"{excerpt(text)} is outside 0 to 1 (0% to 100%)")
@@ -116,7 +116,7 @@ def parse_share(text: object) -> float:
 
 
 def parse_change(text: object) -> float:
-    """Return the relative change above -1 written as `-31.2 %` or `-0.312`. Raises ValueError."""
+    """Return a relative change written as `-31.2 %` or `-0.312`, above -1. Raises ValueError."""
     value = _part(text, "a change; write -31.2 % or -0.312")
     if not -1 < value < math.inf or value == 0:
         raise ValueError(f"{excerpt(text)} is not a change: it must be above -100 %, and not 0")
@@ -124,7 +124,7 @@ def parse_change(text: object) -> float:
 
 
 def _part(text: object, kind: str) -> float:
-    """Parse a number, or a number in per cent. Raises ValueError."""
+    """Parse a number or a percentage. Raises ValueError."""
     number, unit = _split(text)
     try:
         if unit not in ("", "%"):
@@ -137,7 +137,7 @@ def _part(text: object, kind: str) -> float:
 Unit = Literal["s", "bit/s", "B", "B/s", "/s", "/min", "round trips", "packets", "connections", "%", ""]
 """The units in which measured values are stored."""
 _FAR_APART = 100.0
-"""Values whose ratio is at least this do not read well in one unit."""
+"""If the ratio of two values is at least this, they do not read well in the same unit."""
 _BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1, "B"))
 _STEPS: dict[Unit, Sequence[tuple[float, str]]] = {
     "s": ((1, "s"), (1e-3, "ms"), (1e-6, "µs")),
@@ -152,7 +152,7 @@ _STEPS: dict[Unit, Sequence[tuple[float, str]]] = {
     "%": ((1, "%"),),
     "": ((1, ""),),
 }
-"""The units in which people read values, largest first."""
+"""The units in which people read values, the largest first."""
 
 
 def _scaled(value: float, steps: Sequence[tuple[float, str]]) -> str:
@@ -163,8 +163,8 @@ def _scaled(value: float, steps: Sequence[tuple[float, str]]) -> str:
 
 
 def figures(value: float, digits: int = 3) -> str:
-    """Format a number with `digits` significant digits, but keep all digits before the point: `0.0123`, `71.3`, `2740`,
-    not `2.74e+03`."""
+    """Format a number with `digits` significant digits, but keep all digits before the decimal point: `0.0123`, `71.3`,
+    `2740`, not `2.74e+03`."""
     if not math.isfinite(value):
         return str(value)
     return f"{value:.0f}" if abs(value) >= 10**digits else f"{Decimal(f'{value:.{digits}g}'):f}"
@@ -183,8 +183,8 @@ def common_unit(values: Iterable[float], unit: Unit) -> tuple[float, str]:
 
 
 def format_alike(value: float, row: Iterable[float], unit: Unit) -> str:
-    """Format a value in the unit that all values of its table row share: the one in which the middle value reads best.
-    If the row's values are far apart, each value gets its own unit."""
+    """Format a value in the common unit of its table row: the one in which the row's middle value reads best. If the
+    row's values are far apart, each value gets its own unit."""
     known = [abs(other) for other in row if other]
     if not known or max(known) >= _FAR_APART * min(known):
         return format_value(value, unit)
@@ -208,7 +208,8 @@ def format_rate(bps: float) -> str:
 
 
 def format_share(share: float) -> str:
-    """Format an estimated share with two digits, because it is no more precise than that: `5 %`, `0.74 %`."""
+    """Format an estimated share as a percentage with two significant digits, because it is no more precise than that:
+    `5 %`, `0.74 %`."""
     return f"{float(f'{100 * share:.2g}'):g} %"
 
 
@@ -218,7 +219,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def format_span(seconds: float) -> str:
-    """Format the duration of work: `42 s`, `3 min 20 s`, `29 h 5 min`."""
+    """Format how long something took or will take: `42 s`, `3 min 20 s`, `29 h 5 min`."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

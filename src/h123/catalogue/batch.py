@@ -1,4 +1,4 @@
-"""Runs several installations one after another, and shows progress."""
+"""Installs several subjects one after another, and shows progress."""
 
 import time
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from h123.catalogue.subject import Subject
 
 
 def install_each(subjects: Sequence[Subject], steps: Steps) -> dict[str, UserError]:
-    """Install the missing subjects, even if some fail. Return the failures by name."""
+    """Install each subject that is missing. If one fails, continue with the next. Return the errors by subject."""
     failures: dict[str, UserError] = {}
     start = time.monotonic()
     for number, subject in enumerate(subjects, 1):
@@ -49,7 +49,7 @@ def _install(subject: Subject, place: str, steps: Steps) -> None:
 
 
 def _brief(error: UserError) -> str:
-    """Return which requirement is missing, or the last line of a build's output."""
+    """Return an error in one line: the last line of its message, and the remedy, if there is one."""
     return f"{error.message.splitlines()[-1].strip()}{f' ({error.remedy})' if error.remedy else ''}"
 
 

@@ -1,4 +1,4 @@
-"""Creates the files that servers serve, for servers that do not generate bodies themselves."""
+"""Creates the files for servers that serve bodies from files instead of generating them."""
 
 import hashlib
 import os
@@ -18,7 +18,7 @@ _CHANGED_NS = 1_735_689_600 * 10**9
 
 
 def block() -> bytes:
-    """Return the block of bytes that every body repeats up to its size (docs/contracts/subject.md)."""
+    """Return the block of bytes. Every body consists of repetitions of it (docs/contracts/subject.md)."""
     counters = range(BLOCK_BYTES // _DIGEST_BYTES)
     return b"".join(hashlib.sha256(b"h123" + counter.to_bytes(4, "big")).digest() for counter in counters)
 
@@ -69,8 +69,8 @@ def _require_room(needed: int) -> None:
 
 
 def make_documents(folder: str, contents: Callable[[], Iterable[tuple[str, bytes]]]) -> None:
-    """Create a folder below the bodies, with the files that `contents` yields by name, unless the folder exists. It is
-    created completely or not at all."""
+    """Create a subfolder of the bodies' folder, unless it exists, with the files whose names and contents `contents`
+    yields. It is created completely or not at all."""
     whole = files_folder() / folder
     with alone(files_folder(), lambda _: None):
         if whole.is_dir():

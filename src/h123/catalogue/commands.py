@@ -1,6 +1,6 @@
-"""Builds a subject's command lines, with its congestion controllers and its settings.
+"""Builds subjects' command lines, and finds the congestion controllers and settings for them.
 
-`placeholders` are those in docs/contracts/subject.md, except `prefix`.
+`placeholders` are the values of the placeholders in docs/contracts/subject.md, except `prefix`.
 """
 
 from h123.base.errors import UserError
@@ -12,7 +12,7 @@ from h123.catalogue.openings import QUIC
 from h123.catalogue.subject import Subject
 
 RoleManifest = Server | Client | Backend | Origin | Probe | Scout | Spoiler
-"""The part of a manifest about one role."""
+"""The section of a manifest about one role."""
 
 
 def server_command(subject: Subject, **placeholders: object) -> list[str]:
@@ -56,8 +56,7 @@ def server_uses(subject: Subject, placeholder: str) -> bool:
 
 
 def serves_documents(subject: Subject, parameters: Demand) -> bool:
-    """Return whether the server can serve a page's own documents. It can if it stores documents, or forwards all
-    requests."""
+    """Return whether the server can serve a page's real documents, either from files or by forwarding all requests."""
     always = server_uses(subject, "upstream") and not server_uses(subject, "files")
     return server_uses(subject, "documents") or always or is_edge(subject, parameters)
 
@@ -76,7 +75,7 @@ def is_edge(subject: Subject, parameters: Demand) -> bool:
 
 def controllers(subject: Subject, protocol: str) -> list[str] | None:
     """Return the congestion controllers that the subject itself implements. None if the subject uses the kernel's
-    controllers, or if they are unknown."""
+    controllers, or if its own are unknown."""
     offered = subject.features.congestion.get(protocol, "kernel")
     return None if offered == "kernel" else offered
 
@@ -101,18 +100,18 @@ def settable(subject: Subject) -> dict[Name, list[str]]:
 
 
 def settings(parameters: Demand) -> dict[str, str]:
-    """Return the values of all settings' placeholders for a subject. An empty value means the subject's default."""
+    """Return the value of each setting's placeholder. An empty value means the subject's default."""
     over_quic = parameters.protocol == QUIC
     return {name: str(parameters.setting(name) or "") if over_quic else "" for name in SETTINGS}
 
 
 def kernel_controller(congestion: str) -> str:
-    """Return the congestion controller that TCP uses in every host of the lab."""
+    """Return the congestion controller that TCP uses on every host of the lab."""
     return TCP_DEFAULT if congestion == DEFAULT_CONGESTION else congestion
 
 
 def default_controller(subject: Subject, protocol: str) -> str:
-    """Return the subject's default congestion controller, or the kernel's."""
+    """Return the subject's default congestion controller, or the kernel's if the subject has none of its own."""
     return (controllers(subject, protocol) or [kernel_controller(DEFAULT_CONGESTION)])[0]
 
 
@@ -122,7 +121,7 @@ def _fill(command: list[str], subject: Subject, values: dict[str, object]) -> li
 
 
 def manifest_of(subject: Subject, role: Role) -> RoleManifest:
-    """Return the part of a subject's manifest about one role. Raises UserError if the subject does not have that
+    """Return the section of a subject's manifest about one role. Raises UserError if the subject does not have that
     role."""
     parts: dict[Role, RoleManifest | None] = {
         "server": subject.server,

@@ -1,5 +1,4 @@
-"""Reads subjects/constants.toml, which lists constants from the stacks' source code, and where the code defines
-them."""
+"""Reads subjects/constants.toml, which lists constants in the stacks' source code, with the lines that define them."""
 
 from typing import Annotated, Literal
 
@@ -19,7 +18,7 @@ class _SourceConstant(Strict):
 
     where: OneOrMore[Line]
     differs: str = ""
-    """The reason why packets show a different value. Empty if they show the same value."""
+    """Why packets show a different value. Empty if they show the same value."""
 
 
 class InitialWindow(_SourceConstant):
@@ -27,41 +26,43 @@ class InitialWindow(_SourceConstant):
 
     packets: int = Field(gt=0)
     of_bytes: int | None = Field(default=None, gt=0)
-    """Bytes of each packet, as the source counts them. None: the size of the packets that the sender then sends."""
+    """The packet size, in bytes, that the source code assumes. None: the size of the packets that the sender actually
+    sends."""
 
 
 class Decrease(_SourceConstant):
-    """The share of the window that remains after one loss."""
+    """The multiplicative decrease: the fraction of the congestion window that remains after one loss."""
 
     keeps: float = Field(gt=0, lt=1)
 
 
 class Retransmission(_SourceConstant):
-    """The time that a stack waits for an acknowledgement of its last packets, if the round trip is 2 ms."""
+    """How long a stack waits for an acknowledgement of its last packets before it retransmits, if the round-trip time
+    is 2 ms."""
 
     says: str
     """The formula, in words."""
     least_ms: float = Field(gt=0)
     most_ms: float = Field(gt=0)
-    """The longest wait. The time depends on how round trips varied; the formula gives its range."""
+    """The longest wait. The formula depends on how much round-trip times have varied, so it gives a range."""
     attempt: Literal[1, 2] = 1
-    """Whether the formula is for the first retransmission or the next one."""
+    """The retransmission that the formula is for: the first or the second one."""
 
 
 class DeclaredConstants(Strict):
-    """The constants that a subject uses as a server over one protocol with one congestion controller."""
+    """The constants of a subject as a server over one protocol with one congestion controller."""
 
     subject: str
     protocol: Protocol
     congestion: str
     source: str
-    """The code with these lines: a stack, a library, a kernel."""
+    """The code that contains these lines: a stack, a library or a kernel."""
     version: str
     """The version of the source."""
     read_from: str
     """The public location of the source."""
     otherwise: str = ""
-    """The reason why the version differs from the subject's, if it does."""
+    """Why the version differs from the subject's, if it does."""
     initial_window: InitialWindow
     decrease: Decrease | None = None
     """The decrease after a loss. None: the controller has no such factor."""
@@ -75,8 +76,8 @@ class DeclaredConstantsFile(Strict):
 
 
 def load_declared_constants() -> list[DeclaredConstants]:
-    """Return all declared constants in the order of the file. If the file does not exist, return none. Raises UserError
-    if the file is malformed."""
+    """Return all declared constants in the order of the file, or an empty list if there is no such file. Raises
+    UserError if the file is malformed."""
     path = subjects_folder() / "constants.toml"
     if not path.is_file():
         return []

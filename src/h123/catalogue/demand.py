@@ -11,12 +11,12 @@ Announcement = Literal["alt-svc", "https-record"]
 ALT_SVC: Announcement = "alt-svc"
 HTTPS_RECORD: Announcement = "https-record"
 DEFAULT_CONGESTION, TCP_DEFAULT = "default", "cubic"
-"""The level of `congestion` with which each stack uses its own controller, and the controller that TCP then uses:
-Linux's default."""
+"""The value of `congestion` with which each stack uses its own default controller, and the controller that TCP then
+uses: Linux's default."""
 
 
 class WorkloadNeeds(Protocol):
-    """The requirements that a workload has of its subjects. study.workload.WorkloadKind implements this protocol."""
+    """What a workload requires of its subjects. study.workload.WorkloadKind implements this protocol."""
 
     @property
     def has_headers(self) -> bool: ...
@@ -45,7 +45,7 @@ class WorkloadNeeds(Protocol):
 
 
 class Demand(Protocol):
-    """The parameters of a trial that the checks of the trial's subjects read. study.Parameters implements this
+    """The parameters of a trial that decide whether a subject supports it. study.Parameters implements this
     protocol."""
 
     @property

@@ -1,5 +1,5 @@
-"""Installs subjects into the cache and removes them. An installation is complete or absent, and is repeated when its
-sources change."""
+"""Installs subjects into the cache and removes them. An installation is complete or absent, and is built again if its
+sources have changed."""
 
 import hashlib
 import json
@@ -23,13 +23,14 @@ from h123.catalogue.subject import Subject
 STAMP = ".h123-installed"
 MANIFEST = "subject.toml"
 _BUILD_ENVIRONMENT = {"GOFLAGS": "-trimpath -buildvcs=false", "GOTOOLCHAIN": "local"}
-"""The environment of builds. The same sources give the same binary, wherever the checkout is."""
+"""Environment variables for builds. With them, Go builds the same binary from the same sources wherever the checkout
+is."""
 _OWN_FILE = re.compile(r"\{prefix\}/([^{}:*]+)")
 """Matches a path in a word of a command line: `{prefix}/lib/*` refers to `lib/`."""
 _BYPRODUCTS = {"__pycache__", "target", "node_modules"}
-"""Files that people who work on a subject leave in its folder; they do not count as sources."""
+"""Folders that work on a subject leaves behind among its files. They are not sources."""
 _GO_TEST = "_test.go"
-"""The end of the names of Go's test files. No build contains them, so a changed test leaves a verification valid."""
+"""The suffix of Go test files. No build contains them, so a change to one does not invalidate a verification."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +38,11 @@ class Installation:
     """The facts about an installed subject."""
 
     recipe: str
-    """SHA-256 of the subject's sources."""
+    """SHA-256 of everything that the installation was built from."""
     seconds: float
     """The duration of the build in seconds."""
     bytes: int
-    """The size on the disk in bytes."""
+    """The size on disk in bytes."""
 
 
 def installations() -> Path:
@@ -61,8 +62,8 @@ def installation(subject: Subject) -> Installation | None:
 
 
 def damage(subject: Subject) -> Path | None:
-    """Return the first file that the subject's commands name and that is missing from its installation. None if no file
-    is missing, or if the subject is not installed."""
+    """Return the first file or program that the subject's commands name and that is missing. None if nothing is
+    missing, or if the subject was never built from its current sources."""
     missing = _missing_file(subject)
     return missing if missing and _stamp(subject) else None
 
@@ -72,8 +73,8 @@ def _stamp(subject: Subject) -> Installation | None:
 
 
 def _read_stamp(folder: Path, subject: Subject) -> Installation | None:
-    """Return the facts that an installation stores. None if there are none, or if the subject's sources have changed
-    since."""
+    """Return the facts in the stamp of an installation. None if it has no valid stamp, or if the subject's sources have
+    changed since the build."""
     try:
         stamp = Installation(**json.loads(read_cached(folder / STAMP) or b""))
     except (ValueError, TypeError):
@@ -82,8 +83,9 @@ def _read_stamp(folder: Path, subject: Subject) -> Installation | None:
 
 
 def _missing_file(subject: Subject) -> Path | None:
-    """Return the first missing file or folder that the subject's commands name, or the first missing program that they
-    start. The function does not check everything that the commands need, because that would take too long."""
+    """Return the first missing file or folder of the installation that the subject's commands name. If there is none,
+    return the first program that they start and that is not on PATH. Nothing else is checked, because that would take
+    too long."""
     roles = (
         subject.server,
         subject.client,
@@ -111,8 +113,8 @@ def installed_once(subject: Subject) -> bool:
 
 
 def install(subject: Subject, report: Callable[[str], None], meanwhile: Callable[[], None] = lambda: None) -> None:
-    """Build the subject unless it is in the cache. `meanwhile` is called about twice a second. A user's own server is
-    only checked, not built.
+    """Build the subject unless it is in the cache. `meanwhile` is called about twice a second during the build. A
+    user's own server is only checked, not built.
 
     Raises UserError with the end of the build's output if the build fails.
     """
@@ -147,14 +149,15 @@ def remove(subject: Subject, report: Callable[[str], None]) -> bool:
 
 
 def fingerprint(subject: Subject) -> str:
-    """Return the SHA-256 of all of the subject's files except Go tests (names, contents, whether executable). A
-    verification is valid for exactly these files."""
+    """Return the SHA-256 of the names, contents and executable bits of all of the subject's files except Go tests. A
+    verification is valid only for exactly these files."""
     own = _files_of(subject.folder) if subject.install.part_of else ()
     return _digest([*own, *_sources(subject)])
 
 
 def recipe(subject: Subject) -> str:
-    """Return the SHA-256 of all inputs of an installation. Other changes to the manifest do not require a new build."""
+    """Return the SHA-256 of everything that an installation is built from: the version, the build command with its
+    environment, and the sources without the manifest. Other changes to the manifest do not require a new build."""
     made_by = (subject.version, subject.install.build, _BUILD_ENVIRONMENT)
     built_of = _digest((path, name) for path, name in _sources(subject) if str(name) != MANIFEST)
     return hashlib.sha256((repr(made_by) + built_of).encode()).hexdigest()
@@ -172,7 +175,8 @@ def _digest(files: Iterable[tuple[Path, Path]]) -> str:
 
 
 def _sources(subject: Subject) -> Iterator[tuple[Path, Path]]:
-    """Yield the files that the subject's installation is built from, and their names in their folders."""
+    """Yield the files that the subject's installation is built from, each with its path relative to its source
+    folder."""
     for folder in [subject.workshop, *(subject.workshop / other for other in subject.install.sources)]:
         yield from _files_of(folder)
 
@@ -190,7 +194,7 @@ def _files(subject: Subject) -> dict[Path, str]:
 
 
 def _check_sources(subject: Subject, before: Mapping[Path, str]) -> None:
-    """Raise UserError if the build has changed its own sources, because the installation would then always be out of
+    """Raise UserError if the build has changed its own sources, because every installation would then be out of
     date."""
     after = _files(subject)
     changed = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
@@ -215,7 +219,7 @@ def _check_needs(subject: Subject) -> None:
 
 
 def _check_result(subject: Subject) -> None:
-    """Raise UserError if the build succeeded but the subject cannot be started."""
+    """Raise UserError if, after a successful build, a file or program that the subject's commands name is missing."""
     if missing := _missing_file(subject):
         raise UserError(
             f"subject {subject.name}: the build succeeded, but {missing} is missing",
@@ -255,8 +259,8 @@ def _build(subject: Subject, meanwhile: Callable[[], None]) -> None:
 
 @contextmanager
 def _workshop(subject: Subject) -> Iterator[Path]:
-    """Yield the folder to build in. In an installed package, this is a copy of the sources, because the package's files
-    may be read-only and must not gain files from a build."""
+    """Yield the folder to build in. In an installed package, this is a copy of the sources: the package's folder may be
+    read-only, and a build must not write into it."""
     if checkout():
         yield subject.workshop
         return

@@ -24,17 +24,18 @@ from h123.catalogue.openings import OPENINGS, QUIC, Resumption
 PROTOCOLS = ("h1", "h2", "h3")
 CONTROLLERS = ("cubic", "reno", "bbr")
 FIXED = "fixed"
-"""The value for a sender whose window is limited by something other than a controller, so losses change nothing."""
+"""The value for a sender whose window is limited by something other than a congestion controller, so that losses do not
+change it."""
 PLACEHOLDER = re.compile(r"\{(\w+)\}", re.ASCII)
 Item = TypeVar("Item")
 Ability = Literal["ttfb", "cold", "process"]
-"""A feature of a client that a metric may need."""
+"""An optional ability of a client that a metric may need."""
 Tls = Literal["1.2", "1.3"]
 NEWEST_TLS: Tls = "1.3"
 """The only TLS version that QUIC uses."""
 LEAST_IDLE_NS = 60 * 10**9
-"""The shortest idle time, in ns, after which the contract lets a server close a connection, unless the server declares
-a shorter one."""
+"""The shortest idle time, in ns, after which the contract allows a server to close a connection, unless the server
+declares a shorter one."""
 
 
 def _check_word(word: str, allowed: Sequence[str]) -> str:
@@ -58,7 +59,7 @@ def _once_each(items: list[Item]) -> list[Item]:
 
 
 def _controllers(value: Any) -> Any:
-    """Check a word or a list. Raises one error for both forms, instead of pydantic's error for each form."""
+    """Check a word or a list. Raises one error that covers both forms, instead of pydantic's separate errors."""
     if value == "kernel":
         return value
     if not isinstance(value, list) or not value:
@@ -94,13 +95,13 @@ class Install(Strict):
     needs: list[str] = Field(default=[])
     """Commands that must be on PATH."""
     needs_help: str = ""
-    """How to get the needed programs."""
+    """How to get the needed commands."""
     build: Annotated[Command, _check_placeholders({"prefix"})]
-    """The build command, which runs in the subject's folder; `{prefix}` is where the result belongs."""
+    """The build command, which runs in the subject's folder. `{prefix}` is the folder for the result."""
     part_of: Name | None = None
-    """The subject whose build also builds this one. This key replaces all other keys of `install`."""
+    """The subject whose build also builds this one. With this key, `install` may have no other key."""
     embedded: StrictBool = False
-    """Whether the subject is part of the project itself."""
+    """Whether the subject is part of h123 itself and cannot be removed."""
     sources: list[str] = Field(default=[])
     """Other folders that the subject is built from, relative to the subject's folder. If they change, the subject is
     built again."""
@@ -132,9 +133,10 @@ class Limits(Strict):
     """The limits of a server that no option can raise."""
 
     streams: dict[Multiplexed, Annotated[StrictInt, Field(ge=1)]] = Field(default={})
-    """For each protocol, the simultaneous requests that the server serves per connection. Absent: 100 or more."""
+    """For each protocol, the largest number of simultaneous requests that the server accepts on a connection. Absent:
+    100 or more."""
     idle: dict[Protocol, Annotated[int, BeforeValidator(_idle)]] = Field(default={})
-    """For each protocol, the idle time after which the server closes a connection, ns. Absent: a minute or more."""
+    """For each protocol, the idle time after which the server closes a connection. Absent: a minute or more."""
 
 
 class Server(Strict):
@@ -153,12 +155,13 @@ class Server(Strict):
     listens: dict[Protocol, OneOrMore[Literal["tcp", "udp"]]]
     """For each protocol, the sockets that must be listening before the client starts."""
     in_turn: Annotated[list[Literal["h2", "h3"]], AfterValidator(_once_each)] = Field(default=[])
-    """Protocols over which the server sends answers one after another, so that an unread one blocks later ones."""
+    """The protocols over which the server sends responses one after another, so that one that is not read blocks later
+    ones."""
     stores: OneOrMore[Literal["memory", "gcs"]] = Field(default=["memory"])
-    """The places where the server can store the bodies."""
+    """Where the server can store the bodies."""
     edge: StrictBool = False
-    """Whether the server forwards all requests if `{files}` is empty. A server with an `{upstream}` and no `{files}`
-    always does."""
+    """Whether the server forwards all requests if `{files}` is empty. A server whose command contains `{upstream}` but
+    not `{files}` always forwards them."""
     limits: Limits = Limits()
 
     @field_validator("limits")
@@ -188,16 +191,16 @@ class Server(Strict):
 
 
 class Backend(Strict):
-    """The subject as a backend, which stores the objects of a server. It listens on TCP."""
+    """The subject as a backend, which stores objects for servers. It listens on TCP."""
 
     command: Annotated[Command, _check_placeholders({"prefix", "address", "port"})]
     stores: OneOrMore[Literal["gcs"]]
-    """The protocols that the backend speaks."""
+    """The storage protocols that the backend supports."""
 
 
 class Origin(Strict):
-    """The subject as the origin of a server that only forwards requests. The origin answers everything that servers
-    must answer, over HTTP/1.1 without TLS."""
+    """The subject as the origin of servers that only forward requests. The origin must respond to every request that
+    the contract requires servers to answer, over HTTP/1.1 without TLS."""
 
     command: Annotated[Command, _check_placeholders({"prefix", "address", "port", "documents"})]
 
@@ -225,11 +228,11 @@ class Reach(Strict):
     """The limits of a client that no option can raise."""
 
     streams: dict[Literal["h3"], Annotated[StrictInt, Field(ge=1)]] = Field(default={})
-    """The number of requests that the client has open on a connection at the same time; others wait. Absent: no
-    limit."""
+    """The largest number of simultaneous requests that the client has on a connection; further requests wait. Absent:
+    no limit."""
     windows: dict[Literal["h3"], Annotated[int, BeforeValidator(parse_size)]] = Field(default={})
-    """The largest number of bytes of a download that the client lets a server send beyond what has arrived. Absent:
-    unknown."""
+    """The largest flow-control window, in bytes, that the client grants for a download: how far the server may be ahead
+    of what the client has read. Absent: unknown."""
 
 
 class Client(Strict):
@@ -243,28 +246,29 @@ class Client(Strict):
     kinds: OneOrMore[str] = Field(default=["requests"])
     """The kinds of workloads that the client can carry out."""
     documents: StrictBool = False
-    """Whether the client loads pages like a browser, which learns from documents what to request. The documents must
-    then be real."""
+    """Whether the client loads pages like a browser, which finds out from documents what to request. Such pages need
+    real documents."""
     headers: StrictBool = False
     """Whether the client sends the request headers that a workload names."""
     ttfb: StrictBool = False
-    """Whether the client writes first_byte_ns."""
+    """Whether the client records when the first byte of each response arrived (`first_byte_ns`)."""
     open_loop: StrictBool = False
     """Whether the client can send at a given rate."""
     arrivals: StrictBool = False
-    """Whether the client sends each request at the time that the workload gives for the request (`gaps_ns`)."""
+    """Whether the client sends each request at the time that the workload sets for it (`gaps_ns`)."""
     per_connection: StrictBool = False
-    """Whether the client also uses the connection that the workload assigns to each request (`dealt_to`)."""
+    """Whether the client also sends each request on the connection that the workload assigns to it (`dealt_to`)."""
     abandons: StrictBool = False
     """Whether the client cancels the requests that the workload names (`abandoned`), and no others."""
     retries: StrictBool = False
-    """Whether the client repeats requests as the workload says (`retry_ns`), and writes `tries`."""
+    """Whether the client retries requests as the workload says (`retry_ns`), and records the number of tries
+    (`tries`)."""
     compares: StrictBool = False
     """Whether the client compares every byte of a download with the block. Otherwise it only counts bytes."""
     cold: StrictBool = True
-    """Whether the client can make a cold request on each connection first, and record when the connection was ready."""
+    """Whether the client can first make a cold request on each connection, and record when the connection was ready."""
     process: StrictBool = False
-    """Whether the client lets a separate program make the requests, and records when that program began and ended."""
+    """Whether the client lets a separate program make the requests, and records when that program started and ended."""
     at_once: dict[Protocol, Annotated[StrictInt, Field(ge=1)]] = Field(default={})
     """For each protocol, the maximum number of simultaneous users. Absent: no limit."""
     reopens: StrictBool = False
@@ -272,23 +276,23 @@ class Client(Strict):
     sees more connections than are open at the same time."""
     any_server: StrictBool = False
     """Whether the client can send requests to servers that are not subjects, with their own names, certificates and
-    answers."""
+    responses."""
     limits: Reach = Reach()
     sessions: dict[Resumption, OneOrMore[Protocol]] = Field(default={})
-    """Maps each way in which cold requests can open connections to the protocols for which the client supports it:
-    resumed sessions, TLS in TCP's first packet, or early data. Absent: every handshake is a full one."""
+    """Maps each way of opening connections for cold requests (resumed sessions, resumed sessions with TCP Fast Open, or
+    early data) to the protocols for which the client supports it. Absent: every handshake is a full one."""
     false_start: StrictBool = False
-    """Whether, over TLS 1.2, the client's first request does not wait for the server to end the handshake (RFC
-    7918)."""
+    """Whether, over TLS 1.2, the client sends its first request without waiting for the end of the server's handshake
+    (RFC 7918)."""
     fallback: StrictBool = False
     """Whether the client falls back from HTTP/3 to HTTP/2 at the same address if UDP is blocked."""
     remembers: StrictBool = False
-    """Whether the client remembers HTTP/3 and sessions for later visits to a page. It learns of HTTP/3 from the DNS
-    (HTTPS records), or from the answers (Alt-Svc) of a server that it first reached over TCP."""
+    """Whether the client remembers HTTP/3 and TLS sessions for later visits to a page. It discovers HTTP/3 through the
+    DNS (HTTPS records), or through the Alt-Svc header in the responses of a server that it first reached over TCP."""
     connections: OneOrMore[Literal["shared", "per-user", "number"]] = Field(default=["shared", "per-user", "number"])
     """The ways in which the client can distribute users over connections."""
     verified_with: Name = "go"
-    """The server that the client is verified with, if the built-in one is not suitable."""
+    """The server with which the client is verified, if the built-in one is not suitable."""
 
     @field_validator("at_once")
     @classmethod
@@ -342,15 +346,16 @@ class Features(Strict):
 
     congestion: dict[Protocol, Controllers] = Field(default={})
     """The congestion control by protocol: "kernel" (whatever the lab sets), the controllers that the subject offers
-    with its default first, or "fixed" alone if losses change nothing. Absent: "kernel"; over h3, a sender of bodies
-    must list them."""
+    with its default first, or only "fixed" if losses do not change the window. Absent: "kernel"; over h3, a sender of
+    bodies must list them."""
     initial_window: list[Literal["h3"]] = Field(default=[], max_length=1)
     """The protocols over which the subject, as a sender, accepts an initial window in packets. For TCP, the lab sets
-    it."""
+    the window."""
     pacing: list[Literal["h3"]] = Field(default=[], max_length=1)
     """The protocols over which the subject, as a sender, can switch off pacing."""
     max_datagram: list[Literal["h3"]] = Field(default=[], max_length=1)
-    """The protocols over which the subject, as a sender, accepts a packet size and does not probe for a larger one."""
+    """The protocols over which the subject, as a sender, accepts a packet size and then does not probe for a larger
+    one."""
     clocks: OneOrMore[Literal["wall", "virtual"]] = Field(default=["wall"])
     """The clocks under which the subject runs. A program that polls instead of waiting stops the virtual clock."""
     tls: OneOrMore[Tls] = Field(default=["1.3"])
@@ -358,8 +363,8 @@ class Features(Strict):
     resumption: Annotated[list[Protocol], AfterValidator(_once_each)] = Field(default=[])
     """The protocols over which the server resumes TLS sessions."""
     zero_rtt: list[Literal["h3"]] = Field(default=[], max_length=1)
-    """The protocols over which the server accepts a request in the first flight of a resumed session. Over TCP this is
-    not tested."""
+    """The protocols over which the server accepts a request in the first flight of a resumed session. This is not
+    tested over TCP."""
     qlog: list[Literal["h3"]] = Field(default=[], max_length=1)
     """The protocols over which the server can write qlog files."""
 

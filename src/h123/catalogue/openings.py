@@ -1,6 +1,6 @@
 """Defines how a client may open the connections of cold requests: the values of `sessions` in studies and in manifests.
 
-Each value has a row in `OPENINGS` with everything that is specific to it.
+Each value except `full` has a row in `OPENINGS` with everything that is specific to it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Resumption = Literal["resumed", "fast-open", "early"]
-"""The ways that resume the session of an earlier connection."""
+"""The ways to open a connection that resume the session of an earlier one."""
 Sessions = Literal["full", "resumed", "fast-open", "early"]
 FULL: Literal["full"] = "full"
 QUIC = "h3"
-"""The only protocol whose packets, and thus whose congestion control, come from a subject."""
+"""The only protocol whose packets and congestion control a subject implements itself. TCP is the kernel's."""
 _TCP = ("h1", "h2")
 
 
@@ -29,17 +29,17 @@ class SessionOpening:
     protocols: Sequence[str] = (*_TCP, QUIC)
     """The protocols for which this way exists."""
     refusal: str = ""
-    """The message for a study that requests this way over a different protocol."""
+    """The message for a study that requests this way over a protocol for which it does not exist."""
     tried_over: Sequence[str] = (*_TCP, QUIC)
-    """The protocols over which verification tries clients that do not declare this way."""
+    """The protocols over which the verification requests this way from clients that do not declare it."""
     declared_by: Literal["resumption", "zero_rtt"] = "resumption"
-    """The server's feature that this way needs, unless the kernel provides it."""
+    """The feature that a server must declare for this way. TCP Fast Open itself comes from the kernel."""
     saved_round_trips: int = 0
-    """The round trips of TCP's handshake that this way saves."""
+    """The number of round trips of TCP's handshake that this way saves."""
     early: bool = False
-    """Whether the first request does not wait for the handshake."""
+    """Whether the client sends the first request before the handshake has ended."""
     tcp: Mapping[str, object] = field(default_factory=dict)
-    """The TCP settings of the hosts (`tcp` in trial.json)."""
+    """The TCP settings that this way needs on the hosts (`tcp` in trial.json)."""
 
 
 ALL_FULL = SessionOpening("full handshakes", "", "")
@@ -68,5 +68,5 @@ OPENINGS: dict[Resumption, SessionOpening] = {
 
 
 def opening(sessions: str) -> SessionOpening:
-    """Return how connections are opened with this value of the parameter `sessions`."""
+    """Return the way to open connections that this value of the parameter `sessions` requests."""
     return next((row for name, row in OPENINGS.items() if name == sessions), ALL_FULL)

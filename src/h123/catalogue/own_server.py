@@ -1,5 +1,5 @@
-"""Handles the user's own server, which the study describes. h123 starts it without changes, or it is already running
-somewhere. It is not in the catalogue."""
+"""Handles servers that a study describes itself, without the catalogue. h123 starts such a server without changes, or
+sends requests to one that is already running."""
 
 import ipaddress
 import os
@@ -33,13 +33,13 @@ from h123.catalogue.subject import Subject
 
 HTTPS = 443
 _NETWORK = ("--network", "--net")
-"""Podman's options that name a container's network."""
+"""Podman's options that choose a container's network."""
 _PROCESSES = ("--pid",)
-"""The option that names the processes that a container sees."""
+"""Podman's option that chooses a container's process namespace."""
 _HOST = r"^[A-Za-z0-9_:]([A-Za-z0-9._:-]*[A-Za-z0-9_:])?$"
-"""A name or an address; colons appear in IPv6 addresses."""
+"""Matches a host name or an IP address. Colons occur in IPv6 addresses."""
 _PORT = re.compile(r"tcp:([0-9]{1,9})")
-"""The form of `ready` that names a port instead of a text in the output."""
+"""Matches a value of `ready` that names a port rather than a text in the output."""
 
 
 def _words(command: str) -> str:
@@ -73,7 +73,7 @@ def _is_here(address: str) -> bool:
 
 
 class OwnServer(Strict):
-    """The description of the server in a study: how to start it, and how clients reach it."""
+    """The description of a server in a study: how to start it, and how clients reach it."""
 
     command: Annotated[str, AfterValidator(_words)] | None = Field(default=None, exclude_if=lambda words: words is None)
     """A program and its arguments, quoted as in a shell. No shell runs it, so it cannot use variables, patterns or
@@ -82,8 +82,8 @@ class OwnServer(Strict):
     """The subject whose installation the command uses. With this and the folder `/`, other machines can run the server
     too."""
     address: Annotated[str, AfterValidator(_ip)] | None = Field(default=None, exclude_if=lambda ip: ip is None)
-    """For a server that runs elsewhere, its IP address as seen from this machine, instead of a command. The server uses
-    the study's port."""
+    """The IP address, as seen from this machine, of a server that is already running. It replaces the command. The
+    server uses the study's port."""
     allow_remote_load: bool = Field(default=False, exclude_if=lambda may: not may)
     """Confirms that load may be sent to a server that runs on another machine."""
     folder: str = Field(default=".", min_length=1)
@@ -93,17 +93,17 @@ class OwnServer(Strict):
     host: Annotated[str, Field(pattern=_HOST, max_length=255)]
     """The host in the URLs of requests."""
     sni: Annotated[str, Field(pattern=_HOST, max_length=255)] | None = None
-    """The server name in TLS. None: the host."""
+    """The server name in TLS. Absent: the host."""
     protocols: OneOrMore[Protocol]
     http3_port: Annotated[int, Field(strict=True, ge=1, le=65_535)] | None = Field(
         default=None, exclude_if=lambda port: port is None
     )
-    """The UDP port for HTTP/3. None: the study's port."""
+    """The UDP port for HTTP/3. Absent: the study's port."""
     ready: Annotated[str, AfterValidator(_awaited)] | None = None
-    """In addition to the server's ports, wait until its output contains this text, or until this TCP port (`tcp:8080`)
-    is open."""
+    """What shows that the server is ready, in addition to its open ports: a text in its output, or another open TCP
+    port (`tcp:8080`)."""
     starts_within: Annotated[int, BeforeValidator(parse_duration), Field(gt=0)] = 30 * 10**9
-    """The longest time to start."""
+    """The longest time that the server may take to become ready."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -127,8 +127,8 @@ class OwnServer(Strict):
 
     @property
     def words(self) -> list[str]:
-        """The command that starts the server in its folder. In the lab, each role would otherwise start in a folder of
-        its own."""
+        """The command line that starts the server in its own folder. The lab starts each role in a folder of the
+        trial."""
         words = shlex.split(self.command or "")
         # `env` takes a program whose path contains = for a variable.
         started = ["sh", "-c", 'exec "$@"', "h123"] if words and "=" in words[0] else []
@@ -136,8 +136,8 @@ class OwnServer(Strict):
 
     @property
     def writes(self) -> list[str]:
-        """The folders whose new files are kept: the server's working directory, unless that is the user's home or
-        contains it."""
+        """The folders in which changes are kept after a trial: the server's working directory, unless that is the
+        user's home or contains it."""
         users = ("~", f"~{os.environ.get('SUDO_USER', '')}")
         # A user without a home folder stays as written.
         homes = [Path(os.path.expanduser(user)) for user in users]  # noqa: PTH111
@@ -156,7 +156,7 @@ class OwnServer(Strict):
 
     @property
     def tcp(self) -> bool:
-        """Whether the server listens on TCP. A user's server starts with all its protocols in every trial."""
+        """Whether the server listens on TCP. A user's server listens for all its protocols in every trial."""
         return any(protocol != QUIC for protocol in self.protocols)
 
     @property
@@ -165,23 +165,24 @@ class OwnServer(Strict):
         return QUIC in self.protocols
 
     def port_of(self, protocol: str | None, port: int) -> int:
-        """Return the port on which the server speaks a protocol. `port` is the port in the study."""
+        """Return the port on which the server speaks a protocol. `port` is the study's port."""
         return (protocol == QUIC and self.http3_port) or port
 
     @property
     def ready_port(self) -> int | None:
-        """The TCP port that accepts connections, at any address, once the server is ready. None if the study does not
-        name one."""
+        """The TCP port to wait for: once it accepts connections at any address, the server is ready. None if the study
+        names no such port."""
         match = _PORT.fullmatch(self.ready or "")
         return int(match[1]) if match else None
 
     @property
     def ready_line(self) -> str | None:
-        """The text that the server's output contains once the server is ready. None if the study does not name one."""
+        """The text to wait for: once the server's output contains it, the server is ready. None if the study names no
+        such text."""
         return None if self.ready_port else self.ready
 
     def authority(self, port: int) -> str:
-        """Return the authority, which is the host and if necessary the port, for the URLs of requests."""
+        """Return the authority for the URLs of requests: the host, and the port unless it is 443."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if port == HTTPS else f"{host}:{port}"
 
@@ -230,7 +231,7 @@ class OwnSubject(Subject):
     own: OwnServer
 
     def _check_quic_controllers(self) -> None:
-        """Accept any congestion controllers, because those of the user's server are unknown."""
+        """Accept a server without a list of congestion controllers, because those of a user's server are unknown."""
 
 
 def own_subjects(servers: Mapping[str, OwnServer]) -> dict[str, Subject]:
@@ -259,7 +260,7 @@ def _subject(name: str, server: OwnServer) -> OwnSubject:
 
 def check_container(words: Sequence[str], installed: bool) -> None:
     """Raise UserError if the command starts a server with docker or podman in a way that makes it unreachable for the
-    lab's clients. `installed`: whether the program is on this machine."""
+    lab's clients. `installed` says whether the program is on this machine."""
     engine = PurePath(words[0]).name
     if engine == "docker":
         raise UserError(

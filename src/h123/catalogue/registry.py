@@ -20,8 +20,8 @@ FORMAT = "subject/1"
 
 
 class Catalogue(Mapping[str, Subject]):
-    """The subjects by name. A subject with a faulty manifest is missing when you iterate. Looking it up by name, or
-    testing whether it is there, raises a UserError about the fault."""
+    """The subjects by name. Iteration skips subjects with a faulty manifest. Looking one up by name, or testing for it
+    with `in`, raises a UserError about the fault."""
 
     def __init__(self, subjects: Mapping[str, Subject], broken: Mapping[str, UserError]) -> None:
         self._subjects, self._broken = subjects, broken
@@ -39,7 +39,7 @@ class Catalogue(Mapping[str, Subject]):
 
 
 def subjects_folder() -> Path:
-    """Return the folder of the subjects (H123_SUBJECTS overrides it). Raises UserError if it is not a folder."""
+    """Return the folder of the subjects, which H123_SUBJECTS overrides. Raises UserError if there is no such folder."""
     override = os.environ.get("H123_SUBJECTS")
     folder = Path(override) if override else project_root() / "subjects"
     if not folder.is_dir():
@@ -59,8 +59,8 @@ def _subject_folders() -> dict[str, Path]:
     """Return the subjects' folders by name. A subject that comes with h123 takes precedence over a user's subject of
     the same name.
 
-    The install steps of subjects are commands, so a folder in the working directory counts only if it belongs to the
-    user or to root.
+    The install steps of subjects are commands, so a folder of subjects in the working directory is read only if it
+    belongs to the user or to root.
     """
     chosen_root = subjects_folder()
     roots = [chosen_root, *(() if "H123_SUBJECTS" in os.environ else data_folders("subjects"))]
@@ -76,7 +76,7 @@ def _subject_folders() -> dict[str, Path]:
 
 def unknown_subject(name: str, more_names: Iterable[str] = ()) -> UserError:
     """Return the error for a name that no subject has. The message suggests existing names. `more_names` are other
-    names that are allowed."""
+    allowed names."""
     folder, own = subjects_folder(), project_root() / "subjects" / name
     if real(folder) != real(own.parent) and (own / "subject.toml").is_file():
         return UserError(
@@ -89,8 +89,8 @@ def unknown_subject(name: str, more_names: Iterable[str] = ()) -> UserError:
 
 
 def catalogue() -> Catalogue:
-    """Return all subjects except those with faulty manifests. These cause a warning, so that work on other subjects can
-    continue."""
+    """Return all subjects except those with faulty manifests. Each of those causes a warning rather than an error, so
+    that work on other subjects can continue."""
     subjects, broken = dict[str, Subject](), dict[str, UserError]()
     for name, folder in sorted(_subject_folders().items()):
         try:
@@ -113,7 +113,8 @@ def _warn(message: str) -> None:
 
 
 def read_subject(folder: Path) -> Subject:
-    """Read the subject in a folder. Raises UserError with the file and, if known, the line."""
+    """Read the subject in a folder. Raises UserError, with the file and, if known, the line, if its manifest is
+    faulty."""
     file = TomlFile(folder / "subject.toml")
     if file.data.get("h123") != FORMAT:
         raise UserError(
@@ -135,8 +136,8 @@ def read_subject(folder: Path) -> Subject:
 
 
 def _parent_of(file: TomlFile, folder: Path) -> Subject | None:
-    """Return the subject whose build also builds this one, or None. Raises UserError if the manifest names one that
-    does not exist."""
+    """Return the subject whose build also builds this one, or None. Raises UserError if `install.part_of` is not
+    valid."""
     install = file.data.get("install")
     if not isinstance(install, dict) or "part_of" not in install:
         return None
@@ -160,7 +161,7 @@ class RejectedSubject(Strict):
     name: str
     stack: str
     what: str
-    """A description of the attempt."""
+    """What was tried."""
     why: str
     """Why the implementation is not in the catalogue."""
 
@@ -172,8 +173,8 @@ class RejectedSubjectsFile(Strict):
 
 
 def load_rejected_subjects() -> list[RejectedSubject]:
-    """Return all rejected subjects in the order of the file. If the file does not exist, return none. Raises UserError
-    if the file is malformed."""
+    """Return all rejected subjects in the order of the file, or an empty list if there is no such file. Raises
+    UserError if the file is malformed."""
     path = subjects_folder() / "tried.toml"
     if not path.is_file():
         return []

@@ -50,21 +50,21 @@ class Subject(Strict):
     client: Client | None = None
     """The subject as a client."""
     backend: Backend | None = None
-    """The subject as a backend that stores a server's objects, over TCP."""
+    """The subject as a backend, which stores objects for servers."""
     origin: Origin | None = None
-    """The subject as the origin behind proxies, over HTTP/1.1 without TLS."""
+    """The subject as the origin behind proxies. It uses HTTP/1.1 without TLS."""
     probe: Probe | None = None
-    """The subject that tests servers for `h123 verify`."""
+    """The subject as a probe, which tests servers for `h123 verify`."""
     scout: Scout | None = None
-    """The subject that examines unknown servers."""
+    """The subject as a scout, which examines unknown servers."""
     spoiler: Spoiler | None = None
-    """The subject that sends wrong bodies to clients, for `h123 verify`."""
+    """The subject as a spoiler, which sends wrong bodies to clients for `h123 verify`."""
     features: Features = Features()
-    """Optional features, which h123 verifies."""
+    """The optional features that the subject declares."""
     parts: list[Part] = Field(default=[])
     """All third-party code in the installation."""
     parts_note: str = ""
-    """Where to find the list of parts that `parts` does not name."""
+    """Where to find the list of the parts that `parts` does not name."""
     _folder: Path = PrivateAttr()
 
     @property
@@ -79,11 +79,11 @@ class Subject(Strict):
 
     @property
     def workshop(self) -> Path:
-        """The folder in which the installation is built."""
+        """The source folder in which the installation is built."""
         return self._folder.with_name(self.installed_as)
 
     def model_post_init(self, context: Any) -> None:
-        """Read the folder from the validation's context, because a manifest cannot name it."""
+        """Take the subject's folder from the validation context, because the manifest does not contain it."""
         self._folder = context
 
     @model_validator(mode="after")
@@ -99,7 +99,8 @@ class Subject(Strict):
         return self
 
     def _check_features(self) -> None:
-        """Check that each feature is for a protocol of one of the subject's roles."""
+        """Check that each feature names only protocols that the subject supports in the roles that the feature is
+        about."""
         served = self.server.protocols if self.server else []
         spoken = [*served, *(self.client.protocols if self.client else [])]
         features = self.features
@@ -115,7 +116,7 @@ class Subject(Strict):
                 raise fault_at(["features", key], f"features.{key}: {idle[0]} is not one of {whose} protocols")
 
     def _check_settings(self) -> None:
-        """Check that a setting is declared if and only if a command accepts it."""
+        """Check that a setting is declared if and only if a command contains its placeholder."""
         words = [word for role in (self.server, self.client) if role for word in role.command]
         for name in SETTINGS:
             takes_it = f"{{{name}}}" in " ".join(words)
@@ -128,7 +129,7 @@ class Subject(Strict):
                 raise fault_at(["features", name], f"features.{name}: {what} {{{name}}}")
 
     def _check_tls(self) -> None:
-        """Check that the command of a server with several TLS versions can choose one."""
+        """Check that the server's command contains `{tls}` if and only if the subject supports several TLS versions."""
         takes_it = self.server is not None and "{tls}" in " ".join(self.server.command)
         if self.server is not None and takes_it != (len(self.features.tls) > 1):
             what = "no command uses the placeholder" if not takes_it else "there is only one, but the command uses"
@@ -142,8 +143,8 @@ class Subject(Strict):
             raise fault_at(["features", "congestion"], f"features.congestion: {what}")
 
     def _check_quic_controllers(self) -> None:
-        """Check that a subject that sends bodies over QUIC declares its controllers, because the kernel has none for
-        QUIC."""
+        """Check that a subject that sends bodies over QUIC lists its own congestion controllers, because the kernel has
+        none for QUIC."""
         controllers = self.features.congestion.get(QUIC)
         roles = ((self.server, "GET"), (self.client, "POST"))
         senders = [role for role, method in roles if role and method in role.methods]

@@ -27,10 +27,10 @@ OVER_IPV6: Mapping[Role, Sequence[str]] = {
     "server": ["go", "apache", "caddy", "envoy", "hypercorn", "jetty"],
     "client": ["go", "load"],
 }
-"""The subjects that were tried over IPv6. Manifests do not declare this, because a change to a manifest invalidates its
-subject's verification."""
+"""The subjects that were tested over IPv6, by role. Manifests do not declare this, because a change to a manifest
+invalidates its subject's verification."""
 AT_BOTH = ["go"]
-"""The servers that were tried at addresses of both IP versions."""
+"""The servers that were tested with addresses of both IP versions at once."""
 CHOOSERS: Mapping[str, Literal["addresses", "name"]] = {
     "autocannon": "name",
     "chromium": "name",
@@ -43,8 +43,9 @@ CHOOSERS: Mapping[str, Literal["addresses", "name"]] = {
     "firefox": "name",
     "pycurl": "addresses",
 }
-"""The clients that choose between IPv4 and IPv6 (Happy Eyeballs, RFC 8305), and what they get as the server's address:
-both addresses, or the server's name, which they look up."""
+"""The clients that choose between IPv4 and IPv6 (Happy Eyeballs, RFC 8305). Each gets either both addresses of the
+server, or the server's name, which it looks up. No browser is in the list: Chromium used only IPv4 in a trial, and
+subjects/firefox turns off Firefox's second connection, so its requests time out if IPv6 is dropped."""
 
 
 def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
@@ -116,8 +117,8 @@ def _check_ipv6(subject: Subject, role: Role, parameters: Demand) -> None:
 
 
 def _check_settings(subject: Subject, role: Role, parameters: Demand) -> None:
-    """Check the settings that a study requests individually. With `transport: matched`, h123 does not refuse a subject
-    but lists what it cannot match."""
+    """Check the settings that the study requests. With `transport: matched`, a setting that the subject cannot change
+    is no error, because h123 then lists what it cannot match."""
     settings = [setting for setting in SETTINGS.values() if parameters.setting(setting.name) is not None]
     if brought := [setting for setting in settings if setting.brought_by == parameters.congestion]:
         raise UserError(
@@ -159,8 +160,8 @@ def _check_server(subject: Subject, server: Server, parameters: Demand) -> None:
 
 
 def _check_streams(subject: Subject, server: Server, parameters: Demand) -> None:
-    """Check that the server serves enough requests at the same time. Otherwise some requests would wait at the client,
-    and the trial would measure that wait."""
+    """Check that the server accepts enough simultaneous requests on a connection. Otherwise, some requests would wait
+    at the client, and the trial would measure that wait."""
     allowed = server.limits.streams.get(parameters.protocol)
     streams = parameters.workload.most_on_connection()
     if allowed is not None and streams is not None and streams > allowed:
@@ -172,14 +173,15 @@ def _check_streams(subject: Subject, server: Server, parameters: Demand) -> None
 
 
 def _check_idleness(subject: Subject, server: Server, parameters: Demand) -> None:
-    """Check that the server keeps idle connections for long enough. Otherwise requests would fail, or take longer on
-    new connections."""
+    """Check that the server keeps idle connections open for long enough. Otherwise, requests would fail, or take longer
+    because they need new connections."""
     allowed = server.limits.idle.get(parameters.protocol)
     if allowed is not None and (silence := parameters.workload.longest_silence_ns()) >= allowed:
         why = "its `rate` is so low" if parameters.workload.open_loop else "its users `think` or `pause` so long"
         raise UserError(
             f"server {subject.name} closes connections over {parameters.protocol} that are idle for "
-            f"{format_seconds(allowed / 1e9)}, and in the study one can be for {format_seconds(silence / 1e9)}: {why}",
+            f"{format_seconds(allowed / 1e9)}, and in the study a connection can be idle for "
+            f"{format_seconds(silence / 1e9)}: {why}",
             remedy="use a higher `rate`, or fewer connections"
             if parameters.workload.open_loop
             else "use a shorter `think` or `pause`",
@@ -187,8 +189,8 @@ def _check_idleness(subject: Subject, server: Server, parameters: Demand) -> Non
 
 
 def _check_second(subject: Subject, server: Server, parameters: Demand) -> None:
-    """Check that the server can serve the protocol to which a client falls back. A second process of the same server
-    does this."""
+    """Check that a second process of the server can serve the protocol to which clients fall back, and that the server
+    announces HTTP/3 if clients discover it that way."""
     other = parameters.workload.fallback
     if other and other not in server.protocols:
         raise _cannot(subject, "server", "a fallback to", other, server.protocols)
@@ -233,7 +235,7 @@ def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
         )
     if parameters.workload.retries and not client.retries:
         raise UserError(
-            f"client {subject.name} cannot repeat requests",
+            f"client {subject.name} cannot retry requests",
             remedy="leave `retry` out of the study, or choose a client that declares `retries`",
         )
     if parameters.cold and not client.cold:
@@ -252,7 +254,8 @@ def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
 
 
 def _check_memory(subject: Subject, client: Client, parameters: Demand) -> None:
-    """Check that the client can discover HTTP/3 as required, or remember it from an earlier visit."""
+    """Check that the client can discover HTTP/3, remember it between visits and fall back from it, if the workload
+    requires that."""
     work = parameters.workload
     if (work.announcement or work.repeats) and not client.remembers:
         inability = "does not discover HTTP/3" if work.announcement else "makes no repeat visits"
@@ -268,8 +271,8 @@ def _check_memory(subject: Subject, client: Client, parameters: Demand) -> None:
 
 
 def _check_sessions(subject: Subject, role: Role, able: Mapping[Any, Sequence[str]], parameters: Demand) -> None:
-    """Raise UserError if the subject would make a full handshake although the study requests a different kind, because
-    that would measure something else."""
+    """Raise UserError if the study requests a way of opening connections that the subject does not support. The subject
+    would make full handshakes instead, and the trial would measure something else."""
     sessions, protocol = parameters.sessions, parameters.protocol
     if sessions == FULL or protocol in (over := able.get(sessions, ())):
         return

@@ -1,4 +1,4 @@
-"""Reads a TOML file that people write. Every error names the file and, if known, the line."""
+"""Reads TOML files that people write. Every error names the file and, if known, the line."""
 
 import functools
 import itertools
@@ -20,16 +20,16 @@ Model = TypeVar("Model", bound=BaseModel)
 MOST_BYTES = 100_000
 _HEADER = re.compile(r"(\[{1,2})\s*([^][]+?)\s*\]")
 _AT_LINE = re.compile(r" \(at line (\d+), column \d+\)$")
-"""The end of most messages from tomllib."""
+"""Matches the end of most of tomllib's messages."""
 _OF_PYDANTIC = "[key]"
-"""Pydantic's name for a fault in a key rather than in its value."""
+"""The step in the location of a pydantic error that says that the fault is in a key, not in its value."""
 
 
 class TomlFile:
-    """The data of one file, and the line of each of its parts."""
+    """The data of one TOML file. Also finds the line of each key."""
 
     def __init__(self, path: Path) -> None:
-        """Read the file. Raises UserError if it cannot be read or is not TOML."""
+        """Read the file. Raises UserError if it cannot be read or is not valid TOML."""
         self.path = path
         self.text = read_text(path, MOST_BYTES)
         try:
@@ -47,7 +47,7 @@ class TomlFile:
             raise UserError(f"{path}: {excerpt(text)} contains a character that is not allowed, {character}")
 
     def error(self, keys: Sequence[str], message: str) -> UserError:
-        """Return an error whose message begins with the file and the line."""
+        """Return an error about the part at `keys`. Its message begins with the file and, if known, the line."""
         line = self.line(keys)
         return UserError(f"{self.path}{f':{line}' if line else ''}: {message}")
 
@@ -61,8 +61,8 @@ class TomlFile:
             raise self.error([str(step) for step in place(fault)], describe(fault, key)) from None
 
     def line(self, keys: Sequence[str]) -> int | None:
-        """Return the line (from 1) of a key, or of the section that contains it. The line is found by searching for the
-        names, because tomllib keeps no positions."""
+        """Return the line (from 1) of a key, or else of the section that contains it. None if neither is found. The
+        function searches for the names, because tomllib does not record positions."""
         section: list[str] = []
         line, nearest, listed = None, 0, Counter[str]()
         for number, text in enumerate(self.text.splitlines(), 1):
@@ -83,15 +83,15 @@ class TomlFile:
 
 @functools.lru_cache(maxsize=256)
 def _read(text: str) -> tuple[Mapping[str, Any], tuple[str, str] | None]:
-    """Return the file's data. If a text in the data contains a forbidden character, also return the first such text and
-    the character. The result is cached, because the catalogue is read repeatedly, so callers must not change it."""
+    """Return the file's data. If a string in it contains a forbidden character, also return the first such string and
+    the character. The catalogue is read repeatedly, so the result is cached; callers must not change it."""
     data = tomllib.loads(text)
     faults = ((candidate, character) for candidate in _texts(data) if (character := unprintable(candidate)))
     return data, next(faults, None)
 
 
 def _texts(data: Any) -> Iterator[str]:
-    """Yield all texts in the data, including keys."""
+    """Yield all strings in the data, including keys."""
     if isinstance(data, str):
         yield data
     elif isinstance(data, dict | list):

@@ -1,4 +1,4 @@
-"""Measures one trial from its samples and records: metrics, and the facts that audits need."""
+"""Measures trials from their samples and records: their metrics, and the facts that audits need."""
 
 from h123.measures.attempts import Attempt, load_attempts
 from h123.measures.disturbance import Disturbance, disturbance, is_machines_fault, machine_noise, own_ns

@@ -1,5 +1,5 @@
-"""Loads the attempts that count, one for each trial (`analysed` in tables.py), with the content of their files and
-their metrics."""
+"""Loads the analysed attempts, at most one for each trial (`analysed` in tables.py), with the content of their files
+and their metrics."""
 
 import json
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ class Attempt:
     attempt: int
     block: int
     position: int | None
-    """The place in the order of the block's trials; None if imported samples do not record it."""
+    """The attempt's place in the order in which the block's trials ran; None if imported samples do not record it."""
     place: str | None
     """The machine that executed the attempt. None if journals of earlier versions, or imported samples, do not name
     it."""
@@ -46,18 +46,19 @@ class Attempt:
     twin: bool
     parameters: Values
     disturbed: bool
-    """Whether machine noise may account for more of the attempt's values than the study tolerates."""
+    """Whether the share of some value that machine noise may account for is larger than the study tolerates."""
     disturbance: float | None
-    """The largest share, from 0 to 1, of any metric of the study's question that may be due to machine noise. None if
-    unknown."""
+    """The largest share, from 0 to 1, of the value of any metric in the study's question that may be due to machine
+    noise. None if unknown."""
     shares: dict[str, float]
-    """For each of the study's metrics, the share that may be due to machine noise. A metric is absent if its share is
-    unknown."""
+    """For each of the study's metrics, the share of its value, from 0 to 1, that may be due to machine noise. A metric
+    is absent if its share is unknown."""
     link: Link
     """The link between client and server, as in trial.json."""
     report: FinishedReport
     facts: ClientFile | None
-    """The content of client.json; None if the client wrote none, or if imported samples contain no TLS facts."""
+    """The content of client.json. None if the client wrote no such file, or if imported samples contain no TLS
+    facts."""
     false_start: bool
     """Whether the client declares False Start over TLS 1.2."""
     imported: bool
@@ -65,7 +66,7 @@ class Attempt:
     summary: Summary
     timeline: Timeline
     openings: Sequence[Opening]
-    """How the attempt's connections opened. Empty if packets do not show it."""
+    """How the attempt's connections opened. Empty if the record of packets does not show it, or is missing."""
     metrics: dict[str, float | None]
 
     @cached_property
@@ -80,7 +81,7 @@ class Attempt:
 
     @property
     def tls(self) -> list[Tls]:
-        """Facts about connections, from the client or an import schema. Empty if unknown."""
+        """The TLS facts about connections, from the client or an import schema. Empty if unknown."""
         return self.facts.tls if self.facts else []
 
     @property
@@ -101,7 +102,7 @@ class Attempt:
 
 
 def load_attempts(folder: CampaignFolder) -> list[Attempt]:
-    """Return the attempts in the order of execution. Raises UserError if a file is missing or in a different format."""
+    """Return the attempts in the order of execution. Raises UserError if a file is missing or has the wrong format."""
     rows, imported = counting(folder), folder.imported is not None
     timed = folder.imported is None or folder.imported["timed"]
     read = partial(_read, timed=timed, imported=imported)
@@ -139,7 +140,7 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
 
 
 def _blocking(rows: Sequence[Row]) -> dict[str, Blocking]:
-    """Return the cost of the lost packet for each trial that loses one and has a counterpart that loses none."""
+    """Return the cost of the lost packet for each trial that loses one packet and has a counterpart that loses none."""
     kinds = [json.loads(row["parameters"]).get("losses") for row in rows]
     without = {_but_losses(row): row for row, losses in zip(rows, kinds, strict=True) if losses == "none"}
     lossy = [row for row, losses in zip(rows, kinds, strict=True) if losses == "one" and _but_losses(row) in without]
@@ -161,8 +162,8 @@ def _blocking_of_pair(pair: tuple[str, str, list[int]]) -> Blocking | None:
 
 
 def _documents(folder: Path, *, imported: bool) -> tuple[Link, FinishedReport, ClientFile | None]:
-    """Return an attempt's link, its report, and what its client reported about itself. The main process reads them
-    while worker processes read samples, because passing them between processes takes longer than reading them."""
+    """Return an attempt's link, its report, and the client's report about itself. The main process reads them while
+    worker processes read samples, because passing them between processes takes longer than reading them."""
     report = NO_REPORT if imported else finished_report(folder / "report.json")
     return read_document(folder / "trial.json", TrialFile).links[0], report, read_facts(folder)
 
@@ -187,13 +188,13 @@ def _read(attempt: tuple[Path, str], *, timed: bool, imported: bool) -> Content:
 
 @cache
 def _workload(parameters: str) -> WorkloadKind:
-    """Return the workload that a trial's parameters, as JSON text, describe. Trials with the same parameters share the
-    result."""
+    """Return the workload that a trial's parameters, as JSON text, describe. Trials with the same parameters share one
+    object."""
     return workload_of(json.loads(parameters))
 
 
 def finished_report(path: Path) -> FinishedReport:
-    """Return the report of a trial that ran to its end."""
+    """Return the report of a trial that ran to its end. Raises UserError if there is none."""
     if report := parsed(path, FinishedReport):
         return report
     content = read_content(path, Report.form())

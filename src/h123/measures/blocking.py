@@ -1,7 +1,8 @@
-"""Measures the cost of one lost packet to a trial's requests, compared with a trial in which the packet was delivered.
+"""Measures how much one lost packet delayed a trial's requests, compared with a trial in which the packet was
+delivered.
 
 Under the virtual clock both trials are identical until the loss, so the loss caused all later differences. The request
-with the largest cost is assumed to own the lost bytes: TLS hides the real owner, and no request can be delayed longer
+with the largest delay is assumed to own the lost bytes: TLS hides the real owner, and no request can be delayed longer
 than the one that waits for its own lost bytes.
 """
 
@@ -16,9 +17,9 @@ from h123.packets.capture import LOST, packets_file, read_packets
 from h123.store.rows import Rows
 
 _NOISE_NS = 100_000
-"""Differences below this, in ns, count as none, because each reading of the virtual clock advances it slightly."""
+"""Differences up to this, in ns, are treated as 0, because each reading of the virtual clock advances it slightly."""
 _LEAST_BYTES = 200
-"""An IP packet with more bytes than this is more than an acknowledgement."""
+"""An IP packet with more bytes than this carries more than an acknowledgement."""
 
 
 class Blocking(NamedTuple):
@@ -33,9 +34,9 @@ class Blocking(NamedTuple):
 
 
 def blocking_of(with_loss: Path, without_loss: Path, statuses: Sequence[int]) -> Blocking | None:
-    """Return the cost of the loss, from the folders of the two trials. None unless the first lost exactly one packet,
-    with content, and the second lost none. Also None if a request failed, or if the trials have different requests.
-    Raises UserError."""
+    """Return the cost of the loss, from the folders of the two trials. None unless the first trial lost exactly one
+    packet, which had content, and the second lost none. Also None if a request failed, or if the trials have different
+    requests. Raises UserError."""
     if [size > _LEAST_BYTES for size in _lost_sizes(with_loss)] != [True] or _lost_sizes(without_loss):
         return None
     later, without = later_by(with_loss, without_loss, statuses), _durations(without_loss, statuses)
@@ -46,8 +47,9 @@ def blocking_of(with_loss: Path, without_loss: Path, statuses: Sequence[int]) ->
 
 
 def later_by(trial: Path, counterpart_folder: Path, statuses: Sequence[int]) -> list[int] | None:
-    """Return how much longer, in ns, each request of a trial took than in the counterpart trial. Differences below the
-    clock's noise are 0. None if a request failed, or if the trials have different requests. Raises UserError."""
+    """Return how much longer, in ns, each request of a trial took than in the counterpart trial. Negative differences,
+    and those below the clock's noise, are 0. None if a request failed, or if the trials have different requests. Raises
+    UserError."""
     own, counterpart = _durations(trial, statuses), _durations(counterpart_folder, statuses)
     if own is None or counterpart is None or own.keys() != counterpart.keys():
         return None
@@ -56,7 +58,8 @@ def later_by(trial: Path, counterpart_folder: Path, statuses: Sequence[int]) -> 
 
 
 def _lost_sizes(folder: Path) -> list[int]:
-    """Return the size in bytes of each packet that the link lost. Packets that a full queue dropped do not count."""
+    """Return the size in bytes of each packet that the link lost. Packets that a full queue dropped are not
+    included."""
     if not packets_file(folder).is_file():
         return []
     packets = read_packets(folder, columns=("bytes", "fate"))

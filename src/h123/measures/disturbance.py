@@ -1,10 +1,9 @@
-"""Computes how much the machine may have affected a trial's times: an upper bound for the share of each metric's value
-(docs/disturbances.md).
+"""Computes an upper bound for the share of each metric's value that may be due to machine noise (docs/disturbances.md).
 
-A trial records three things: when no processor was free (`machine.stalls`), when the link's packets were overdue
+A trial records three things: when a processor was not free (`machine.stalls`), when the link's packets were overdue
 (`links[].stalls`), and how long its threads waited for a processor in total. Each is attributed to the requests during
-which it happened, and subtracted from their times. A metric of the remaining times is the smallest value that an
-undisturbed machine could have given.
+which it happened, and subtracted from their times. A metric of the remaining times is the smallest value that the trial
+could have had on an undisturbed machine.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -24,11 +23,11 @@ from h123.study.workload import OK
 
 TURNS = 6
 """How many times during a round trip some thread must get a processor: at each end, the thread that waits for packets,
-the one that reads, and the one that answers."""
+the one that reads, and the one that writes."""
 FAULT_SHARE = 0.1
-"""If the machine stalled for longer than this share of an attempt's time, the stall may have caused the failure."""
+"""If the machine stalled for longer than this fraction of an attempt's time, the stall may have caused the failure."""
 RUINABLE = frozenset({"link-overrun", "link-check-failed", "server-not-ready", "client-timeout"})
-"""Reasons for an attempt's failure that a stall of the machine alone can cause."""
+"""The codes of failures that a stall of the machine alone can cause."""
 
 _TIMES = ("start_ns", "connected_ns", "first_byte_ns", "end_ns")
 
@@ -37,12 +36,12 @@ Ns = np.ndarray[Any, np.dtype[np.float64]]
 
 @dataclass(frozen=True)
 class Disturbance:
-    """The largest share of each metric's value, from 0 to 1, that may be due to machine noise. Only metrics of time
-    have one."""
+    """The largest share of each metric's value, from 0 to 1, that may be due to machine noise. Only metrics that are
+    computed from request times have one."""
 
     shares: Mapping[str, float]
     waits: Mapping[str, float]
-    """The part of each share that the ordinary work of other programs can cause, without any stall."""
+    """The part of each share that waiting for a processor, without any stall, can have caused."""
 
     def worst(self, metrics: Collection[str]) -> float:
         """Return the largest share among the given metrics, or 0 if nothing is known."""
@@ -59,7 +58,8 @@ UNDISTURBED = Disturbance({}, {})
 
 def disturbance(report: Report, trial: TrialFile, samples: Path, statuses: Sequence[int] = (OK,)) -> Disturbance:
     """Return the disturbance of the attempt with this report.json, trial.json and samples.parquet. `statuses` are the
-    required statuses of the workload's resources. The result is empty under the virtual clock."""
+    required statuses of the workload's resources. The result is empty under the virtual clock, or if the records are
+    missing."""
     if trial.clock == "virtual" or report.machine.lab_ns is None or not samples.is_file():
         return UNDISTURBED
     load = _TrialLoad.of(report, _round_trip_ns(trial))
@@ -77,7 +77,7 @@ def disturbance(report: Report, trial: TrialFile, samples: Path, statuses: Seque
 
 
 def _times(column: Numbers, where: Mask) -> Ns:
-    """Return a column's times in the rows `where`; nan if there is none."""
+    """Return a column's times in the rows `where`. Unknown times are NaN."""
     return np.where(column.valid, column.values, np.nan)[where]
 
 
@@ -95,7 +95,8 @@ def _visits(rows: Rows, ok: Mask) -> dict[str, Any]:
 
 
 def machine_noise(report: Report) -> float:
-    """Return the share, 0 to 1, of the processors' time that stalls and other programs kept from the trial."""
+    """Return the share of the processors' time, from 0 to 1, that the trial lost to stalls or to other programs,
+    whichever took more."""
     machine, wall = report.machine, report.phases_ns["main"]
     if not wall or not machine.cpus:
         return 0.0
@@ -104,8 +105,8 @@ def machine_noise(report: Report) -> float:
 
 
 def is_machines_fault(report: Report) -> bool:
-    """Return whether the machine may have made an attempt invalid: it stalled, and all faults of the attempt can result
-    from stalls."""
+    """Return whether the machine may have made an attempt invalid: a stall can cause each of the attempt's faults, and
+    either a link was overrun or a processor stalled for too long."""
     codes = {reason["code"] for reason in report.reasons}
     if not codes or not codes <= RUINABLE:
         return False
@@ -116,18 +117,18 @@ def is_machines_fault(report: Report) -> bool:
 
 @dataclass(frozen=True)
 class _TrialLoad:
-    """The waits and stalls of a trial, in ns."""
+    """The waits and stalls of a trial."""
 
     link: Any
-    """Spans in which packets were overdue, in ns, of the shape (spans, 2)."""
+    """The spans in which packets were overdue, in ns: an array of the shape (spans, 2)."""
     processors: list[Any]
-    """For each processor, spans in which it was not free, in ns, of the shape (spans, 2)."""
+    """For each processor, the spans in which it was not free, in ns: an array of the shape (spans, 2)."""
     weight: float
-    """The share of the processors' stalls that something in the trial can have waited for."""
+    """The fraction of the processors' stalled time that can have delayed the trial."""
     pace: float
-    """The waits outside stalls, in ns, for each ns of the run."""
+    """How long the trial's threads waited outside stalls, in ns, per ns of the run."""
     chain_ns: float
-    """The waits outside stalls, in ns, that can affect one round trip."""
+    """The longest wait outside stalls, in ns, that one round trip is assumed to contain."""
     round_trip_ns: float
 
     @classmethod
@@ -152,14 +153,14 @@ class _TrialLoad:
         )
 
     def added(self, start: Ns, end: Ns) -> Ns:
-        """Return the most that stalls and waits can have added to the time from `start` to `end`."""
+        """Return the longest time, in ns, that stalls and waits can have added between `start` and `end`."""
         stalls = _overlap(self.link, start, end)
         for spans in self.processors:
             stalls = stalls + self.weight * _overlap(spans, start, end)
         return stalls + self.waits(start, end)
 
     def waits(self, start: Ns, end: Ns) -> Ns:
-        """Return the most that waits outside stalls can have added to the time from `start` to `end`, in ns. Waits are
+        """Return the longest time, in ns, that waits outside stalls can have added between `start` and `end`. Waits are
         spread evenly over the run, but a round trip includes at most `TURNS` of them."""
         duration = end - start
         spread = duration * self.pace
@@ -173,7 +174,8 @@ _LATENCY = RequestTime("warm", "end_ns")
 
 
 def _shares(rows: Mapping[str, Mapping[str, Any]], added: Any) -> dict[str, float]:
-    """Return, for each metric of time that the samples contain, the share that may be due to machine noise."""
+    """Return, for each metric that is computed from request times, the share of its value that may be due to machine
+    noise. Metrics that the samples do not contain are absent."""
     shares = {name: _share_of(metric, rows, added) for name, metric in METRICS.items() if metric.of_requests}
     return {name: share for name, share in shares.items() if share is not None}
 
@@ -189,8 +191,8 @@ def _share_of(metric: Metric, rows: Mapping[str, Mapping[str, Any]], added: Any)
 
 
 def _share(times: RequestTime, rows: Mapping[str, Any], added: Any) -> float | None:
-    """Return the share, due to machine noise, of a quantile of the successful requests' times. None if no request
-    succeeded."""
+    """Return the share of a quantile of the successful requests' times that may be due to machine noise. None if no
+    request succeeded."""
     start, end = rows["start_ns"].astype(float), rows[times.until].astype(float)
     good = rows["ok"] & np.isfinite(end)
     if not good.any():
@@ -222,8 +224,8 @@ def own_ns(report: Report) -> float:
 
 
 def _others_ns(report: Report) -> float:
-    """Return the processor time of all other programs during the client's run, in ns; 0 if the run is too short to
-    measure."""
+    """Return the processor time of all other programs during the client's run, in ns. 0 if the run is too short to
+    measure it."""
     if report.phases_ns["main"] < TICKS_MEASURABLE_NS:
         return 0.0
     return max(0.0, report.machine.busy_ns - own_ns(report))
@@ -235,7 +237,7 @@ def _round_trip_ns(trial: TrialFile) -> float:
 
 
 def _spans(listed: Any) -> Any:
-    """Return the spans in ascending order, with overlapping ones merged, of the shape (spans, 2)."""
+    """Return the spans in ascending order, with overlapping ones merged: an array of the shape (spans, 2)."""
     joined: list[list[float]] = []
     for start, end in sorted(listed):
         if joined and start <= joined[-1][1]:

@@ -28,17 +28,17 @@ _OPTIONS = {
     "json": "FORMAT json, ARRAY true",
 }
 _PARAMETERS = ("method", "size", "users", "requests")
-"""Parameters that vary within one scorecard. Every combination of the other levels has its own scorecard."""
+"""Parameters that vary within one scorecard. Every combination of the levels of other factors has its own scorecard."""
 _BITS = 8
 _RATE = next(metric.name for metric in METRICS.values() if isinstance(metric.of, BodyRate))
-"""The metric whose means a scorecard contains."""
+"""The metric that a scorecard contains."""
 
 
 def export(folder: CampaignFolder, form: str, out: Path, *, force: bool = False) -> list[Path]:
     """Write `samples.<form>` and `attempts.<form>` into the folder `out`, and return the files' paths.
 
-    `form` is csv, parquet or json. `samples` contains every request of every attempt, with its trial's block, validity
-    and cell (`cell_<factor>`). `attempts` has one row per attempt, with its metrics if it is the trial's analysed
+    `form` is csv, parquet or json. `samples` contains every request of every attempt, with the block, validity and cell
+    (`cell_<factor>`) of the attempt. `attempts` has one row per attempt, with its metrics if it is the trial's analysed
     attempt. The form `scorecard` writes one `<levels>.json` for each client, server and network, like curl's
     scorecard.py. Existing files are replaced only with `force`. Raises UserError.
     """
@@ -94,7 +94,8 @@ def _has_parameters(levels: Mapping[str, Mapping[str, object]]) -> bool:
 
 
 def _load(parameters: Values) -> CardLoad | None:
-    """Return the load of a scorecard, or None if the workload is not a number of requests of one size per user."""
+    """Return the load of a scorecard's cell, or None if the workload is not a fixed number of requests of one size per
+    user."""
     method, size, users, requests = (parameters.get(name) for name in _PARAMETERS)
     if method not in ("GET", "POST") or parameters.get("rate") is not None:
         return None
@@ -131,7 +132,8 @@ def _write_card(folder: CampaignFolder, attempts: Sequence[Attempt], target: Pat
 
 def connect_with_metrics(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDBPyConnection:
     """Return a connection with the views of `connect` and two more: `whole.attempts`, a row for each attempt, with its
-    metrics if it is analysed; and `whole.samples`, a row for each request of each attempt, with its cell."""
+    metrics if it is analysed; and `whole.samples`, a row for each request of each attempt, with its cell. The
+    connection may write only into the folder `writes`."""
     connection = connect(folder, writes)
     types = {"trial": "VARCHAR", "attempt": "BIGINT", **dict.fromkeys(METRICS, "DOUBLE")}
     fill_table(connection, "metrics", types, _metrics(folder))
@@ -173,8 +175,8 @@ def _copy(connection: duckdb.DuckDBPyConnection, query: str, target: Path, form:
 
 
 def _harmless(connection: duckdb.DuckDBPyConnection, query: str) -> str:
-    """Return a query for the same rows that is safe for a spreadsheet: an apostrophe precedes text that would be a
-    formula, and `?` replaces characters without a visible form."""
+    """Return a query for the same rows that is safe for a spreadsheet: text that could be read as a formula gets an
+    apostrophe before it, and `?` replaces characters without a visible form."""
     columns = connection.execute(f"DESCRIBE {query}").fetchall()
     texts = [str(column) for column, kind, *_ in columns if kind == "VARCHAR"]
     mended = ", ".join(f"{_mended(name(column))} AS {name(column)}" for column in texts)

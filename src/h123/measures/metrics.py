@@ -1,4 +1,4 @@
-"""Computes the metrics of one trial from its samples and report, for each kind of `Metric.of`."""
+"""Computes the metrics of one trial from its samples and report. Each kind of `Metric.of` has its own computation."""
 
 import math
 import statistics
@@ -50,7 +50,8 @@ from h123.study.workload import workload_of
 
 _NS = 1e-9
 _PLAYED: Mapping[Role, Sequence[str]] = {"backend": ("backend", "origin")}
-"""Names of the roles in report.json that count as a single role here."""
+"""The roles in report.json that a role of a metric covers. A role without an entry covers only the role of the same
+name."""
 
 
 def measure(
@@ -64,7 +65,7 @@ def measure(
     dialled: Sequence[int] = (),
 ) -> dict[str, float | None]:
     """Return all metrics of a trial. A metric is None if the trial has no value for it, and `Metric.worst` if too many
-    requests failed. The usage of a process that serves two roles counts for neither role."""
+    requests failed. Metrics of the server's process are None if a second server ran."""
     two = any(role.name == SECOND_SERVER for role in report.roles)
     return {
         name: metric_value(metric, summary, report, facts, openings, recoveries, blocking, dialled)
@@ -75,7 +76,7 @@ def measure(
 
 
 def finite_metrics(metrics: Mapping[str, float | None]) -> dict[str, float | None]:
-    """Return the metrics for a document. Documents cannot contain infinity, so a value that is infinite because of
+    """Return the metrics in a form for documents, which cannot contain infinity: a value that is infinite because of
     failed requests becomes None."""
     return {name: value if value is None or math.isfinite(value) else None for name, value in metrics.items()}
 
@@ -92,7 +93,7 @@ def trial_metrics(trial: Path, report: Report, parameters: Values) -> dict[str, 
 
 
 def read_facts(trial: Path) -> ClientFile | None:
-    """Read the client's report about itself, or return None if it reports nothing."""
+    """Return the client's report about itself, or None if it wrote none."""
     path = trial / "client.json"
     return read_document(path, ClientFile) if path.is_file() else None
 
@@ -170,7 +171,7 @@ def _median(values: Sequence[float]) -> float | None:
 
 
 def _round_trip_rate(openings: Sequence[Opening]) -> float | None:
-    """Return how many round trips a minute the openings made. None if there are no openings."""
+    """Return the number of round trips per minute while the connections opened. None if there are no openings."""
     ns = sum(opening.ns for opening in openings)
     return 60 * sum(opening.round_trips for opening in openings) / (ns * _NS) if ns else None
 
@@ -183,15 +184,16 @@ def _until(until: VisitTime, summary: Summary, facts: ClientFile | None) -> floa
 
 
 def _dialled(summary: Summary, report: Report, dialled: Sequence[int]) -> float | None:
-    """Return the median number of connections that a visit opened. A failed visit counts as infinite, because it may
-    not have opened all of them. None if packets are missing."""
+    """Return the median number of connections that a visit opened. A failed visit has an infinite number, because it
+    may not have opened all of its connections. None if the record of packets is missing or incomplete."""
     cut = any(link.packets_left_out for link in report.links[:1])
     each = zip(summary.visits, dialled, strict=True) if dialled and not cut else ()
     return _median([math.inf if visit.failed else count for visit, count in each])
 
 
 def _quantile(times: RequestTime, s: Summary) -> float | None:
-    """Return the quantile that `times` describes, in ns. Infinite if too many requests failed."""
+    """Return the quantile that `times` describes, in ns. Infinite if too many requests failed. None if there are too
+    few requests, or if their times are unknown."""
     requests, quantiles = {
         ("warm", "end_ns"): (s.warm, s.latency_ns[QUANTILES.index(times.share)] if s.latency_ns else None),
         ("warm", "first_byte_ns"): (s.warm, _first_byte_of_all(s.ttfb_ns, s.warm_ok, s.warm_ttfb_known)),
@@ -203,14 +205,15 @@ def _quantile(times: RequestTime, s: Summary) -> float | None:
 
 
 def _sent_quantile(times: TimeFromSend, s: Summary) -> float | None:
-    """Return the quantile that `times` describes, in ns since the request was sent."""
+    """Return the quantile that `times` describes, in ns since the request was sent. None if there are too few requests,
+    or if these times are unknown."""
     if s.sent_latency_ns is None or s.warm < times.requests:
         return None
     return s.sent_latency_ns[SEND_QUANTILES.index(times.share)]
 
 
 def _first_byte_of_all(ns: float | None, ok: int, count: int) -> float | None:
-    """Return the time to first byte. None if the client did not see the first byte of every answer."""
+    """Return the time to first byte, `ns`. None if the client did not record the first byte of every response."""
     return ns if ok == count else None
 
 
@@ -250,20 +253,21 @@ def _cpu(summary: Summary, report: Report, roles: Sequence[Role]) -> float | Non
 
 
 def _processor_ns(report: Report, role: Role) -> int | None:
-    """Return the ns of processor time. None if the role does not exist, or does not report it."""
+    """Return the role's processor time in ns. None if the trial has no such role, or if its time is unknown."""
     playing = [role_report.cpu for role_report in report.roles if role_report.name in _PLAYED.get(role, (role,))]
     return sum(cpu.main_ns for cpu in playing if cpu) if playing and all(playing) else None
 
 
 def _memory(report: Report, role: str) -> float | None:
-    """Return the largest resident set that the role ever had, in bytes, as the kernel counted it."""
+    """Return the largest resident set size that the role's processes reached, in bytes, as the kernel recorded it. None
+    if unknown."""
     peaks = [report_of_role.max_rss_bytes for report_of_role in report.roles if report_of_role.name == role]
     return float(peaks[0]) if len(peaks) == 1 and peaks[0] else None
 
 
 def _around(summary: Summary, facts: ClientFile | None, part: Literal["start", "end"]) -> float | None:
-    """Return for how many ns the program that made the requests ran before the first request started, or after the last
-    request ended. None if the client does not report the program's run."""
+    """Return how long, in ns, the program that made the requests ran before the first request started, or after the
+    last request ended. None if the client does not report when that program ran."""
     process = facts.process if facts else None
     if process is None:
         return None
@@ -273,7 +277,8 @@ def _around(summary: Summary, facts: ClientFile | None, part: Literal["start", "
 
 
 def _link_amount(summary: Summary, report: Report, way: Way, what: Literal["bytes", "packets"]) -> float | None:
-    """Return the bytes or packets per request that the link counted. None over a veth, which counts nothing."""
+    """Return the number of bytes or packets that entered the link, per request. None over a veth, which counts
+    nothing."""
     link = report.links[0] if report.links else None
     direction = link.directions.get(way) if link and link.directions else None
     amount = direction and (direction.bytes_in if what == "bytes" else direction.packets_in)
@@ -281,8 +286,8 @@ def _link_amount(summary: Summary, report: Report, way: Way, what: Literal["byte
 
 
 def _packet_share(report: Report, way: Way, what: str) -> float | None:
-    """Return the share, in per cent, of packets that the link's counter `what` counted. None over a veth, or if it
-    counted none."""
+    """Return the percentage of packets that the link's counter `what` counted. None over a veth, or if the counter is
+    0."""
     link = report.links[0] if report.links else None
     direction = link.directions.get(way) if link and link.directions else None
     if direction is None or not direction.packets_in:
@@ -292,7 +297,7 @@ def _packet_share(report: Report, way: Way, what: str) -> float | None:
 
 
 def _ipv6_share(report: Report, way: Way) -> float | None:
-    """Return the share, in per cent, of delivered bytes that IPv6 carried. None over a veth, or if nothing arrived."""
+    """Return the percentage of delivered bytes that IPv6 packets carried. None over a veth, or if nothing arrived."""
     link = report.links[0] if report.links else None
     direction = link.directions.get(way) if link and link.directions else None
     if direction is None or not direction.bytes_delivered or direction.ipv6_bytes_delivered is None:
@@ -301,7 +306,7 @@ def _ipv6_share(report: Report, way: Way) -> float | None:
 
 
 def _queued(report: Report, way: Way) -> float | None:
-    """Return the mean wait in the queue, in seconds. None if the link has no rate, because then nothing waits."""
+    """Return the mean queueing delay in seconds. None if the link has no rate, because then no packet waits."""
     link = report.links[0] if report.links else None
     direction = link.directions.get(way) if link and link.directions else None
     waits = direction.queue_ns if direction else None
@@ -309,14 +314,14 @@ def _queued(report: Report, way: Way) -> float | None:
 
 
 def _crossed(report: Report, way: Way) -> float | None:
-    """Return the bits per second of cross traffic; None if there is none."""
+    """Return the rate, in bits per second, at which cross traffic was received. None if there is none."""
     link, ran = report.links[0] if report.links else None, report.phases_ns.get("main")
     traffic = link.cross.get(way) if link and link.cross else None
     return 8 * traffic.received_bytes / (ran * _NS) if traffic and ran else None
 
 
 def _wasted(summary: Summary, report: Report) -> float | None:
-    """Return the share of the delivered bytes that were not part of a body, in per cent."""
+    """Return the percentage of the delivered bytes that were not part of a body."""
     link = report.links[0] if report.links else None
     down = link.directions.get("down") if link and link.directions else None
     if down is None or not down.bytes_delivered or summary.bytes_down is None:

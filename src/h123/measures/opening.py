@@ -1,8 +1,8 @@
-"""Counts from the link's packets how connections opened: round trips, packets and bytes until the first byte of the
-first answer.
+"""Counts, from the link's packets, what it took to open each connection: the round trips, packets and bytes until the
+first byte of the first response.
 
 Round trips are counted, not inferred from time: something that the client sent reaches the server, something that the
-server sends afterwards reaches the client, and so on, until the answer is sent.
+server sends afterwards reaches the client, and so on, until the server sends the response.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,24 +17,26 @@ from h123.store.rows import Integers, Rows
 
 _NEVER = int(np.iinfo(np.int64).max)
 _TIMES_THREE = 3
-"""A server may send this many times what it received, until it has validated the client's address (RFC 9000, 8.1)."""
+"""Until a server has validated the client's address, it may send this many times the bytes that it has received (RFC
+9000, 8.1)."""
 _UNKNOWN = -1
 _FULL, _PART = 1000, 4
-"""The size of a nearly full packet in bytes, and the number of such packets that make a part of an answer."""
+"""The smallest payload of a nearly full packet in bytes, and the number of such packets that show that the server has
+sent part of a response."""
 _DATAGRAM = 1200
-"""The smallest datagram in which a server sends a certificate, in bytes."""
+"""The size, in bytes, of the smallest datagram in which a server sends a certificate."""
 COLUMNS = ("at_ns", "left_ns", "bytes", "payload", "source", "destination", "way", "protocol", "flags", "fate")
 """The columns of the packets that this module reads."""
 
 
 class Opening(NamedTuple):
-    """How a connection opened, from its first packet to the first byte of its first answer."""
+    """How a connection opened, from its first packet to the first byte of its first response."""
 
     round_trips: int
     """The number of round trips, including the request's own, which is the last one."""
     bytes_up: int
     bytes_down: int
-    """Bytes of IP packets, up to and including the one with the answer's first byte."""
+    """The bytes of IP packets in each direction, up to and including the packet with the first byte of the response."""
     packets_up: int
     packets_down: int
     losses: bool
@@ -42,21 +44,22 @@ class Opening(NamedTuple):
     retried: bool
     """Whether the server sent a Retry."""
     limited: bool
-    """Whether the server had sent all that it may send before it has validated the client's address: three times what
-    it received."""
+    """Whether the server had used up what it may send before it has validated the client's address: three times the
+    bytes that it has received."""
     request_round_trips: int | None = None
-    """Round trips until the request was sent, including the request's own; None if that time is unknown."""
+    """The number of round trips until the request was sent, including the request's own. None if the time of sending is
+    unknown."""
     ns: int = 0
-    """The time from the connection's first packet to the first byte, in ns."""
+    """The time from the connection's first packet to the first byte of the response, in ns."""
     early_part: bool = False
-    """Whether the server had sent a part of the answer a round trip before the first byte that the client could read,
-    because a TLS record did not fit into what the server may send at once."""
+    """Whether the server sent part of the response a round trip before the client could read the first byte, because a
+    TLS record was larger than what the server may send at once."""
 
 
 def openings_of(folder: Path, rows: Rows, statuses: Sequence[int]) -> list[Opening]:
-    """Return how the connections of a trial's answered cold requests opened, in the order of the requests. Empty if
-    there is no record of packets, or if a request cannot be matched with one connection. Raises UserError if the record
-    cannot be read."""
+    """Return how the connections of a trial's successful cold requests opened, in the order of the requests. Empty if
+    there is no record of packets, or if a request cannot be matched with exactly one connection. Raises UserError if
+    the record cannot be read."""
     first_byte = rows["first_byte_ns"]
     cold = rows.phase("cold") & rows.ok(statuses) & rows["start_ns"].valid & first_byte.valid
     if not cold.any() or not packets_file(folder).is_file():
@@ -81,7 +84,7 @@ class _Side:
     packets: Packets
     at: Integers
     delivered_at: Integers
-    """The delivery time of each packet; `_NEVER` for lost ones."""
+    """The delivery time of each packet; `_NEVER` for packets that did not arrive."""
     next: Integers
     """For each packet, the earliest arrival among this packet and all later ones."""
 
@@ -125,8 +128,8 @@ class _Connection:
         return int(self.up.at[0])
 
     def opening(self, answer_at: int, request_at: int = _UNKNOWN) -> Opening | None:
-        """Return how the connection opened. None if nothing had arrived by `answer_at`, when the client had the first
-        byte of the answer. `request_at`: when the client sent the request."""
+        """Return how the connection opened. None if nothing had arrived by `answer_at`, when the client received the
+        first byte of the response. `request_at` is when the client sent the request."""
         arrivals = np.flatnonzero((self.down.delivered_at <= answer_at) & (self.down.packets["payload"] > 0))
         if not len(arrivals):
             return None
@@ -151,7 +154,7 @@ class _Connection:
         )
 
     def _turns(self, until: int) -> list[_Turn]:
-        """Return the client's turns until the answer was sent."""
+        """Return the client's turns until the server sent the response."""
         turns, since = [], self.begin
         while (receipt := self.up.receipt_of(since)) <= until:
             turns.append(_Turn(since, receipt))
@@ -160,13 +163,14 @@ class _Connection:
         return turns
 
     def _answers_early(self, request_at: int, last: int) -> bool:
-        """Return whether the server sent more between these times than handshakes and settings need."""
+        """Return whether the server sent so many nearly full packets between these times that they cannot be only
+        handshakes and settings."""
         between = (self.down.at >= request_at) & (self.down.at < last)
         return int((self.down.packets["payload"][between] >= _FULL).sum()) >= _PART
 
     def _limited(self, receipts: Sequence[int]) -> bool:
-        """Return whether QUIC's anti-amplification limit delayed the server, from the bytes sent before the client's
-        second turn reached the server."""
+        """Return whether QUIC's anti-amplification limit delayed the server, judging by the bytes that the server had
+        received and sent before the client's second turn reached it."""
         second = receipts[1] if len(receipts) > 1 else _NEVER
         received_bytes = self.up.packets["payload"][self.up.delivered_at < second].sum(dtype=np.int64)
         sent_bytes = self.down.packets["payload"][self.down.at < second].sum(dtype=np.int64)
@@ -174,7 +178,7 @@ class _Connection:
 
 
 def _connections(packets: Packets) -> Iterator[_Connection]:
-    """Yield the connections over TCP and UDP, by the client's port."""
+    """Yield the connections over TCP and UDP, each of which has its own client port."""
     ordered = packets[np.argsort(packets["at_ns"], kind="stable")]
     port = np.where(ordered["way"] == UP, ordered["source"], ordered["destination"])
     key = ordered["protocol"].astype(np.int64) << 16 | port

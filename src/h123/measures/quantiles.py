@@ -1,9 +1,9 @@
-"""Computes the exact confidence interval of a quantile of one trial's latencies, from their order alone.
+"""Computes the exact confidence interval of a quantile of one trial's latencies, from their order statistics alone.
 
 Of n independent values, the number below the true quantile q_p is binomial (n, p), whatever the distribution. So q_p
 lies between the l-th and the u-th smallest with the probability P(l <= B <= u - 1). Reference: David and Nagaraja,
-Order Statistics (2003), section 7.1. Requests of a trial are not quite independent, so the interval is too narrow
-rather than too wide.
+Order Statistics (2003), section 7.1. The requests of a trial are not quite independent, so the interval is more likely
+to be too narrow than too wide.
 """
 
 from collections import defaultdict
@@ -31,7 +31,7 @@ FROM read_parquet($files, filename = true) WHERE phase = 'warm' GROUP BY filenam
 
 @dataclass(frozen=True)
 class Ranks:
-    """The two order statistics, counted from 1, between which a quantile lies with this confidence."""
+    """The ranks, from 1, of the two order statistics between which a quantile lies with this confidence."""
 
     low: int
     high: int
@@ -40,9 +40,9 @@ class Ranks:
 
 @cache
 def ranks(n: int, share: float, confidence: float = CONFIDENCE) -> Ranks | None:
-    """Return the ranks of the interval. The interval has equal tails if n permits; otherwise its upper end is the
-    largest value, and the lower tail has the rest of the error. None if n is too small for this confidence: the
-    quantile 0.95 needs 59 values, 0.99 needs 299."""
+    """Return the ranks of the interval for the quantile `share` of n values. The interval has equal tails if n permits;
+    otherwise its upper end is the largest value, and the lower tail gets the rest of the error. None if n is too small
+    for this confidence: the quantile 0.95 needs 59 values, 0.99 needs 299."""
     below = binomial_cdf(n, share)
     error = 1 - confidence
     high = min(n, int(np.searchsorted(below, 1 - error / 2)) + 1)
@@ -56,8 +56,8 @@ def ranks(n: int, share: float, confidence: float = CONFIDENCE) -> Ranks | None:
 def intervals(
     folder: CampaignFolder, attempts: Mapping[Path, Attempt], share: float
 ) -> dict[Path, tuple[float, float]]:
-    """Return, for each attempt, the interval of a quantile of latency, in seconds. The keys are the paths of
-    samples.parquet. A failed request is infinitely slow. Attempts with too few requests are left out."""
+    """Return, for each attempt, the confidence interval of a quantile of latency, in seconds. The keys are the paths of
+    samples.parquet. A failed request has an infinite latency. Attempts with too few requests are left out."""
     alike: dict[tuple[int, str], list[Path]] = defaultdict(list)
     for file, attempt in attempts.items():
         alike[attempt.summary.warm, succeeded_sql(attempt.workload.statuses())].append(file)

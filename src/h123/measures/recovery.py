@@ -1,4 +1,4 @@
-"""Measures the time until answers resumed after the client had changed its address, or UDP was blocked
+"""Measures the time until responses resumed after the client's address had changed, or UDP had been blocked
 (docs/contracts/network.md)."""
 
 import math
@@ -15,7 +15,7 @@ class Break(NamedTuple):
 
     at: int
     lets_in: bool
-    """Whether packets already on the link still arrive. If so, only answers to later requests count."""
+    """Whether packets already on the link still arrive. If so, only responses to later requests show a recovery."""
 
 
 def moves_of(link: Link, report: Report) -> list[int]:
@@ -32,8 +32,8 @@ def breaks_of(link: Link, report: Report) -> list[Break]:
 
 
 def recoveries_of(breaks: Sequence[Break], rows: Rows, statuses: Sequence[int]) -> list[float]:
-    """Return, for each break during a trial with these samples, the time in ns until the first complete answer after
-    it; infinite if no answer came. Empty if there is no break, or if the times of answers are unknown."""
+    """Return, for each break during a trial with these samples, the time in ns until the first complete response after
+    it; infinite if there was none. Empty if there is no break, or if the times of requests are unknown."""
     ends, started, ok = rows["end_ns"], rows["start_ns"], rows.ok(statuses) & rows["start_ns"].valid
     if not breaks or not (ends.valid & started.valid).any():
         return []

@@ -21,12 +21,13 @@ content of every packet, but the length of only a few: an ECDSA P-256 signature 
 
 _BYTES = ("bytes_in", "bytes_delivered")
 _NOT_COUNTED = {"lateness_ns", "queue_ns"}
-"""Times, which are not compared: one more byte shifts them all, and the samples show their effect on requests."""
+"""Figures that are times. They are not compared: one more byte shifts all of them, and the samples show their effect on
+requests."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A figure of a link, such as `access/down lost`, in both executions."""
+    """A figure of a link, such as `access/down lost`, in each of the two executions."""
 
     name: str
     first: Any
@@ -38,22 +39,22 @@ class Repetition:
     """The differences between two executions of a trial."""
 
     packets: list[Difference]
-    """Counts of packets, and sets of dropped packets, that differ."""
+    """The counts of packets, and the sets of dropped packets, that differ."""
     bytes: list[Difference]
-    """Counts of bytes that differ."""
+    """The counts of bytes that differ."""
     samples: int
     """The number of samples in the first execution."""
     outcomes: int
-    """The number of samples that ended differently (status, bytes, protocol, connection, error), or that only one
+    """The number of samples with a different outcome (status, bytes, protocol, connection, error), or that only one
     execution has."""
     moved: int
-    """The number of samples with a time that differs. Times count from the first sample's start."""
+    """The number of samples with a time that differs. Times are relative to the first sample's start."""
     furthest_ns: int
     """The largest difference, in ns, between a sample's times in the two executions."""
     random_bytes: int
     """The tolerance for a count of bytes: `RANDOM_BYTES` for each connection."""
     random_ns: float
-    """The tolerance for a time, in ns: how long `random_bytes` take in both directions, at the link's rate."""
+    """The tolerance for a time, in ns: how long the links take to carry `random_bytes` in both directions."""
 
     @property
     def identical(self) -> bool:
@@ -71,7 +72,7 @@ class Repetition:
 def compare_executions(first: Path, second: Path) -> Repetition:
     """Compare the folders (report.json, trial.json, samples.parquet) of two finished executions of the same trial.
 
-    Raises UserError if a file is missing or in a different format.
+    Raises UserError if a file is missing or has the wrong format.
     """
     figures = [_figures(finished_report(folder / "report.json")) for folder in (first, second)]
     names = list(dict.fromkeys([*figures[0], *figures[1]]))
@@ -124,7 +125,7 @@ def _outcome(sample: Sample) -> dict[str, object]:
 
 def _moved(samples: Sequence[Sample], others: Sequence[Sample]) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Return, for each sample in both executions, the largest difference, in ns, between its times in one execution and
-    in the other. Times count from the first sample's start.
+    in the other. Times are relative to the first sample's start.
 
     If only one execution has a time, the difference is the whole time since that start.
     """
@@ -135,7 +136,8 @@ def _moved(samples: Sequence[Sample], others: Sequence[Sample]) -> np.ndarray[An
 
 
 def _times(samples: Sequence[Sample]) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return the samples' times in ns after the first sample's start, of the shape (samples, times). -1: no time."""
+    """Return the samples' times in ns after the first sample's start: an array of the shape (samples, times). -1 means
+    that there is no time."""
     began = min((sample["start_ns"] for sample in samples), default=0)
     times: list[list[Any]] = [[sample.get(name) for name in TIME_COLUMNS] for sample in samples]
     counted = [[-1 if time is None else time - began for time in row] for row in times]

@@ -1,4 +1,4 @@
-"""Divides requests into stages, by the times that the client recorded."""
+"""Divides the time of requests into stages, based on the times that the client recorded."""
 
 from typing import NamedTuple
 
@@ -9,14 +9,14 @@ from h123.store.rows import Integers, Mask, Numbers, Rows
 
 class Stages(NamedTuple):
     """The time of each request in each stage, in ns. The stages add up to the request's whole time. A stage is known if
-    the client recorded its beginning and its end; otherwise an adjacent stage includes its time."""
+    the client recorded its beginning and its end; otherwise, its time is part of an adjacent stage."""
 
     queued: Numbers
     """Waiting for a free connection."""
     connecting: Numbers
     """Waiting until the connection is open. Only the first request of a connection waits for it."""
     waiting: Numbers
-    """Waiting for the answer's first byte."""
+    """Waiting for the first byte of the response."""
     receiving: Numbers
     failed: Numbers
     """The whole time of a failed request; 0 for all others."""
@@ -42,15 +42,15 @@ def stages_of(rows: Rows) -> Stages:
 
 
 def _sending_times(rows: Rows) -> Numbers:
-    """Return when each request was sent. A request with a body counts as sent at once, because its client records when
-    the whole body had been written."""
+    """Return when each request was sent. A request with a body is treated as sent at its start, because its client
+    records when the whole body had been written."""
     start, sending, up = rows["start_ns"], rows["sent_ns"], rows["bytes_up"]
     uploads = up.valid & (up.values > 0)
     return Numbers(np.where(uploads, start.values, sending.values), np.where(uploads, start.valid, sending.valid))
 
 
 def _first_valid(*marks: Numbers) -> Integers:
-    """Return for each row the first of these times that is known."""
+    """Return, for each row, the first of these times that is known."""
     return np.select([mark.valid for mark in marks], [mark.values for mark in marks], 0)
 
 

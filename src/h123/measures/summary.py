@@ -1,4 +1,4 @@
-"""Computes one row of figures per attempt from its samples. Metrics and audits need nothing else from the samples."""
+"""Computes the summary of an attempt's samples, from which most of its metrics and audits are computed."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,14 +15,15 @@ from h123.study.metrics.quantity import Arrival, RequestTime, Stage, TimeFromSen
 from h123.study.workload import LEAVING, WorkloadKind
 
 QUANTILES = sorted({of.share for metric in METRICS.values() if isinstance(of := metric.of, RequestTime)})
-"""The quantiles of latency that metrics of time need. For other times, only the median is computed."""
+"""The quantiles of request times that metrics need. Other times have only a median."""
 SEND_QUANTILES = sorted({of.share for metric in METRICS.values() if isinstance(of := metric.of, TimeFromSend)})
-"""The quantiles of the times since the request was sent."""
+"""The quantiles that metrics need of the time since the request was sent."""
 _IN_ORDER = (
     *(("start_ns", "connected_ns"), ("connected_ns", "sent_ns"), ("start_ns", "sent_ns"), ("sent_ns", "end_ns")),
     *(("start_ns", "first_byte_ns"), ("first_byte_ns", "end_ns"), ("start_ns", "end_ns")),
 )
-"""Pairs of a request's times in the required order. A server may answer before the whole request is sent."""
+"""Pairs of a request's times in the required order. A server may begin its response before the whole request is
+sent."""
 
 
 _Fields = dict[str, Any]
@@ -30,7 +31,8 @@ _Fields = dict[str, Any]
 
 
 class Bodies(NamedTuple):
-    """The smallest and the largest number of body bytes in a successful request; None if unknown."""
+    """The smallest and the largest number of body bytes in successful requests for a resource, in each direction. None
+    if unknown."""
 
     resource: int
     up: tuple[int | None, int | None]
@@ -42,7 +44,7 @@ class Summary:
     """Figures of one attempt's samples. Times are in ns, and None if unknown.
 
     A request is ok if it has no error and has the status that its resource requires. In quantiles, a request that is
-    not ok is infinitely slow.
+    not ok has an infinite time.
     """
 
     rows: int
@@ -50,21 +52,21 @@ class Summary:
     warmup: int
     cold: int
     handshakes: int | None
-    """The number of rows that opened a connection. None if unknown, or if requests are repeated, because connections
-    opened for attempts before the last have no row."""
+    """The number of rows whose request opened a connection. None if unknown, or if requests are retried, because only
+    the last try of a request has a row."""
     leaving: int
-    """The number of rows of requests that the client should abandon."""
+    """The number of rows of requests that the client was to abandon."""
     abandoned: int
-    """The number of warm requests that were abandoned."""
+    """The number of rows of requests that the client abandoned."""
     retried: int | None
-    """The number of warm rows of requests that were made more than once. None if no request is repeated, or if the
-    client does not record it."""
+    """The number of warm rows of requests that took more than one try. None if the workload has no retries, or if the
+    client does not record them."""
     errors: int
     """The number of rows with an error."""
     first_error: str | None
-    """One of the errors, in words."""
+    """The text of one of the errors. None if there are none."""
     refused: int
-    """The number of rows without an error but with a different status than required."""
+    """The number of rows without an error but with a status other than the required one."""
     instant: int
     """The number of rows that are ok and took no time at all."""
     warm_ok: int
@@ -73,22 +75,22 @@ class Summary:
     cold_ok: int
     cold_ttfb_known: int
     latency_ns: list[float] | None
-    """`QUANTILES` of end - start over warm requests (Hyndman and Fan 1996, type 7)."""
+    """The `QUANTILES` of end - start over warm requests (Hyndman and Fan 1996, type 7)."""
     sent_latency_ns: list[float] | None
-    """`SEND_QUANTILES` of end - sent over warm requests; None unless the time of sending is known for all requests that
-    are ok."""
+    """The `SEND_QUANTILES` of end - sent over warm requests. None unless the time of sending is known for all requests
+    that are ok."""
     ttfb_ns: float | None
     cold_latency_ns: float | None
     cold_ttfb_ns: float | None
     handshake_ns: float | None
-    """The median time of a handshake."""
+    """The median time from the start of a cold request until its connection was open."""
     start_ns: int | None
-    """Start of the first request."""
+    """The start of the first request."""
     end_ns: int | None
-    """End of the last request."""
+    """The end of the last request."""
     open_ns: int | None
-    """End of the last request that opened a connection, or of the last cold request if the client does not report which
-    requests did."""
+    """The end of the last request that opened a connection, or of the last cold request if the client does not report
+    which requests opened connections."""
     once_open: float | None
     """The number of requests after all connections were open. A request counts half if it began before and ended after
     that time."""
@@ -97,14 +99,14 @@ class Summary:
     """The start of the first warm request and the end of the last one."""
     warm_bytes_up: int | None
     warm_bytes_down: int | None
-    """Body bytes of the warm requests that are ok, up and down."""
+    """The body bytes of the warm requests that are ok, up and down."""
     quickest_up_ns: int | None
     quickest_up_bytes: int | None
     quickest_down_ns: int | None
     quickest_down_bytes: int | None
     """The time and the body bytes of the request with the most bytes per second, in each direction."""
     shortest_ns: int | None
-    """The shortest time of a successful request that took any time."""
+    """The shortest time of a request that is ok, except times of 0."""
     cold_shortest_ns: int | None
     warm_busy_ns: int | None
     """The sum of end - start over warm requests."""
@@ -122,24 +124,24 @@ class Summary:
     protocol_max: str | None
     """The alphabetically first and last of the protocols that requests without an error negotiated."""
     fell_back: float | None
-    """The share of successful rows that used a different protocol from the one the client prefers. None if the client
-    may use no other protocol, or if nothing is known."""
+    """The share, from 0 to 1, of successful rows with the fallback protocol rather than the one that the client
+    prefers. None if the workload has no fallback, or if no row has either protocol."""
     bytes_down: int | None
-    """Body bytes of all requests that are ok, up and down."""
+    """The body bytes that all requests that are ok downloaded."""
     bodies: Sequence[Bodies]
-    """The sizes of bodies, for each resource with a known answer."""
+    """The sizes of bodies, for each resource that a successful request was for."""
     visits: Sequence[Visit]
     """The warm visits of a page; none for other workloads."""
     visits_ns: Mapping[Arrival, float | None]
-    """Medians over the visits for each event in `Visits.until`; empty without visits."""
+    """The median time, over the visits, until each event in `Visits.until`. Empty without visits."""
     stages_ns: Mapping[Stage, float | None]
-    """For each stage that the client records, the median over visits of the time that a visit's mean request spent in
-    it."""
+    """For each stage that the client records: the mean time that a visit's requests spent in it, as the median over the
+    visits."""
 
 
 @dataclass(frozen=True)
 class _PhaseMasks:
-    """The rows that belong to each phase, and their durations."""
+    """Masks of the rows that are ok and of each phase's rows, and the times of all rows."""
 
     ok: Mask
     warm: Mask

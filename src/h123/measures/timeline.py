@@ -1,5 +1,5 @@
 """Computes facts about all requests of an attempt together: how many were in progress at once, the longest time in
-which none ended, and how many rows repeat another one. Only warm requests count, including those that the client
+which none ended, and how many rows repeat another one. Only warm requests are included, with those that the client
 abandons."""
 
 from dataclasses import dataclass
@@ -12,18 +12,18 @@ from h123.study.workload import LEAVING
 
 _MOST = 0.99
 """The quantile of the number of requests in flight (the lower value if it falls between two ranks). The maximum would
-count a user too many if a client records a start some microseconds early."""
+include a user too many if a client records a start some microseconds early."""
 _SHORTER = 0.02
-"""A request is assumed to be shorter by this share, because clients may record a start slightly early."""
+"""Requests are assumed to be shorter by this fraction, because clients may record a start slightly early."""
 _SHARP_NS = 100_000
 """If a clock's tick is at least this long, in ns, different requests can have equal times."""
 _SOME = (50, 1000)
-"""The numbers of rows to try first, because a few rows are almost always enough."""
+"""How many rows to examine: first the smaller number, which almost always suffices, and then the larger one."""
 _WINDOW, _DIFFERENT = 12, 8
-"""The number of consecutive rows, and of different values among them, that chance does not repeat. With fewer different
-values, nothing is known."""
+"""A series of this many consecutive rows, with at least this many different values, does not occur twice by chance.
+Series with fewer different values prove nothing."""
 _ENOUGH = 20
-"""The fewest different values whose counts cannot have a common divisor by chance."""
+"""The smallest number of different values whose counts do not share a common divisor by chance."""
 
 Times = NDArray[np.int64]
 
@@ -45,12 +45,12 @@ class Timeline:
     repeats: int | None = None
     """The number of rows that repeat another request's row."""
     sums: tuple[int, ...] | None = None
-    """Sums that distinguish the attempt's durations from those of other attempts. None if there are too few different
+    """Sums that tell the attempt's durations from those of other attempts. None if there are too few different
     values."""
 
 
 def timeline(rows: Rows, *, timed: bool) -> Timeline:
-    """Return the timeline of an attempt's rows. `timed`: whether the starts of the requests are known."""
+    """Return the timeline of an attempt's rows. `timed` says whether the starts of the requests are known."""
     starts, ends, user = rows["start_ns"], rows["end_ns"], rows["user"]
     valid = (rows.phase("warm") | rows.phase(LEAVING)) & starts.valid & ends.valid
     if not valid.any():
@@ -61,8 +61,9 @@ def timeline(rows: Rows, *, timed: bool) -> Timeline:
 
 
 def course(starts: Times, ends: Times, marks: Times, *, timed: bool) -> Timeline:
-    """Return the timeline of requests, in the order of their rows. Two requests with the same times repeat each other
-    only if their `marks` are equal too. A mark is the user or, if users are unknown, the time to the first byte."""
+    """Return the timeline of requests, given in the order of their rows. Two requests with the same times repeat each
+    other only if their `marks` are equal too. A mark is the user or, if users are unknown, the time to the first
+    byte."""
     durations = ends - starts
     sums = _sums(durations)
     tick = _tick(starts, durations)
@@ -79,16 +80,16 @@ def course(starts: Times, ends: Times, marks: Times, *, timed: bool) -> Timeline
 
 
 def _in_flight(starts: Times, ends: Times) -> int:
-    """Return the number of requests in progress, from sorted times: the number begun minus the number ended, as the
-    quantile `_MOST` over all starts."""
+    """Return the number of requests in progress, from sorted times: at each start, the number begun minus the number
+    ended, and of these the quantile `_MOST`."""
     flying = np.arange(1, len(starts) + 1) - np.searchsorted(ends, starts, side="right")
     rank = int((len(flying) - 1) * _MOST)
     return int(np.partition(flying, rank)[rank])
 
 
 def _tick(starts: Times, durations: Times) -> int:
-    """Return the resolution of the clock: the largest number of which all times are multiples. The first rows usually
-    show it, so at most a thousand are read."""
+    """Return the resolution of the clock: the largest number that divides all durations and all distances between
+    starts. The first rows usually show it, so at most a thousand are read."""
     for some in _SOME:
         tick = max(1, int(np.gcd.reduce(starts[:some] - starts[0])), int(np.gcd.reduce(durations[:some])))
         if tick == 1:
@@ -117,7 +118,7 @@ def _repeated_rows(sorted_starts: Times, starts: Times, ends: Times, marks: Time
 
 def _repeated_series(durations: Times, marks: Times) -> int | None:
     """Count the rows in series of `_WINDOW` rows that repeat an earlier series. If the counts of all values have a
-    common divisor, everything was repeated that often; count the surplus rows instead."""
+    common divisor, the whole file was repeated that often; then count the surplus rows instead."""
     _, values, counts = np.unique(np.stack([durations, marks], axis=1), axis=0, return_inverse=True, return_counts=True)
     often = int(np.gcd.reduce(counts))
     if often > 1 and len(counts) >= _ENOUGH:

@@ -48,13 +48,14 @@ class Visits:
     order: NDArray[np.intp]
     """An order of the rows in which the rows of each visit are adjacent."""
     begins: NDArray[np.intp]
-    """The index in `order` at which each visit begins."""
+    """The index in `order` of the first row of each visit."""
     largest: int
     """The number of the resource with the largest body."""
 
     @classmethod
     def of(cls, rows: Rows, ok: Mask, work: WorkloadKind) -> "Visits | None":
-        """Return the visits in samples of this workload, or None. `ok` selects the rows that did not fail."""
+        """Return the visits in samples of this workload. None if the workload has no visits, or the samples contain no
+        warm ones. `ok` selects the rows that did not fail."""
         visit = work.visit()
         if visit is None:
             return None
@@ -69,7 +70,7 @@ class Visits:
         return cls(rows, ok, order, begins, visit.largest)
 
     def each(self) -> list[Visit]:
-        """Return the visits one by one. Empty if their beginnings and ends are unknown."""
+        """Return the visits one by one. Empty if the start or the end of a request is unknown."""
         start, end = self.rows["start_ns"], self.rows["end_ns"]
         if not (start.valid & end.valid)[self.order].all():
             return []
@@ -96,8 +97,8 @@ class Visits:
         }
 
     def stage_times(self) -> Mapping[Stage, VisitTimes | None]:
-        """Return, for each stage, the mean time that each visit's requests spent in it. None if the client did not
-        record the stage in all visits."""
+        """Return, for each stage, the mean time that the requests of each visit spent in it. None if the stage is
+        unknown for a request of a visit that did not fail."""
         stages = stages_of(self.rows)
         return {
             "queued": self._mean(stages.queued),
@@ -121,7 +122,8 @@ class Visits:
         return failed
 
     def _furthest(self, column: Numbers, of: Mask, *, last: bool) -> Numbers:
-        """Return for each visit the last, or the first, value of a column among its rows `of`."""
+        """Return, for each visit, the largest (`last`) or the smallest value of a column in the visit's rows that are
+        in `of`."""
         worst = np.iinfo(np.int64).min if last else np.iinfo(np.int64).max
         values = np.where(of & column.valid, column.values, worst)[self.order]
         extremes = (np.maximum if last else np.minimum).reduceat(values, self.begins)
@@ -146,9 +148,9 @@ _COLUMNS = ("at_ns", "source", "way", "protocol")
 
 
 def dialled_of(folder: Path, visits: Sequence[Visit]) -> list[int]:
-    """Return, for each visit of the trial in `folder`, the number of connections whose first packet reached the link
-    during the visit. Unused connections count too. Empty if there is no record of packets, or if visits overlap,
-    because connections then cannot be assigned to visits. Raises UserError if the record cannot be read."""
+    """Return, for each visit of the trial in `folder`, the number of connections, used or not, whose first packet
+    reached the link during the visit. Empty if there is no record of packets, or if visits overlap, because connections
+    then cannot be assigned to visits. Raises UserError if the record cannot be read."""
     ordered = sorted(visits, key=lambda visit: visit.start_ns)
     together = any(later.start_ns < earlier.end_ns for earlier, later in pairwise(ordered))
     if not visits or together or not packets_file(folder).is_file():
@@ -160,7 +162,8 @@ def dialled_of(folder: Path, visits: Sequence[Visit]) -> list[int]:
 
 
 def _beginnings(folder: Path) -> Integers:
-    """Return when each connection's first packet arrived, by the client's port."""
+    """Return when the first packet of each connection arrived at the link. Connections differ in the protocol or the
+    client's port."""
     packets = read_packets(folder, columns=_COLUMNS)
     up_packets = packets[(packets["way"] == UP) & np.isin(packets["protocol"], (TCP, UDP))]
     key = up_packets["protocol"].astype(np.int64) << 16 | up_packets["source"]
@@ -170,7 +173,7 @@ def _beginnings(folder: Path) -> Integers:
 
 
 class VisitTimings(NamedTuple):
-    """The events of a visit, on the clock of the samples. None for events that never happened."""
+    """The events of a visit, on the clock of the samples. None for an event that never happened."""
 
     visit: Visit
     dom_content_loaded: int | None
@@ -178,7 +181,7 @@ class VisitTimings(NamedTuple):
 
 
 def events_of(visits: Sequence[Visit], facts: ClientFile | None) -> Iterator[VisitTimings]:
-    """Return the events of the visits, if the client reports them."""
+    """Yield the events of each visit for which the client reports them."""
     events_by_visit = {(events.user, events.group): events for events in facts.visits} if facts else {}
     for visit in visits:
         if events := events_by_visit.get((visit.user, visit.group)):

@@ -1,4 +1,4 @@
-"""Reads the lab's records of a trial, apart from the samples: packets, frames, TCP's state, logs of QUIC stacks."""
+"""Reads the lab's records of a trial, apart from the samples: packets, frames, TCP's state, and logs of QUIC stacks."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ __all__ = ["capture", "frames", "qlog", "stack_log", "tabulate_evidence", "tcp_a
 
 
 def tabulate_evidence(folder: Path) -> None:
-    """Convert the lab's records in a trial's folder into tables (docs/evidence.md). Raises OSError if they cannot be
+    """Convert the lab's records in a trial's folder to tables (docs/evidence.md). Raises OSError if they cannot be
     written."""
     tabulate_packets(folder)
     tabulate_frames(folder)

@@ -1,4 +1,4 @@
-"""Defines the frames of HTTP/2 and QUIC on a link, as the lab read them: a trial's frames-LINK.parquet
+"""Defines the frames of HTTP/2 and QUIC on a link, as the lab decoded them: a trial's frames-LINK.parquet
 (docs/contracts/trial.md)."""
 
 from enum import IntEnum
@@ -28,12 +28,12 @@ FRAME = np.dtype(
         ("fin", "u1"),
     ]
 )
-"""The lab's record of a frame. `left_ns` is 0 if the receiver could never read the frame."""
+"""The lab's record of a frame. `left_ns` is 0 if the receiver never had all data that it needs to read the frame."""
 Frames = Records
 """An array of FRAME, in the order of sending."""
 KEYS = "keys.txt"
-"""The file in a trial's folder where the client logs the secrets of its connections. The lab uses them to read frames,
-and puts them into its captures. OpenSSL's programs, browsers and curl read the file's name from an environment
+"""The file in a trial's folder to which the client logs the secrets of its connections. The lab uses them to decode
+frames, and adds them to its captures. OpenSSL's programs, browsers and curl read the file's name from an environment
 variable."""
 _FRAMES = LinkRecords("frames", FRAME, list(FRAME.names or ()))
 frames_file, read_frames, write_frames = _FRAMES.file, _FRAMES.read, _FRAMES.write
@@ -62,7 +62,7 @@ class FrameKind(IntEnum):
 
 
 def tabulate_frames(folder: Path) -> None:
-    """Convert the lab's records in a trial's folder into tables, and remove the keys with which the lab read the
+    """Convert the lab's records in a trial's folder to tables, and remove the keys with which the lab decoded the
     frames, unless a capture needs them. Raises OSError."""
     _FRAMES.tabulate(folder)
     keys = folder / KEYS

@@ -33,7 +33,7 @@ class LinkRecords:
         return folder / f"{self.name}-{link}{_SUFFIX}"
 
     def read(self, folder: Path, link: str = "access", columns: Sequence[str] | None = None) -> Records:
-        """Read the records of a link in a trial's folder. A column that is not requested is 0. Raises UserError if
+        """Read the records of a link in a trial's folder. Columns that are not requested are 0. Raises UserError if
         there is no such file."""
         names = self.columns if columns is None else columns
         types = {name: self.record[name] for name in self.columns}
@@ -50,7 +50,7 @@ class LinkRecords:
         write_compact(columns, target)
 
     def tabulate(self, folder: Path) -> None:
-        """Convert the lab's files in a trial's folder into tables. A file in a different format stays as it is. Raises
+        """Convert the lab's files in a trial's folder to tables. A file in a different format stays as it is. Raises
         OSError."""
         for source in folder.glob(f"{self.name}-*.bin"):
             if (records := read_records(source, self.record)) is not None:

@@ -1,4 +1,4 @@
-"""Reads the qlog files that QUIC stacks write about their connections, in every form that stacks use."""
+"""Reads the qlog files that QUIC stacks write about their connections, in all forms that stacks use."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -10,9 +10,9 @@ QLOG_FOLDER = "qlog"
 RECORD_SEPARATOR = "\x1e"
 """The character before each record of a JSON text sequence (RFC 7464)."""
 _OLD_FIELDS = ("relative_time", "category", "event", "data")
-"""The fields of events that are lists, as in old drafts."""
+"""The fields of events that are written as lists, as in old drafts."""
 _PER_MS = {"us": 1000, "ns": 10**6}
-"""How many of each unit of time make a millisecond. A file that declares no unit uses milliseconds."""
+"""How many of each time unit make a millisecond. A file that declares no unit uses milliseconds."""
 
 Event = Mapping[str, Any]
 """An event: `time` (ms), `name`, `data`."""
@@ -39,7 +39,7 @@ def events(path: Path) -> Iterator[Event]:
 
 
 def ill_formed(folder: Path) -> int:
-    """Return the number of records in a folder's qlog files that were skipped because they are not JSON."""
+    """Return the number of records in a folder's qlog files that were skipped because they are not valid JSON."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file() and _is_separated(path))
     return sum(_is_ill_formed(record) for path in files for record in list(_lines(path))[:-1])
 

@@ -1,4 +1,5 @@
-"""Reads the qlog of one end of a QUIC connection: its window, its losses, and what flow control blocked.
+"""Reads the qlog of one end of a QUIC connection: its congestion window, its losses, and when flow control blocked an
+end.
 
 A trial can be explained without a qlog, but a qlog distinguishes causes that look the same in encrypted packets.
 """
@@ -41,13 +42,13 @@ class StackLog:
     at: NDArray[np.int64]
     """When the endpoint logged the values of `window`, `in_flight` and `round_trip`."""
     window: NDArray[np.float64]
-    """The endpoint's congestion window in bytes. nan: not logged."""
+    """The endpoint's congestion window in bytes. NaN if it was not logged."""
     in_flight: NDArray[np.float64]
-    """The bytes in flight, as the endpoint counts them."""
+    """The bytes in flight, as the endpoint counts them. NaN if they were not logged."""
     round_trip: NDArray[np.float64]
-    """The smoothed round trip, in ns."""
+    """The smoothed round-trip time, in ns. NaN if it was not logged."""
     losses: NDArray[np.int64]
-    """When the endpoint declared each packet lost, except for probes of the path's MTU."""
+    """When the endpoint declared each lost packet lost, except for probes of the path's MTU."""
     stalls: tuple[FlowControlStall, ...]
 
     def later(self, ns: int) -> Self:
@@ -62,12 +63,11 @@ class StackLogs:
 
     logs: list[StackLog]
     faults: list[str]
-    """The reasons why some files are not among the logs."""
+    """Why some files could not be read as logs."""
 
 
 def read_stack_logs(folder: Path) -> StackLogs:
-    """Return all logs that the server left in a trial's folder, except those of connections on which it sent
-    nothing."""
+    """Return all logs in a trial's folder from the server, except those of connections on which it sent nothing."""
     all_logs = StackLogs([], [])
     files = (path for path in sorted((folder / QLOG_FOLDER).rglob("*")) if path.is_file())
     for path in files:
@@ -144,7 +144,7 @@ class _LogReader:
             self.stalls.append(FlowControlStall(begin, self.now, stream=bool(of), own=own))
 
     def log(self) -> StackLog:
-        """Return the whole log. A stall that is open at the end lasts until the end."""
+        """Return the whole log. A stall that is open at the end of the log ends there."""
         for own, of in list(self.open):
             self._release(own, of)
         columns: Iterator[Any] = zip(*self.looks, strict=True) if self.looks else iter([[]] * (1 + len(_METRICS)))
@@ -169,4 +169,4 @@ def _number(value: Any) -> float:
 
 
 _METRICS = ("congestion_window", "bytes_in_flight", "smoothed_rtt")
-"""The fields of `metrics_updated` that are read."""
+"""The fields of `metrics_updated` that are used."""

@@ -1,4 +1,4 @@
-"""Surveys an unknown server: finds the protocols that it speaks and its answers, and drafts a study that suits it."""
+"""Surveys an unknown server: finds out which protocols it speaks and how it responds, and drafts a suitable study."""
 
 from h123.probe.draft import STUDY, Draft
 from h123.probe.findings import Answer, ProbeFindings

@@ -1,4 +1,4 @@
-"""Drafts the study that a survey suggests: what `h123 compare` runs, as text that the user may keep and change."""
+"""Drafts the study that a survey suggests. `h123 compare` runs it, and the user may keep and change its text."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,23 +21,23 @@ class Draft:
     """A comparison to write as a study."""
 
     servers: Mapping[str, OwnServer]
-    """The servers. With one, its protocols are compared; with more, each is compared with the first."""
+    """The servers. If there is one, its protocols are compared; if there are more, each is compared with the first."""
     inquiry: Inquiry
     protocols: Sequence[str]
     """The protocols to compare. All servers speak them."""
     workload: DraftedWorkload
     networks: Mapping[str, Network]
     client: str = "go"
-    """A subject that can send requests to servers that are not subjects."""
+    """The client: a subject that can send requests to servers that are not subjects."""
     clock: str = "wall"
     congestion: str = "default"
     seed: int = 1
     require: Sequence[Condition] = ()
     transport: str = "deployed"
     answers: str = "alike"
-    """`alike`, or `any` to compare servers even if their answers differ."""
+    """`alike`, or `any` to compare servers even if their responses differ."""
     files: Mapping[str, str] = field(default_factory=dict)
-    """The network files that were given as paths."""
+    """The paths of the networks that were given as files, by the networks' names."""
 
     @property
     def builds(self) -> bool:
@@ -76,7 +76,7 @@ class Draft:
 
     @property
     def question(self) -> str:
-        """Return the question in words."""
+        """The study's question in words."""
         if self.builds:
             old, *new = self.servers
             return f"Does {' or '.join(new)} answer {self.workload.what} faster than {old}?"
@@ -111,7 +111,7 @@ class Draft:
 
     def _families(self, each: Sequence[str]) -> Iterator[Part]:
         """Yield the families of the study. Each further metric, such as one that a condition names, has its own family,
-        because eight blocks can find a difference in only one metric."""
+        because eight blocks are too few to find a difference in a family of several metrics."""
         answer, details = self.workload.families
         yield answer.model_copy(update={"each": [*each]}).model_dump(exclude_none=True)
         required = [condition.metric for condition in self.require if condition.metric not in answer.metrics]

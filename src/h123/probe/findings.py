@@ -11,7 +11,7 @@ _HTTP_3 = re.compile(r"""(?:^|[\s,])h3="(?P<host>[^":]*):(?P<port>[0-9]{1,5})\""
 
 
 class Answer(Shape):
-    """One answer, or the reason why there is none."""
+    """One response, or the reason why there is none."""
 
     status: Count
     bytes: Count
@@ -30,7 +30,7 @@ class Answer(Shape):
 
     @property
     def announced(self) -> tuple[str, int] | None:
-        """The host and UDP port at which the answer announces HTTP/3 (RFC 7838), or None. An empty host means the
+        """The host and UDP port at which the response announces HTTP/3 (RFC 7838), or None. An empty host means the
         server's own."""
         match = _HTTP_3.search(self.alt_svc)
         return (match["host"], int(match["port"])) if match and 1 <= int(match["port"]) <= 65535 else None
@@ -41,17 +41,17 @@ class ProtocolFindings(Shape):
 
     protocol: Literal["h1", "h2", "h3"]
     error: str
-    """The reason why there is no connection. Empty if there is one."""
+    """Why there is no connection. Empty if there is one."""
     no_tls: bool
     only_tls_1_2: bool
     asks_for_certificate: bool
     """Whether the server requests a client certificate. The scout has none."""
     connections: Count
-    """The number of connections over which the answers came."""
+    """The number of connections over which the responses arrived."""
     distrust: str
     """Why the given authorities do not confirm the server's certificate. Empty if they do, or if none were given."""
     answers: list[list[Answer]]
-    """The answers to each request. The requests are in the order in which the scout made them."""
+    """The responses to each request, in the order in which the scout made the requests."""
 
 
 class PresentedCertificate(Shape):
@@ -76,12 +76,12 @@ class ProbeFindings(Document):
 
     @property
     def mute(self) -> bool:
-        """Whether connecting failed over every protocol, without a hint that TLS or its version is the reason."""
+        """Whether no protocol led to a connection, without a sign that TLS or its version is the reason."""
         return all(each.error and not each.no_tls and not each.only_tls_1_2 for each in self.protocols)
 
     def announced(self) -> tuple[str, int] | None:
-        """Return the host and UDP port at which the server's answers announce HTTP/3, or None. An empty host means the
-        server's own."""
+        """Return the host and UDP port at which the server's responses announce HTTP/3, or None. An empty host means
+        the server's own."""
         answers = [answer for each in self.protocols for had in each.answers for answer in had]
         return next((answer.announced for answer in answers if answer.announced), None)
 
@@ -90,5 +90,5 @@ class ProbeFindings(Document):
         return next(each for each in self.protocols if each.protocol == protocol)
 
     def spoken(self) -> list[ProtocolFindings]:
-        """Return the protocols over which there was a connection."""
+        """Return the findings over the protocols that led to a connection."""
         return [each for each in self.protocols if not each.error]

@@ -25,12 +25,13 @@ from h123.study import Header, Network, Parameters
 SCOUT = "go"
 """The built-in subject that sends the requests."""
 ANSWER_NS = 3_000_000_000
-"""The time limit for a complete answer, in ns. It is short, so that the survey reports problems within ten seconds."""
+"""The time limit for a complete response, in ns. It is short, so that the survey reports problems within ten
+seconds."""
 MOST_BYTES = 1_000_000_000
 TIMES = 3
-"""How many times the survey makes each request, to see whether the answer changes."""
+"""How many times the survey makes each request, to see whether the response changes."""
 _MUTE_S = 3
-"""The pause, in s, before the survey tries again if the server's port is open but the server speaks no protocol."""
+"""How long, in s, the survey waits before it tries again if the server's port is open but no protocol works."""
 OTHER_PORT_AFTER_NS = 4_000_000_000
 """How long, in ns, a server may listen only on other ports before the survey gives up, unless `ready` says what to wait
 for."""
@@ -52,10 +53,10 @@ class Inquiry:
     headers: tuple[Header, ...] = ()
     body: Path | None = None
     authorities: Path | None = None
-    """The PEM file of the trusted authorities. None: the server's certificate is not checked."""
+    """The PEM file of the trusted authorities. If it is None, the server's certificate is not checked."""
     page: bool = False
-    """Whether the first request is for a page's document, and the others are for its resources, which may be
-    refused."""
+    """Whether the first request is for a page's document, and the others are for its resources. Requests for resources
+    may fail."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +80,9 @@ def survey(
     *,
     udp: bool = False,
 ) -> InquiryResult:
-    """Start `server` on this machine and survey it, in the empty `folder`. `roots`: folders with files that the server
-    reads, by the root at which the lab mounts them. `udp`: whether the server is known to listen only on UDP. Raises
-    UserError if the server's command is not a program."""
+    """Start `server` on this machine and survey it, in the empty `folder`. `roots` are folders with files that the
+    server reads, by the name under which the lab mounts them. `udp` says whether the server is known to listen only on
+    UDP. Raises UserError if the server cannot be started."""
     subjects = catalogue()
     if SCOUT not in subjects:
         raise UserError(f"the subject {SCOUT}, which surveys servers, is missing", remedy="link it into H123_SUBJECTS")
@@ -138,7 +139,8 @@ def _carry_out(
     udp: bool = False,
     port: int | None = None,
 ) -> InquiryResult:
-    """Run one survey. `udp`: whether the server listens only on UDP. `port`: the port to survey."""
+    """Run one survey. `udp` says whether the server listens only on UDP. `port` is the port to survey, if it is not the
+    one in the URL."""
     prepared = PreparedTrial(folder / "trial", Parameters.model_validate(_PARAMETERS), _NETWORK)
     prepared.folder.mkdir(parents=True)
     if inquiry.body:

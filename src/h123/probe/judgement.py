@@ -1,4 +1,4 @@
-"""Explains a survey to the user: why nothing can be compared, what to do about it, and what else matters."""
+"""Explains a survey to the user: why nothing can be compared, what to do about it, and what else is worth knowing."""
 
 import datetime as dt
 import re
@@ -17,7 +17,7 @@ from h123.study.workload import BEYOND_OK, OK
 
 TITLES = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
 _SLOW_NS = 100_000_000
-"""A first answer that takes longer than this, in ns, is worth a remark. In the lab, the network never takes so long."""
+"""A first response that takes longer than this (ns) is worth a remark. In the lab, the network is never so slow."""
 
 
 @dataclass(frozen=True)
@@ -29,16 +29,16 @@ class ServerAbilities:
     remarks: Sequence[str]
     protocols: Sequence[str]
     """All protocols that the server speaks. It is ready when it listens for all of them, even if the study uses only
-    some, because an open UDP port does not show whether the program reads its datagrams yet."""
+    some: an open UDP port does not show whether the program already reads its datagrams."""
     http3_port: int | None = None
     """The server's HTTP/3 port, if it is not the requested one."""
 
 
 def judge(result: InquiryResult, inquiry: Inquiry, protocols: Sequence[str] | None = None) -> ServerAbilities:
-    """Return the abilities of a server: the protocols over which it answers all requests. If `protocols` is given, only
-    these are considered.
+    """Return the abilities of a server: the protocols, or those of `protocols`, over which it answers all requests.
 
-    Raises UserError, which says what to do, if the server does not answer.
+    Raises UserError, which says what to do, if the server cannot be reached, lacks a protocol in `protocols`, or does
+    not answer.
     """
     findings = result.findings
     if findings is None:
@@ -62,7 +62,7 @@ def judge(result: InquiryResult, inquiry: Inquiry, protocols: Sequence[str] | No
 
 
 def served(answers: Sequence[Answer], path: str, inquiry: Inquiry) -> RecordedAnswer:
-    """Return how the server serves one resource of a page, from all of its answers for the path."""
+    """Return how the server serves one resource of a page, based on all of its responses for the path."""
     faults = [fault[0] for answer in answers if (fault := _fault(answer, path, inquiry) or _of_page(answer))]
     return RecordedAnswer(frozenset(answer.bytes for answer in answers), faults[0] if faults else None)
 
@@ -84,7 +84,7 @@ def _unanswered_probe(result: InquiryResult, inquiry: Inquiry) -> UserError:
 
 
 def _unreached(log: Sequence[str], inquiry: Inquiry) -> UserError:
-    """Return the error about a server that runs elsewhere, with the gateway's reason why it cannot be reached."""
+    """Return the error about a server that runs elsewhere, with the reason why the gateway cannot reach it."""
     site = inquiry.site
     host = f"[{site.host}]" if ":" in site.host else site.host
     why = log[-1].partition("h123-lab: ")[2] or log[-1] if log else "the gateway to it ended without a message"
@@ -95,8 +95,8 @@ def _unreached(log: Sequence[str], inquiry: Inquiry) -> UserError:
 
 
 def _printed(log: Sequence[str], *, answered: bool = False) -> str:
-    """Return the end of the server's output. `answered`: whether the server answered over some protocol; complaints
-    about TLS then concern other protocols."""
+    """Return the end of the server's output. If the server `answered` over one protocol, complaints about TLS in this
+    output concern the other protocols."""
     if not log:
         return " It printed nothing"
     printed = " Its output ends with:" + "".join(f"\n  | {line[:160]}" for line in log)
@@ -113,7 +113,7 @@ _ALERT = re.compile(r"\balert\b|_alert_|handshake|bad.?certificate|sslerror|tlsv
 
 
 def _may_explain(answer: Answer, log: Sequence[str]) -> bool:
-    """Return whether the server's output may explain a bad answer. Most statuses explain themselves."""
+    """Return whether the server's output may explain a bad response. Most statuses explain themselves."""
     return bool(answer.error) or answer.status == _FORBIDDEN or answer.status >= _FAULT_OF_SERVER or _misses_others(log)
 
 
@@ -234,7 +234,7 @@ def _silent(result: InquiryResult, findings: ProbeFindings, inquiry: Inquiry) ->
 
 
 def _fault(answer: Answer, path: str, inquiry: Inquiry) -> tuple[str, str] | None:
-    """Describe the fault in an answer and what to do, or return None."""
+    """Describe what is wrong with a response, and what to do about it. Return None if nothing is wrong."""
     seconds = ANSWER_NS // 10**9
     if answer.endless:
         what = f"did not end within {seconds} s ({format_bytes(answer.bytes)} came)"
@@ -302,7 +302,7 @@ def _follow(answer: Answer, path: str, inquiry: Inquiry) -> str:
 def _of_request(
     each: ProtocolFindings, path: str, what: str, remedy: str, log: Sequence[str], inquiry: Inquiry
 ) -> UserError:
-    """Return the error about a request. `log`: the server's output, which is empty if the server runs elsewhere."""
+    """Return the error about a request. `log` is the server's output, or empty if the server runs elsewhere."""
     printed = f".{_printed(log, answered=True)}" if log else ""
     request = f"{TITLES[each.protocol]}: the request for {hidden(path)} {what}"
     if each.asks_for_certificate and not any(status in what for status in _OTHER_THAN_WHO):
@@ -313,7 +313,7 @@ def _of_request(
 
 
 _OTHER_THAN_WHO = ("did not end", "leads elsewhere", "with 404", "with 429", "with 5")
-"""Words about faults that do not depend on who sends the request."""
+"""Words in messages about faults that do not depend on who sends the request."""
 
 
 def _remarks(
@@ -323,7 +323,7 @@ def _remarks(
     for each in spoken:
         if 1 < sum(map(len, each.answers)) <= each.connections:
             title = TITLES[each.protocol]
-            yield f"Over {title} it closes each connection after one answer, so every request needs a handshake"
+            yield f"Over {title} it closes each connection after one response, so every request needs a handshake"
     if any(each.asks_for_certificate for each in spoken):
         yield "It requests a certificate from its clients, but also answers those without one"
     answers = {
@@ -333,17 +333,17 @@ def _remarks(
     if various := {path: sizes for path, had in answers.items() if len(sizes := {answer.bytes for answer in had}) > 1}:
         sizes = next(iter(various.values()))
         between = f"{format_bytes(min(sizes))} to {format_bytes(max(sizes))}"
-        yield f"Answers to {_path_names(various)} differ in length ({between}), so h123 does not check their sizes"
+        yield f"Responses to {_path_names(various)} differ in length ({between}), so h123 does not check their sizes"
     protocols = any(header.name.lower() == "accept-encoding" for header in inquiry.headers)
     packed = {path: codes for path, had in answers.items() if (codes := {answer.encoding for answer in had} - {""})}
     if packed and not protocols:
         how = ", ".join(sorted(set().union(*packed.values())))
-        yield f"Answers to {_path_names(packed)} are compressed ({how}), which no request asked for"
+        yield f"Responses to {_path_names(packed)} are compressed ({how}), which no request asked for"
     slow = [path for path, had in answers.items() if had and had[0].ns > _SLOW_NS and had[0].ns > 10 * had[-1].ns]
     if slow:
         first, later = (f"{answers[slow[0]][index].ns / 1e6:.0f} ms" for index in (0, -1))
         yield (
-            f"The first answer to {_path_names(slow)} took {first}, a later one {later}: if something "
+            f"The first response to {_path_names(slow)} took {first}, a later one {later}: if something "
             "behind the server starts late, --ready tcp:PORT or --ready TEXT waits for it"
         )
     if findings.certificate and not inquiry.authorities:
@@ -351,7 +351,7 @@ def _remarks(
 
 
 def _of_http3(result: InquiryResult, findings: ProbeFindings, inquiry: Inquiry) -> Iterator[str]:
-    """Yield remarks if the server announces HTTP/3 that the study does not measure or measures on another port."""
+    """Yield remarks if the server announces HTTP/3 that the study does not measure, or measures elsewhere."""
     site, announced = inquiry.site, findings.announced()
     if result.http3_port:
         yield f"Its HTTP/3 is on UDP port {result.http3_port}, as its Alt-Svc says, and is measured there"

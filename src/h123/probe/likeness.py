@@ -1,5 +1,5 @@
-"""Checks that the compared servers give the same answers: a build with smaller answers does less work, so it only seems
-faster."""
+"""Checks that the compared servers give the same responses: a build with smaller responses does less work, so it only
+seems faster."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,12 +10,12 @@ from h123.probe.inquiry import Inquiry
 from h123.probe.judgement import TITLES, ServerAbilities
 
 _TOLERATED = 0.01
-"""The tolerated relative difference between the sizes of two answers."""
+"""The tolerated relative difference between the sizes of two responses."""
 _NAMED = 2
 
 
 def check_answers(abilities: Mapping[str, ServerAbilities], protocols: Sequence[str], inquiry: Inquiry) -> None:
-    """Compare the answers of two builds over each protocol, or of one server over all protocols. Raises UserError if
+    """Compare the responses of two builds over each protocol, or of one server over all protocols. Raises UserError if
     they differ."""
     sides: dict[str, dict[str, ProtocolFindings]] = {
         name: {each.protocol: each for each in server.spoken} for name, server in abilities.items()
@@ -47,7 +47,7 @@ def check_answers(abilities: Mapping[str, ServerAbilities], protocols: Sequence[
 
 
 def _unlike(inquiry: Inquiry, sides: Mapping[str, ProtocolFindings], where: str) -> list[str]:
-    """Return a line for each path whose answers differ."""
+    """Return a line for each path whose responses differ."""
     (server, first), (other, second) = sides.items()
     pairs = zip(inquiry.site.paths, first.answers, second.answers, strict=False)
     return [
@@ -71,7 +71,7 @@ def _differ(mine: Sequence[Answer], yours: Sequence[Answer]) -> bool:
 
 
 def _answer_words(answers: Sequence[Answer]) -> str:
-    """Describe answers: `200 with 240000 B`."""
+    """Describe responses: `200 with 240000 B`."""
     statuses = " or ".join(str(status) for status in dict.fromkeys(answer.status for answer in answers))
     least, most = min(answer.bytes for answer in answers), max(answer.bytes for answer in answers)
     return f"{statuses} with {f'{least} B' if least == most else f'{least} to {most} B'}"

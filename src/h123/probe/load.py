@@ -1,4 +1,4 @@
-"""Defines the workload of a drafted study: the requests of a survey, each sent equally often, or visits to a page."""
+"""Defines the workload of a drafted study: the survey's requests, each sent equally often, or visits to a page."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -19,32 +19,32 @@ Part = dict[str, Any]
 _TRIAL_S = 1.5
 """The target duration, in s, of a trial's requests, not counting requests that open connections."""
 _REQUESTS, _VISITS = (5, 100), (3, 20)
-"""The fewest and the most requests, or visits, per user."""
+"""The smallest and the largest number of requests, or of visits, per user."""
 _TAIL = TAIL.needs.requests
-"""The smallest number of requests in a trial with which its 99th percentile is known."""
+"""The smallest number of requests in a trial for which its 99th percentile is known."""
 _TAIL_S = 12.0
-"""The longest time, in s, that a trial may take so that it has enough requests for its 99th percentile. Does not apply
-under the virtual clock."""
+"""The longest time, in s, to which a trial is extended so that it has enough requests for its 99th percentile. Under
+the virtual clock, there is no such limit."""
 _RATE_S = 2.0
 """If requests come at a given rate, a trial lasts about this many seconds, unless the user sets their number."""
 _LOSSES = 2
 _STUCK, _PATIENCE_S = 4, 30
-"""A trial counts as stuck, and is ended, when it takes _STUCK times as long as expected, including losses, but no
-sooner than after _PATIENCE_S seconds."""
+"""A trial is considered stuck, and is ended, when it has taken _STUCK times as long as expected, including losses, but
+not before _PATIENCE_S seconds."""
 
 
 @dataclass(frozen=True)
 class OfferedLoad:
-    """A load from users. Without a `rate`, each user sends the next request, or begins the next visit, when the
-    previous one has ended."""
+    """The load that users create. Without a `rate`, each user sends the next request, or begins the next visit, when
+    the previous one has ended."""
 
     users: int = 4
     requests: int | None = None
-    """Requests per user. None: enough for a second or two."""
+    """Requests per user. None means enough for a second or two."""
     rate: float | None = None
-    """Requests per second of all users together, whether or not earlier ones are answered."""
+    """Requests per second of all users together. They are sent whether or not earlier requests have ended."""
     least: int = 0
-    """The fewest requests of a trial that the question allows."""
+    """The smallest number of requests in a trial that the question needs."""
     virtual: bool = False
     """Whether the virtual clock is used, under which a longer trial costs little."""
 
@@ -54,29 +54,29 @@ class DraftedWorkload(Protocol):
 
     @property
     def what(self) -> str:
-        """Describe the workload: `/orders and 2 more`."""
+        """A description of the workload: `/orders and 2 more`."""
 
     @property
     def settings(self) -> Part:
-        """Return the study's settings for the workload."""
+        """The study's settings for the workload."""
 
     @property
     def families(self) -> Sequence[Family]:
-        """Return two families of metrics: one for the question, and one for the details."""
+        """Two families of metrics: one for the question, and one for the details."""
 
     @property
     def load(self) -> OfferedLoad:
         """The users, and the number of requests of each."""
 
     def seconds(self, network: Network) -> float:
-        """Return the approximate time of a request, or a visit, over the network, in s."""
+        """Return about how long a request, or a visit, takes over the network, in s."""
 
     def times(self, network: Network) -> int:
-        """Return the number of requests, or visits, of each user over the network: the number that the person running
-        h123 gave, or enough to fill a trial."""
+        """Return the number of requests, or visits, of each user over the network: the number that the user of h123
+        gave, or enough to fill a trial."""
 
     def lasts(self, network: Network) -> float:
-        """Return the approximate time of all requests, or visits, over the network, in s."""
+        """Return about how long all requests, or visits, take over the network, in s."""
 
     def tail(self, network: Network, /) -> bool:
         """Return whether a trial over the network has enough requests for its 99th percentile."""
@@ -88,19 +88,19 @@ class DraftedRequests:
 
     inquiry: Inquiry
     answers: Sequence[Sequence[Answer]]
-    """For each path, the answers of all servers over all protocols, at least one each."""
+    """For each path, the responses of all servers over all protocols, at least one each."""
     load: OfferedLoad = OfferedLoad()
 
     @property
     def what(self) -> str:
-        """Describe the requests: `/orders and 2 more`."""
+        """A description of the requests: `/orders and 2 more`."""
         paths = self.inquiry.site.paths
         first = hidden(paths[0])
         return first if len(paths) == 1 else f"{first} and {len(paths) - 1} more"
 
     @property
     def settings(self) -> Part:
-        """Return the study's settings for these requests."""
+        """The study's settings for these requests."""
         mix = [self._entry(number, path) for number, path in enumerate(self.inquiry.site.paths)]
         rate = {"rate": self.load.rate} if self.load.rate else {}
         return {"kind": "mix", "users": self.load.users, "cold": True, **rate, "mix": mix}
@@ -111,20 +111,20 @@ class DraftedRequests:
         entry: Part = {"method": self.inquiry.method, "path": path}
         if self.inquiry.body:
             entry["file"] = str(real(self.inquiry.body))
-        # If an answer's length varies, the study states none, so that no answer is wrong because of its length.
+        # If a response's length varies, the study states none, so that no response is wrong because of its length.
         return entry | ({"answer": f"{first.bytes}B"} if len(sizes) == 1 else {})
 
     @property
     def families(self) -> Sequence[Family]:
-        """Return the usual families of metrics, with the cold version of each metric that has one."""
+        """The usual families of metrics. The details also contain the cold version of each metric that has one."""
         answer, details = OF_REQUESTS
         cold = [of for name in (*answer.metrics, *details.metrics) if (of := METRICS[name].cold)]
         metrics = [of for name in details.metrics for of in ((name, *cold) if name in cold else (name,))]
         return answer, details.model_copy(update={"metrics": list(dict.fromkeys(metrics))})
 
     def seconds(self, network: Network) -> float:
-        """Return the expected seconds of a request, averaged over the paths, from the survey's answers and the
-        network's profile."""
+        """Return the expected time of a request in s, averaged over the paths. It is computed from the survey's
+        responses and the network's profile."""
         return mean(self._seconds(answers, network) for answers in self.answers)
 
     def _seconds(self, answers: Sequence[Answer], network: Network) -> float:
@@ -134,7 +134,7 @@ class DraftedRequests:
         return self.load.users * max(answer.bytes for answer in answers) * 8
 
     def _at_worst(self, network: Network) -> float:
-        """Return the seconds of a request if losses delay one connection."""
+        """Return the expected time of a request in s if losses slow its connection down."""
         slowed = min(_rate(network), _lossy(network))
         return mean(
             _usual(answers) + network.round_trip_ns / 1e9 + self._bits(answers) / slowed for answers in self.answers
@@ -152,11 +152,11 @@ class DraftedRequests:
         return max(requests, tail if affordable else 1, math.ceil(load.least / load.users))
 
     def _each(self, network: Network) -> float:
-        """Return the seconds from one of a user's requests to the next, with losses and at the requested rate."""
+        """Return the time, in s, from one of a user's requests to the next, with losses and at the requested rate."""
         return max(self.load.users / self.load.rate if self.load.rate else 0.0, self._at_worst(network))
 
     def lasts(self, network: Network) -> float:
-        """Return the seconds that all requests take."""
+        """Return how long all requests take, in s."""
         return self.times(network) * self._each(network)
 
     def tail(self, network: Network, /) -> bool:
@@ -173,12 +173,12 @@ class DraftedVisits:
 
     @property
     def what(self) -> str:
-        """Describe the visits: `the page / (31 requests)`."""
+        """A description of the visits: `the page / (31 requests)`."""
         return f"the page {self.page.resources[0].path} ({len(self.page.loads())} requests)"
 
     @property
     def settings(self) -> Part:
-        """Return the study's settings for these visits."""
+        """The study's settings for these visits."""
         resources = [resource.model_dump(mode="json", exclude_defaults=True) for resource in self.page.resources]
         for resource in resources:
             resource |= {
@@ -189,12 +189,12 @@ class DraftedVisits:
 
     @property
     def families(self) -> Sequence[Family]:
-        """Return the metrics of visits, as families."""
+        """The families of metrics for visits."""
         return OF_VISITS
 
     def seconds(self, network: Network) -> float:
-        """Return the expected seconds of a visit over the network: its chain of requests, and the transfer of all
-        bytes."""
+        """Return the expected time of a visit over the network in s: its longest chain of requests, the transfer of all
+        bytes, and the running of scripts."""
         turns = max(self.page.depth()) + 2
         bits = self.load.users * self.page.bytes * 8
         return turns * network.round_trip_ns / 1e9 + bits / _rate(network) + self.page.running_ns() / 1e9
@@ -204,8 +204,7 @@ class DraftedVisits:
         return _within(_VISITS, self.load, self.seconds(network))
 
     def lasts(self, network: Network) -> float:
-        """Return the seconds that all visits take one after another, with an allowance for losses, which `seconds`
-        leaves out."""
+        """Return how long all visits of a user take, in s, with an allowance for losses, which `seconds` ignores."""
         return _LOSSES * self.times(network) * self.seconds(network)
 
     def tail(self, _: Network, /) -> bool:
@@ -230,13 +229,14 @@ def _usual(answers: Sequence[Answer]) -> float:
 
 
 def _within(bounds: tuple[int, int], load: OfferedLoad, seconds: float) -> int:
-    """Return the number of requests or visits that the load sets. If it sets none, return how many of length `seconds`
-    fill a trial, within `bounds`."""
+    """Return the number of requests or visits that the load sets. If it sets none, return how many that take `seconds`
+    each fill a trial, within `bounds`."""
     return load.requests or max(bounds[0], min(bounds[1], math.floor(_TRIAL_S / max(seconds, 1e-6))))
 
 
 def by_network(workload: DraftedWorkload, networks: Mapping[str, Network], files: Mapping[str, str]) -> dict[str, Part]:
-    """Return the levels of a factor `network`. `files`: the paths of networks that were given as files, by name."""
+    """Return the levels of a factor `network`. `files` maps the names of networks that were given as files to their
+    paths."""
     return {
         name: {"network": files.get(name, name), "requests": workload.times(network)}
         for name, network in networks.items()

@@ -11,14 +11,14 @@ FIRST_S = 5.0
 """The time until the first message, in s."""
 EVERY_S = 10.0
 _LINE = 160
-"""The maximum number of characters of the server's last output to show."""
+"""The largest number of characters to show of the server's last line of output."""
 _TAIL_BYTES = 2000
 
 
 @contextmanager
 def impatience(folder: Path, started: Role, scout: Role, say: Callable[[str], None]) -> Iterator[None]:
-    """Report from time to time what the lab waits for, until the role `started` is ready and the lab starts the role
-    `scout`. The logs of both roles are below `folder`."""
+    """Report from time to time what the lab is waiting for, until the role `started` is ready and the lab starts the
+    role `scout`. The logs of both roles are below `folder`."""
     finished = threading.Event()
     teller = threading.Thread(target=_report_waiting, args=(finished, folder, started, scout, say), daemon=True)
     teller.start()
@@ -41,7 +41,7 @@ def _report_waiting(
 
 
 def _awaited(role: Role, waited: float) -> str:
-    """Describe what the lab waits for: `After 5 s it has not opened TCP port 8443; it has 30 s in all (Ctrl-C ends
+    """Describe what the lab is waiting for: `After 5 s it has not opened TCP port 8443; it has 30 s in all (Ctrl-C ends
     this)`."""
     ready = role.ready
     assert ready is not None

@@ -11,13 +11,13 @@ from h123.study import request_path
 
 HTTPS = 443
 _PATIENCE_S = 2.0
-"""The timeout of a connection that only tests which of several addresses works, in s."""
+"""The timeout, in s, of a connection that only tests whether an address works."""
 _EXAMPLE = "write it as in https://localhost:8443/api/orders"
 
 
 @dataclass(frozen=True)
 class ProbedSite:
-    """The common part of one server's URLs, and their paths with queries."""
+    """The host and port in one server's URLs, and the path of each URL with its query."""
 
     host: str
     port: int
@@ -25,7 +25,8 @@ class ProbedSite:
 
 
 def site_of(urls: Sequence[str]) -> ProbedSite:
-    """Parse the URLs of one server. Raises UserError for URLs without TLS, or if they name more than one server."""
+    """Parse the URLs of one server. Raises UserError if a URL is not for HTTP over TLS, or if the URLs name more than
+    one server."""
     if not urls:
         raise UserError("no URL given: h123 needs to know what to request", remedy=f"--url: {_EXAMPLE}")
     parts = [_parts(url) for url in urls]

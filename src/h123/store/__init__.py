@@ -1,4 +1,4 @@
-"""Keeps campaigns on disk: their folders and seals, raw samples, tables over them, and samples of other tools."""
+"""Keeps campaigns on disk: their folders and seals, raw samples, tables over them, and samples from other tools."""
 
 from h123.store.columns import Sample
 from h123.store.damage import damage_warning, damage_words

@@ -11,11 +11,11 @@ COLUMNS = [
     *("protocol", "connection", "reused", "error", "group", "resource"),
 ]
 RETRIED_COLUMNS = [*COLUMNS, "tries"]
-"""Columns for workloads whose requests are repeated."""
+"""The columns for workloads that retry requests."""
 FORMS = (COLUMNS, RETRIED_COLUMNS)
 """The sets of columns that files of samples may have."""
 REQUIRED = {"user", "start_ns", "end_ns", "status", "bytes_up", "bytes_down", "tries"}
-"""Numbers that a measured sample always contains, if its file has the column."""
+"""The columns of numbers that are never empty in measured samples. Files without retries have no column `tries`."""
 IMPORTED = {"phase", "start_ns", "status", "error", "tries"}
 """Columns that are never empty, even in imported samples."""
 MEASURED = {*REQUIRED, *TEXT_COLUMNS}
@@ -42,11 +42,11 @@ class Sample(TypedDict):
     reused: int | None
     error: str
     group: int | None
-    """The user's visit, page or journey that the request belongs to. None if there are none."""
+    """The number of the user's visit, page or journey that the request is part of. None if the workload has none."""
     resource: int | None
     """The index of the requested resource in the workload. None if there is only one."""
     tries: NotRequired[int]
-    """The number of times that the request was made. Only for workloads whose requests are repeated."""
+    """How many times the client sent the request. Only in workloads that retry requests."""
 
 
 def sql_type(column: str) -> str:

@@ -1,4 +1,4 @@
-"""Converts the lab's tables from files of fixed-size records to compact Parquet, and reads them."""
+"""Converts the lab's tables from files of fixed-size records to compact Parquet files, and reads those."""
 
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ from h123.base.errors import UserError
 from h123.store.parquet import DAMAGED, Column, Columns, read_columns, write_columns
 
 LIMIT = 2**61
-"""The largest number in a trial. Arithmetic on two such numbers still fits into 64 bits."""
+"""Every number in a trial is smaller than this, so that the sum of two such numbers fits into 64 bits."""
 Records = NDArray[Any]
 """An array of records of one kind."""
 Types = Mapping[str, np.dtype[Any]]
@@ -19,18 +19,18 @@ Types = Mapping[str, np.dtype[Any]]
 TEXT = np.dtype(object)
 """The type of a column of texts."""
 _TYPE_NAMES = {"str": "text", "ndarray": "list", "dict": "structure", "bytes": "binary", "bytearray": "binary"}
-"""Names for people, keyed by the types of the objects that DuckDB returns."""
+"""Plain names for the types of the objects that DuckDB returns."""
 
 
 def read_records(source: Path, record: np.dtype[Any]) -> Records | None:
-    """Read a file of records. Return None if its size is not a whole number of records, because then the lab did not
-    write it."""
+    """Read a file of records. Return None if its size is not a multiple of a record's size, because then the lab did
+    not write it."""
     whole = source.stat().st_size % record.itemsize == 0
     return np.fromfile(source, dtype=record) if whole else None
 
 
 def write_compact(columns: Columns, target: Path) -> None:
-    """Write a table in one step. Raises OSError."""
+    """Write a table atomically. Raises OSError."""
     write_columns(columns, target, "zstd")
 
 
@@ -42,9 +42,9 @@ def read_compact(
     later: Container[str] = (),
     unknown: str | None = None,
 ) -> dict[str, Column]:
-    """Read a table. Raises UserError if it does not exist or its columns do not have these `types`; the message says
-    that the trial lacks `what`. Only `columns` are read, or all if None. Columns in `later` may be missing. The column
-    `unknown` may have empty values."""
+    """Read a table. Raises UserError if it does not exist, or if its columns do not have these `types`. The message
+    about a missing table says that the trial did not request `what`. Only `columns` are read, or all if None. Columns
+    in `later` may be missing. The column `unknown` may have empty values."""
     if not path.is_file():
         raise UserError(
             f"there is no {path}: its trial did not request {what}, is from an earlier version, or did not begin"
@@ -66,7 +66,7 @@ def read_compact(
 
 
 def column_fault(name: str, column: Column | None, kind: np.dtype[Any], *, nullable: bool) -> str | None:
-    """Return the fault in a column of an untrusted table, in words, or None."""
+    """Return in words what is wrong with a column of an untrusted table, or None."""
     if column is None:
         return f"it has no column {name}"
     if column.dtype != kind or (kind == TEXT and not _all_texts(column)):
@@ -96,7 +96,7 @@ def _type_name(column: Column) -> str:
 
 
 def _known(column: Column) -> Column:
-    """Return the values of the rows that have one."""
+    """Return the column's values without the missing ones."""
     return column.data[~np.ma.getmaskarray(column)] if isinstance(column, np.ma.MaskedArray) else column
 
 

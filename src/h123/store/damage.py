@@ -1,4 +1,4 @@
-"""Describes what a campaign has lost since it was measured."""
+"""Describes which files and journal entries a campaign has lost since it was measured."""
 
 from h123.base.errors import UserError
 from h123.base.paths import typed

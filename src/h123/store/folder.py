@@ -101,7 +101,8 @@ class CampaignFolder:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Open the campaign in `path`. Raises UserError if there is none, or if its format has a different version."""
+        """Open the campaign in `path`. Raises UserError if there is none, or if campaign.json has a different format or
+        has changed."""
         check_name(path)
         file = path / "campaign.json"
         if os.path.lexists(file):
@@ -158,12 +159,12 @@ class CampaignFolder:
 
     @property
     def level_filter(self) -> dict[str, list[str]]:
-        """For each filtered factor, the levels that run."""
+        """For each factor with a filter, the levels that the campaign runs."""
         return dict(self._content["filter"])
 
     @property
     def seed(self) -> int:
-        """The seed of the order and of the links."""
+        """The seed of the order of trials and of the links."""
         return int(self._content["seed"])
 
     @property
@@ -228,18 +229,18 @@ class CampaignFolder:
 
     @property
     def uploads(self) -> Path:
-        """The folder of the files that requests upload, as an absolute path. Missing if requests upload no files."""
+        """The absolute path of the folder with the files that requests upload. Missing if there are none."""
         return self.path.absolute() / "uploads"
 
     @property
     def roots(self) -> dict[str, Path]:
-        """The folders of the campaign to which trial files refer, by the names in those files."""
+        """The folders of the campaign to which trial files refer, by the names that they use there."""
         return {"tls": self.tls, "uploads": self.uploads}
 
     @property
     def trials(self) -> Path:
-        """The absolute path of the trials' folder. A relative path does not work if it contains `~` or `:`, which
-        readers of Parquet interpret."""
+        """The absolute path of the trials' folder. In a relative path, readers of Parquet would interpret `~` and
+        `:`."""
         return self.path.absolute() / "trials"
 
     @property
@@ -248,7 +249,7 @@ class CampaignFolder:
         return self.path / "verdicts.json"
 
     def append(self, event: Happening) -> None:
-        """Add `event` to the journal, with the time and, for an attempt, its seal. Then flush it to the disk."""
+        """Add `event` to the journal on disk, with the time and, for an attempt, the digest of its seal."""
         if event["event"] == "trial" and (sealed := seal.digest_of(self.attempt(event))):
             event = {**event, "seal": sealed}
         append_event(self.path / "journal.jsonl", event)
@@ -272,8 +273,8 @@ class CampaignFolder:
     def damage(self, event: AttemptFacts) -> str | None:
         """Describe how the attempt's files have changed since it was sealed. Return None if they have not.
 
-        The files are read once, at the first call. If the attempt has no seal (earlier versions made none), this only
-        checks that its files exist.
+        The files are read once, at the first call. Without a seal (earlier versions made none), only the folder and the
+        samples are checked.
         """
         attempt = event["trial"], event["attempt"]
         if attempt not in self._damage:
@@ -288,7 +289,7 @@ class CampaignFolder:
         self._damage |= zip(fresh, damages, strict=True)
 
     def damaged_trials(self) -> dict[str, str]:
-        """Return trials without an intact valid attempt, each with the damage of its last valid attempt in words."""
+        """Return the trials whose valid attempts are all damaged, each with the damage of the last one in words."""
         valid = [event for event in self.events() if event["event"] == "trial" and event["valid"]]
         whole = {event["trial"] for event in valid if not self.damage(event)}
         return {
@@ -320,8 +321,7 @@ class CampaignFolder:
         return self.trials / f"orders{PARTIAL}"
 
     def take_in(self, archive: Path, event: AttemptFacts, digest: str) -> Path:
-        """Move an attempt into the campaign's folder after it was sealed elsewhere (`seal.accept`). Return its final
-        path."""
+        """Move an attempt that was sealed elsewhere into the campaign (`seal.accept`). Return its final path."""
         return seal.accept(archive, self.attempt(event), digest)
 
     def sealed(self) -> list[Path]:
@@ -329,7 +329,7 @@ class CampaignFolder:
         return sorted(p for p in self.trials.iterdir() if p.is_dir() and not p.name.endswith(PARTIAL))
 
     def unjournalled(self) -> list[Path]:
-        """Return finished attempts missing from the journal, because a crash or a person cut the journal short."""
+        """Return the finished attempts that the journal lacks because a crash or a person cut it short."""
         journalled = {self.attempt(event) for event in self.events() if event["event"] == "trial"}
         return [attempt for attempt in self.sealed() if attempt not in journalled] if self.trials.is_dir() else []
 
@@ -386,7 +386,7 @@ class CampaignFolder:
 
 
 def _stamp(path: Path) -> tuple[int, int]:
-    """Return a stamp that differs whenever the file has changed."""
+    """Return the file's size and modification time, which change whenever the file is written."""
     status = path.stat() if path.exists() else None
     return (status.st_size, status.st_mtime_ns) if status else (0, 0)
 

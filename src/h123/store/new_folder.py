@@ -1,4 +1,5 @@
-"""Checks that a folder for results can be created: the path has no unsuitable characters, and nothing exists there."""
+"""Checks that a folder can be used for new results: its path is suitable, and it contains nothing that would be in the
+way."""
 
 import os
 import shutil
@@ -13,7 +14,7 @@ from h123.base.files.tree import check_tree
 from h123.base.units import counted
 
 LONGEST_PATH = 3800
-"""The longest path of a folder in bytes. Linux allows 4096, and the files in it need some of them."""
+"""The longest path of a folder in bytes. Linux allows 4096, but the paths of the files in it are longer."""
 _OWN_NAMES = {"study.yaml", "study.yaml.tmp", "tls", "uploads", "trials", "campaign.json.tmp"}
 
 

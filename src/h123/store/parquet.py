@@ -1,4 +1,4 @@
-"""Reads and writes Parquet files with DuckDB, as columns of arrays. Equal columns always become equal bytes."""
+"""Reads and writes Parquet files with DuckDB, as one array per column. Equal columns always give equal files."""
 
 import errno
 import os
@@ -15,7 +15,7 @@ from h123.base.errors import interruptible
 from h123.base.files.durable import replacement
 
 Column = NDArray[Any]
-"""One value per row; a masked array if values are missing. Texts are objects."""
+"""An array with one value per row; a masked array if values are missing. Texts are objects."""
 Columns = Mapping[str, Column]
 """Columns by name, in the order of the file."""
 DAMAGED = (duckdb.Error, ValueError)
@@ -25,7 +25,7 @@ _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
 }
-"""One thread keeps the order of rows. No file can make DuckDB load extensions."""
+"""The use of one thread keeps the order of rows. No file can make DuckDB load extensions."""
 _FORM = "FORMAT parquet, PARQUET_VERSION v2, WRITE_BLOOM_FILTER false, USE_TMP_FILE false"
 """Version 2 stores numbers as differences between rows if few values repeat, which suits ascending times."""
 
@@ -80,7 +80,7 @@ def _fetched(query: str) -> dict[str, Column]:
 
 
 def write_columns(columns: Columns, target: Path, compression: str) -> None:
-    """Write columns in one step. Raises OSError."""
+    """Write columns to a file atomically. Raises OSError."""
     # A column of texts that are all missing, or that has no rows, needs an explicit type.
     types = {name: "::VARCHAR" if column.dtype == object else "" for name, column in columns.items()}
     listed = ", ".join(f'"{name}"{kind} AS "{name}"' for name, kind in types.items())
@@ -99,7 +99,7 @@ def write_columns(columns: Columns, target: Path, compression: str) -> None:
 
 
 def _system_error(error: duckdb.IOException) -> OSError:
-    """Return the error that Python would raise. DuckDB gives the error number only in words."""
+    """Return the error that Python would raise. DuckDB gives the system's error only in words."""
     message = str(error)
     number = next((code for code in errno.errorcode if os.strerror(code) in message), errno.EIO)
     return OSError(number, os.strerror(number))

@@ -18,13 +18,14 @@ from h123.study.workload import ABANDONED, BEYOND_OK, OK
 Mask = NDArray[np.bool_]
 Integers = NDArray[np.int64]
 _WORDS = ["", *PHASES, "h1", "h2", "h3", ABANDONED]
-"""Texts that nearly all samples contain. DuckDB returns their positions here, because making text objects is slow."""
+"""The texts of nearly all samples. For a text in this list, DuckDB returns its position instead, because making text
+objects is slow."""
 _WORD = f"ENUM({', '.join(map(repr, _WORDS))})"
 _CODES = (f"enum_code(TRY_CAST({name} AS {_WORD})) AS {name}" for name in TEXT_COLUMNS)
 _CODED = f"* REPLACE ({', '.join(_CODES)})"
 _WORTH_CODING = 30_000
-"""The smallest size in bytes for which coding is worthwhile. In smaller files, making text objects takes less time than
-preparing DuckDB."""
+"""The smallest size, in bytes, of a file that is read with codes for texts. In smaller files, making text objects takes
+less time than preparing DuckDB for codes."""
 _RESTORE = "restore the file from a copy"
 
 
@@ -33,7 +34,7 @@ class Texts:
     """A column of texts."""
 
     words: Sequence[str]
-    """All texts that occur, and possibly others."""
+    """All texts that occur in the column, and possibly others."""
     codes: Integers
     """For each row, the position of its text in `words`, or -1 if it has none."""
 
@@ -52,8 +53,8 @@ class Texts:
 
 @dataclass(frozen=True)
 class Numbers:
-    """A column of integers, from a file or computed from other columns. Where `valid` is false, the value is unknown
-    and its number meaningless."""
+    """A column of integers, from a file or computed from other columns. Where `valid` is false, the value is unknown,
+    and the number in `values` means nothing."""
 
     values: Integers
     valid: Mask
@@ -89,7 +90,8 @@ class Numbers:
         return int(some.max()) if len(some) else None
 
     def total(self, where: Mask) -> int | None:
-        """Return the sum of the known values in the rows `where`, or None if none is known. It may exceed 64 bits."""
+        """Return the sum of the known values in the rows `where`, or None if none is known. The sum may exceed 64
+        bits."""
         some = self.of(where)
         return (int((some >> 32).sum()) << 32) + int((some & 0xFFFFFFFF).sum()) if len(some) else None
 
@@ -129,8 +131,8 @@ class Rows:
 
     @classmethod
     def read(cls, file: Path, *, measured: bool = False) -> Self:
-        """Read rows. Raises UserError if the file is damaged. `measured` samples must contain everything that a client
-        writes."""
+        """Read rows. Raises UserError if the file is damaged. If `measured`, the samples must contain every value that
+        the contract requires from clients."""
         try:
             columns, coded = _read(file)
         except OSError as fault:
@@ -146,7 +148,7 @@ class Rows:
         return cls(numbers, {name: Texts.of(column.tolist()) for name, column in texts.items()})
 
     def write(self, target: Path) -> None:
-        """Write rows in one step, in the form that `read` accepts. Raises OSError."""
+        """Write the rows atomically, in the form that `read` accepts. Raises OSError."""
         columns = {name: self._column(name) for name in RETRIED_COLUMNS if name in self.names}
         write_columns(columns, target, "lz4_raw")
 
@@ -197,7 +199,7 @@ class Rows:
         return self._phases[name]
 
     def carried_by(self, protocol: str) -> Mask:
-        """Return a mask of the rows with this protocol."""
+        """Return a mask of the rows whose request used this protocol."""
         return self._is("protocol", lambda value: value == protocol)
 
     @cached_property
@@ -212,7 +214,7 @@ class Rows:
 
     @cached_property
     def faulty(self) -> Mask:
-        """A mask of the rows whose request ended with an error. Abandoned requests are not errors."""
+        """A mask of the rows whose request ended with an error. Abandoned requests are not included."""
         return self._is("error", lambda value: value not in ("", ABANDONED))
 
     @cached_property
@@ -236,7 +238,8 @@ class Rows:
 
 
 def _read(file: Path) -> tuple[dict[str, Column], bool]:
-    """Return the columns of a file, and whether its texts are positions in _WORDS. Raises OSError and DAMAGED."""
+    """Return the columns of a file, and whether its texts are given as positions in `_WORDS`. Raises OSError and
+    DAMAGED."""
     if file.stat().st_size < _WORTH_CODING:
         return read_columns(file), False
     try:
@@ -249,8 +252,8 @@ def _read(file: Path) -> tuple[dict[str, Column], bool]:
 
 
 def _misshapen(columns: Mapping[str, Column], *, coded: bool, measured: bool) -> str | None:
-    """Return why a table cannot be one of samples, in words, or None. Texts may be coded. Some values may be missing in
-    imported samples, but not in samples that were `measured` here."""
+    """Return in words why a table cannot contain samples, or None if it can. If `coded`, its texts are positions in
+    `_WORDS`. Some values may be missing in imported samples, but not in `measured` ones."""
     if [*columns] not in FORMS:
         return "does not have the columns of samples"
     required = MEASURED if measured else IMPORTED

@@ -1,4 +1,4 @@
-"""Converts a client's raw samples from CSV to Parquet, and refuses anything that does not fit the contract."""
+"""Converts a client's raw samples from CSV to Parquet, and refuses files that violate the contract."""
 
 import csv
 import re
@@ -39,11 +39,11 @@ _FIELD = re.compile(r'("(?:[^"]|"")*"[^,]*|[^,]*)(?:,|$)')
 
 
 class _Malformed(ValueError):
-    """Raised for a line that does not fit the contract."""
+    """Raised for a line that violates the contract."""
 
 
 def ingest(partial: Path, parameters: Values) -> list[Reason]:
-    """Turn `partial`/samples.csv into samples.parquet. Return reasons that make the trial invalid, or none.
+    """Convert `partial`/samples.csv to samples.parquet. Return the reasons, if any, that make the trial invalid.
 
     Of the trial's `parameters`, only the workload's are read. Reasons are `samples-missing`, `samples-malformed` (with
     the line; the CSV then stays for inspection), `wrong-protocol` and `wrong-size`. Raises OSError if the Parquet file
@@ -105,7 +105,8 @@ def _batches(source: Path, columns: Sequence[str]) -> Iterator[list[list[str]]]:
 
 
 def _numbers(values: Sequence[str]) -> Numbers:
-    """Return the numbers in a column of texts. Other texts that int() accepts, such as 1_000, are refused."""
+    """Parse a column of numbers. An empty text is an unknown number. Texts such as 1_000 are refused although int()
+    accepts them."""
     if not _NUMBERS.fullmatch(",".join(values)):
         raise _Malformed
     try:
@@ -127,14 +128,14 @@ def _suspicious(rows: Rows, phases: set[str]) -> bool:
 
 
 def _has_quotes(source: Path) -> bool:
-    """Return whether the file contains a quote. An empty field in quotes is not a number, but would be read as an
-    unknown one."""
+    """Return whether the file contains a quote. An empty field in quotes violates the contract, but would be read as an
+    unknown number."""
     with source.open("rb") as file:
         return any(b'"' in part for part in iter(lambda: file.read(2**20), b""))
 
 
 def _first_fault(source: Path, columns: Sequence[str]) -> str | None:
-    """Return the first line of the CSV that does not fit the contract, and the reason."""
+    """Return a message about the first line of the CSV that violates the contract. None if there is no such line."""
     with source.open(encoding="utf-8", errors="replace", newline="") as file:
         record: list[str] = []
         rows = csv.reader(_kept(file, record))
@@ -189,8 +190,8 @@ def _negotiated(rows: Rows, allowed: Sequence[str]) -> list[Reason]:
 
 
 def _size_reasons(rows: Rows, work: WorkloadKind) -> list[Reason]:
-    """Return reasons if bodies have the wrong size. A client that accepts an incomplete answer is faster than one that
-    waits for all of it."""
+    """Return reasons if bodies have the wrong size. A client that accepts an incomplete response is faster than one
+    that waits for all of it."""
     if fault := _stray(rows, len(work.exchanges())):
         return [_reason("samples-malformed", fault)]
     good, resource = rows.ok(work.statuses()), rows["resource"].values
@@ -203,7 +204,7 @@ def _size_reasons(rows: Rows, work: WorkloadKind) -> list[Reason]:
 
 
 def _stray(rows: Rows, resources: int) -> str | None:
-    """Return a fault if rows have no resource, or one that the workload does not define."""
+    """Return a message if rows name no resource, or one that the workload does not define; otherwise None."""
     numbers = rows["resource"]
     listed = (numbers.values >= 0) & (numbers.values < resources) & (numbers.valid | (resources == 1))
     count = np.count_nonzero(~listed)
@@ -211,12 +212,12 @@ def _stray(rows: Rows, resources: int) -> str | None:
 
 
 def _size_fault(rows: Rows, good: Mask, exchange: Exchange) -> str | None:
-    """Return a fault in the bodies of successful requests for one resource, or None."""
+    """Return a message about wrong body sizes in successful requests for one resource, or None."""
     for column, size in (("bytes_up", exchange.up), ("bytes_down", exchange.down)):
         if size is None:
             continue
         others = rows[column].of(good & (rows[column].values != size))
-        what = "requests" if column == "bytes_up" else "answers"
+        what = "requests" if column == "bytes_up" else "responses"
         if len(others):
             sizes = " to ".join(str(size) for size in dict.fromkeys((int(others.min()), int(others.max()))))
             count = f"{len(others)} of {np.count_nonzero(good)} {what}"
@@ -225,7 +226,7 @@ def _size_fault(rows: Rows, good: Mask, exchange: Exchange) -> str | None:
 
 
 def read_samples(file: Path, statuses: Sequence[int], *, measured: bool = False) -> list[Sample]:
-    """Read the samples of a trial in the order of their starts and, if these are equal, of the times at which they were
+    """Read the samples of a trial in the order of their starts and, for equal starts, of the times at which they were
     sent. `statuses` are the required statuses of the resources; a different status becomes an error such as `status
     404`. Raises UserError if a sample lacks a required value."""
     rows = Rows.read(file, measured=measured)
@@ -245,7 +246,8 @@ def succeeded_sql(statuses: Sequence[int]) -> str:
 
 
 def answered_sql(status: str, required: str) -> str:
-    """Return SQL that tests whether the expression `status` meets the expression `required`."""
+    """Return SQL that tests whether the status in the expression `status` satisfies the one in the expression
+    `required`."""
     success = SUCCESS_SQL.format(status=status)
     return f"coalesce(CASE WHEN {required} = {OK} THEN {success} ELSE {status} = {required} END, false)"
 
@@ -255,8 +257,7 @@ def _reason(code: str, detail: str) -> Reason:
 
 
 def unreadable(file: Path) -> str | None:
-    """Return in words why a Parquet file cannot contain samples, or None if it can. This reads only the end of the
-    file."""
+    """Return in words why a Parquet file cannot contain samples, or None if it can. Reads only the end of the file."""
     try:
         types = read_types(file)
     except (OSError, *DAMAGED):
@@ -266,7 +267,7 @@ def unreadable(file: Path) -> str | None:
 
 
 def complaint(files: Iterable[Path], error: Exception) -> UserError:
-    """Return the error about samples that cannot be read. It names the first such file."""
+    """Return the error about samples that cannot be read. It names the first file that cannot be read."""
     for file in files:
         try:
             Rows.read(file)

@@ -47,8 +47,8 @@ def seal_attempt(partial: Path, event: AttemptFacts) -> Path:
 
 
 def accept(archive: Path, finished: Path, digest: str) -> Path:
-    """Move a sealed attempt to its final path, on the same disk. Raises UserError if the attempt differs from its
-    seal."""
+    """Move a sealed attempt from a folder on the same disk to its final path. Raises UserError if the attempt differs
+    from its seal."""
     fault = broken(archive, digest) if archive.is_dir() else "its folder is gone"
     if fault or finished.exists():
         raise UserError(
@@ -62,7 +62,7 @@ def accept(archive: Path, finished: Path, digest: str) -> Path:
 
 
 def digest_of(folder: Path) -> str | None:
-    """Return the seal's own digest, for the journal, or None if there is no seal."""
+    """Return the digest of the seal itself, for the journal, or None if there is no seal."""
     return _digest(folder / NAME) if (folder / NAME).is_file() else None
 
 

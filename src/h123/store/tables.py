@@ -1,4 +1,4 @@
-"""Represents the campaign as tables: DuckDB views over the journal and over all Parquet files."""
+"""Represents a campaign as tables: DuckDB views over its journal and all its Parquet files."""
 
 import json
 import math
@@ -44,7 +44,7 @@ _TYPES = {
 }
 """The types of the columns of `attempts`, except those of levels, which are texts."""
 _FILES = "SELECT file, parameters FROM attempts WHERE file IS NOT NULL"
-"""Files in the order of the journal, and the parameters of their trials."""
+"""Selects the files in the order of the journal, with the parameters of their trials."""
 
 
 def connect(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDBPyConnection:
@@ -55,12 +55,12 @@ def connect(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDB
       `cell`, `parameters`, `reasons` and `shares` are JSON. `damage` describes what is wrong with the attempt's files,
       or is null. `file` is its Parquet file, or null if there is none or if it is damaged. `statuses` are the required
       statuses of the workload's resources.
-    * `analysed`: for each trial, the one attempt that counts (`counting`).
+    * `analysed`: for each trial, the one attempt that is analysed (`counting`).
     * `samples`: all rows of all attempts, with `trial`, `attempt`, and `succeeded` (whether the request got the status
-      that the workload requires, without an error). `tries` is null if requests are not repeated.
+      that the workload requires, without an error). `tries` is null in workloads without retries.
 
-    The folder may come from a stranger. Whatever it contains, the connection can only read its trials, and only write
-    into the folder `writes`.
+    The folder is not trusted. Whatever it contains, the connection can read only its trials, and write only into the
+    folder `writes`.
     """
     connection = duckdb.connect(":memory:")
     connection.execute("SET enable_progress_bar = false")
@@ -95,9 +95,9 @@ def literal(text: str) -> str:
 
 
 def counting(folder: CampaignFolder) -> list[Row]:
-    """Return, for each trial, the attempt that counts, as rows of `attempts` in the order of execution. It is the last
-    valid, undamaged attempt that the machine did not disturb. If the machine disturbed all of them, it is the least
-    disturbed one."""
+    """Return the analysed attempt of each trial, as rows of `attempts` in the order of execution. It is the last valid,
+    undamaged attempt that the machine did not disturb. If the machine disturbed all valid, undamaged attempts, it is
+    the least disturbed one."""
     return sorted(_counting(_rows(folder)), key=_when)
 
 
@@ -124,14 +124,14 @@ def _counting(rows: Iterable[Row]) -> list[Row]:
 
 
 def _disturbed(row: Row) -> tuple[bool, float, int]:
-    """Return a sort key. The smallest one among a trial's attempts belongs to the attempt that counts."""
+    """Return a sort key. Among a trial's valid, undamaged attempts, the one with the smallest key is analysed."""
     unknown = row["disturbance"] is None
     share = 0.0 if not row["disturbed"] else math.inf if unknown else row["disturbance"]
     return row["disturbed"], share, -row["attempt"]
 
 
 def _when(row: Row) -> tuple[int, float, str]:
-    """Return a sort key in the order of execution. Imported samples have no positions."""
+    """Return a sort key for the order of execution. Imported samples may have no positions."""
     return row["block"], math.inf if row["position"] is None else row["position"], row["trial"]
 
 

@@ -38,7 +38,7 @@ class ServerTemplate:
     config: Path | None = None
     """The file with the template of the configuration."""
     subject: str | None = None
-    """The folder of the subject's installation, for `{{ prefix }}`."""
+    """The folder of the subject's installation, the value of `{{ prefix }}`."""
 
     def parts(self) -> Iterator[tuple[str, str]]:
         """Yield the place and the content of each text that may contain placeholders."""
@@ -61,7 +61,7 @@ class Candidate:
     config: str | None
     """The text of the configuration."""
     file: str | None
-    """The name of the file with this configuration."""
+    """The name of the configuration's file."""
 
     @property
     def is_default(self) -> bool:
@@ -72,8 +72,8 @@ class Candidate:
 def candidates(
     template: ServerTemplate, knobs: Sequence[Knob], fixed: Mapping[str, str] | None = None
 ) -> list[Candidate]:
-    """Return all candidates, the default first. `fixed`: values of further placeholders, which do not vary. Raises
-    UserError if a placeholder has no value, a knob has no placeholder, or there are too many candidates."""
+    """Return all candidates, the default first. `fixed` gives the values of further placeholders, which do not vary.
+    Raises UserError if a placeholder has no value, a knob has no placeholder, or there are too many candidates."""
     number = math.prod(len(knob.values) for knob in knobs)
     if number > MOST:
         product = " x ".join(str(len(knob.values)) for knob in knobs)
@@ -142,7 +142,7 @@ def _placeholders(place: str, text: str) -> list[tuple[str, int]]:
 
 
 def _given(template: ServerTemplate, file: str) -> dict[str, str]:
-    """Return the placeholders that h123 fills in."""
+    """Return the values of the placeholders that h123 fills in."""
     values = {"cert": mounted("tls", "cert.pem"), "key": mounted("tls", "key.pem")}
     if template.config:
         values["config"] = mounted("uploads", file)

@@ -1,8 +1,8 @@
 """Decides what the last round shows: whether the chosen candidate differs from the default by more than the margin.
 
-Earlier rounds have chosen the candidate, so there is one comparison of two levels for each network. h123 claims a
-difference if it rejects the hypothesis that the difference is within the margin, with Holm's correction over the
-networks.
+Earlier rounds have chosen the candidate, so there is only one comparison for each network: of the candidate with the
+default. h123 claims a difference if it rejects the hypothesis that the difference is within the margin, with Holm's
+correction over the networks.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,8 @@ from h123.tuning.drafting import ALSO
 def claims(
     rows: Sequence[JudgedComparison], metric: str, margin: float, alpha: float = 0.05
 ) -> tuple[list[TuningClaim], list[TuningClaim]]:
-    """Return the answer and the costs, from the comparisons of the last round. `margin`: 0.03 for 3 %."""
+    """Return the claims that answer the question, and those about costs, from the comparisons of the last round. A
+    `margin` of 0.03 means 3 %."""
     rows = [row for row in rows if not row["twin"]]
     answer = [row for row in rows if row["metric"] == metric and row["cell"].get("load") != ALSO]
     others = [row for row in rows if row not in answer]

@@ -13,7 +13,7 @@ TuningVerdict = Literal["better", "worse", "same", "open", "withheld"]
 
 
 class Tuning(Document):
-    """The request to `h123 tune`, and what a survey of the candidates found."""
+    """The request to `h123 tune`, and what the survey of the candidates found."""
 
     h123: Literal["tuning/1"] = "tuning/1"
     command: str
@@ -43,29 +43,30 @@ class TuningClaim(TypedDict):
     """What the last round found about the chosen candidate and the default."""
 
     cell: Mapping[str, str]
-    """Levels by factor."""
+    """The levels of the claim's factors."""
     what: str
     """The workload that was measured."""
     metric: str
     verdict: TuningVerdict
-    """`better` or `worse`: the interval is beyond the margin. `same`: within it. `open`: neither."""
+    """`better` or `worse`: the difference is beyond the margin. `same`: it is within the margin. `open`: neither is
+    certain. `withheld`: the values cannot be compared."""
     ratio: float | None
     """The ratio of the chosen candidate to the default, with its interval."""
     low: float | None
     high: float | None
     confidence: float | None
     p: float | None
-    """The p-value for a difference beyond the margin, adjusted with Holm's method over all claims of the answer, or
+    """The p value for a difference beyond the margin, adjusted with Holm's method over all claims of the answer, or
     over all costs."""
     chosen: float | None
     """The median value of the chosen candidate, in the metric's unit."""
     default: float | None
     why: str | None
-    """The reason for `withheld`."""
+    """Why the verdict is `withheld`."""
 
 
 class TuningRound(TypedDict):
-    """A round that chose among candidates."""
+    """A round that chose among the candidates."""
 
     folder: str
     """The campaign's folder, below the tuning's folder."""
@@ -75,13 +76,14 @@ class TuningRound(TypedDict):
 
 
 class KnobEffect(TypedDict):
-    """The effect of a knob in the rounds: exploratory, without a test."""
+    """The effect of a knob in the rounds. It is exploratory: no test was made."""
 
     knob: str
     value: str
     """The best value other than the default."""
     ratio: float
-    """The mean ratio of this value to the default, over all values of the other knobs."""
+    """The ratio of the metric with this value to the metric with the default, averaged over all values of the other
+    knobs."""
 
 
 class TuningAnswer(TypedDict):
@@ -96,7 +98,7 @@ class TuningAnswer(TypedDict):
     default: Mapping[str, str]
     margin: float
     claims: Sequence[TuningClaim]
-    """The answer, for each network of the last round."""
+    """The claims that answer the question, for each network of the last round."""
     costs: Sequence[TuningClaim]
     """What the chosen candidate does to other requests and to other traffic on the link."""
     effects: Sequence[KnobEffect]

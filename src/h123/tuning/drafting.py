@@ -14,14 +14,14 @@ STUDY = "tune"
 ASKED, ALSO = "asked", "also"
 """The levels of the factor `load`."""
 COSTS = (QUEUE.name, TRAFFIC.name)
-"""The metrics that show what a setting costs others on the link."""
+"""The metrics that show what a setting costs other traffic on the link."""
 _HEAD = "# Drafted by `h123 tune`, whose command repeats it.\n"
 
 
 def study_text(
     draft: Draft, *, metric: str, margin: float, blocks: int, question: str, also: DraftedRequests | None
 ) -> str:
-    """Return the study's text. `also`: further requests, which only the last round makes."""
+    """Return the study's text. `also` are further requests, which only the last round makes."""
     content: dict[str, Any] = draft.content()
     factors, settings = content["factors"], content["settings"]
     if also:
@@ -46,7 +46,7 @@ def levels(candidates: Sequence[str], networks: Sequence[str], *, also: bool, la
 
 
 def seed_of(seed: int, part: str) -> int:
-    """Return the seed of a round, so that no two rounds share a block."""
+    """Return the seed of a round. Each round has its own, so that no two rounds have the same blocks."""
     return int.from_bytes(hashlib.sha256(f"h123 tune {seed} {part}".encode()).digest()[:6])
 
 

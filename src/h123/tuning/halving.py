@@ -1,9 +1,9 @@
 """Decides which candidates stay: successive halving in paired blocks.
 
 Each round measures the remaining candidates and the default in the same blocks. It keeps the better half, and the next
-round has twice as many blocks, so every round costs about the same. Values from earlier rounds count too, because all
-remaining candidates have them. Rounds only choose: they claim nothing, so no correction for their number is needed. The
-last candidate is then compared with the default over blocks that no earlier round has used.
+round has twice as many blocks, so every round costs about the same. Values from earlier rounds are used too, because
+all remaining candidates have them. Rounds only choose and claim nothing, so no correction for their number is needed.
+The last candidate is then compared with the default in blocks that no earlier round has used.
 
 Source: Jamieson and Talwalkar, Non-stochastic Best Arm Identification and Hyperparameter Optimization, AISTATS 2016.
 """
@@ -17,10 +17,10 @@ from h123.tuning.candidates import DEFAULT
 from h123.tuning.knobs import Knob
 
 _PAIRS, _MOST_FIRST = 32, 4
-"""The first round has about _PAIRS pairs over each network, and at most _MOST_FIRST blocks."""
+"""The first round has about _PAIRS pairs of trials over each network, and at most _MOST_FIRST blocks."""
 _ALIKE = 1 / 3
-"""Candidates whose times differ by less than this share of the margin count as alike: the one with fewer changes is
-better."""
+"""Candidates whose scores differ by less than this fraction of the margin are treated as equal: the one with fewer
+changes ranks first."""
 
 Cell = tuple[str, ...]
 
@@ -51,7 +51,8 @@ def half(challengers: int) -> int:
 
 @dataclass
 class Scores:
-    """Each candidate's paired differences from the default: logarithms of ratios, below 0 if it is better."""
+    """Each candidate's differences from the default in the same block: logarithms of ratios, below 0 if the candidate
+    is better."""
 
     _differences: dict[str, dict[Cell, list[float]]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(list))
@@ -72,7 +73,8 @@ class Scores:
 
 
 def ranked(scores: Mapping[str, float], changes: Mapping[str, int], margin: float) -> list[str]:
-    """Return the candidates, the best first. `changes`: the number of knobs that differ from the default."""
+    """Return the candidates, the best first. `changes` is the number of each candidate's knobs that differ from the
+    default."""
     if not scores:
         return []
     best, step = min(scores.values()), math.log1p(margin) * _ALIKE
@@ -88,8 +90,8 @@ def effects(
     knobs: Sequence[Knob], values: Mapping[str, Mapping[str, str]], scores: Mapping[str, float]
 ) -> dict[str, tuple[str, float]]:
     """Return, for each knob, the best value other than the default, and its mean effect: the logarithm of the ratio to
-    the default, averaged over all combinations of the other knobs. `values`: the values of each candidate. Candidates
-    without a finite score do not count."""
+    the default, averaged over all combinations of the other knobs. `values` gives the values of each candidate.
+    Candidates without a finite score are left out."""
     found = dict[str, tuple[str, float]]()
     for knob in knobs:
         by_value = defaultdict[str, list[float]](list)

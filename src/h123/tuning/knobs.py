@@ -30,7 +30,7 @@ _EXAMPLE = "write it as --knob 'NAME={a,b,c}', the default first"
 
 @dataclass(frozen=True)
 class Knob:
-    """A setting, and the values to try. The first is the default."""
+    """A setting, and the values to try. The first value is the default."""
 
     name: str
     values: tuple[str, ...]
@@ -81,7 +81,7 @@ class KnobFile(Strict):
 
 @dataclass(frozen=True)
 class KnobLibrary:
-    """A knob file that was read."""
+    """A knob file that has been read."""
 
     path: Path
     content: KnobFile

@@ -153,7 +153,7 @@ def settings_words(values: Mapping[str, str]) -> str:
 
 
 def certainty(answer: TuningAnswer) -> str:
-    """Describe what the intervals are based on."""
+    """Describe what the intervals are based on: the confidence and the number of blocks."""
     sure = [claim["confidence"] for claim in answer["claims"] if claim["confidence"] is not None]
     confidence = f"{100 * min(sure):.3g} % confidence; " if sure else ""
     over = f", Holm's correction over {len(answer['claims'])} networks" if len(answer["claims"]) > 1 else ""

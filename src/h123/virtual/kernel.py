@@ -43,8 +43,8 @@ _PACKAGE = "h123_virtual_kernel"
 _REFUSED = re.compile(r"[\s:]")
 """Characters that the kernel's `make` refuses in a path."""
 _TEMPORARY = (Path("/var/tmp"), Path("/tmp"))
-"""Alternatives to a TMPDIR that `make` refuses. /tmp comes last, because it may be in memory, which a build would
-fill."""
+"""Folders to use if `make` refuses the path of TMPDIR. /tmp comes last, because it may be in memory, which a build
+would fill."""
 _ROOM_BYTES = 2_000_000_000
 _UNUSED = (
     "Documentation/*.rst",
@@ -69,7 +69,7 @@ _ENVIRONMENT = {
     "KBUILD_BUILD_HOST": "h123",
     "KBUILD_BUILD_TIMESTAMP": "1970-01-01",
 }
-"""The environment of the build. The same source always gives the same binary."""
+"""The environment of the build. It makes sure that the same source always gives the same binary."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Configuration:
     name: str = NAME
     """The name of the kernel's folder in the cache."""
     more: Path | None = None
-    """A file of options in addition to those of the virtual clock."""
+    """A file with options in addition to those that the virtual clock needs."""
     edits: tuple[tuple[str, str, str], ...] = ()
     """Changes to the source: for each, a file, the text to replace in it, and the replacement."""
 
@@ -126,8 +126,8 @@ def virtual_kernel() -> Path:
 
 
 def installed_kernel() -> Kernel | None:
-    """Return the kernel in the cache, or in the package h123-virtual-kernel, or None. Only a kernel with this version's
-    recipe counts."""
+    """Return the kernel in the cache, or in the package h123-virtual-kernel, or None. A kernel that another version's
+    recipe has built is ignored."""
     kernels = (_read_kernel(folder, _VIRTUAL_CLOCK) for folder in (_VIRTUAL_CLOCK.folder, *_packaged()))
     return next((kernel for kernel in kernels if kernel), None)
 
@@ -183,8 +183,8 @@ def _fragment() -> Path:
 
 
 def _workshop(folder: Path) -> Path:
-    """Return the folder to build in: next to the installation, or a temporary one if that path contains spaces or
-    colons, which the kernel's `make` refuses."""
+    """Return the folder to build in: next to the installation, or a temporary one if the path of the former contains
+    spaces or colons, which the kernel's `make` refuses."""
     places = [folder, Path(tempfile.gettempdir()).resolve(), *_TEMPORARY]
     for place in places:
         if not _REFUSED.search(str(place)) and os.access(place, os.W_OK):
@@ -320,8 +320,8 @@ def _edit(file: Path, old: str, new: str) -> None:
 
 
 def _check_configuration(config: Path, options: str) -> None:
-    """Raise UserError if Kconfig has dropped one of the options. It does so silently if it does not know an option, or
-    if the option depends on something that is off."""
+    """Raise UserError if Kconfig has dropped one of the options. It does so without an error if it does not know an
+    option, or if the option depends on something that is off."""
     lines = set(config.read_text(encoding="utf-8").splitlines())
     required = [line for line in options.splitlines() if line.startswith("CONFIG_")]
     missing = [line for line in required if line not in lines]

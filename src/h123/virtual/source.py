@@ -1,5 +1,5 @@
-"""Gets Debian's kernel source with the machine's apt. apt uses the machine's mirror, proxies and keys but keeps
-separate state, so that the machine's package sources do not change."""
+"""Gets Debian's kernel source with the machine's apt. apt uses the machine's mirror, proxies and keys, but keeps its
+state elsewhere, so that the machine's package sources do not change."""
 
 import subprocess
 from dataclasses import dataclass

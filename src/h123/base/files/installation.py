@@ -1,4 +1,4 @@
-"""Writes to the cache: one process at a time, completely or not at all, with the output of builds in a log."""
+"""Writes to the cache: one process at a time, and completely or not at all. The output of builds goes to a log."""
 
 import fcntl
 import os
@@ -73,7 +73,7 @@ def remove_installation(whole: Path) -> bool:
 
 
 def size_of(folder: Path) -> int:
-    """Return the number of bytes that a folder's files take on the disk."""
+    """Return the number of bytes that a folder's files take up on disk."""
     return sum(
         Path(root, name).lstat().st_blocks * _BLOCK_BYTES for root, _, names in os.walk(folder) for name in names
     )
@@ -139,8 +139,8 @@ def _home() -> dict[str, str]:
 
 @contextmanager
 def _group_that_ends_with_us() -> Iterator[int]:
-    """Start a process group that is killed when this process ends for any reason. Its first process waits until the
-    kernel closes this process's end of a pipe, which happens even if this process is killed."""
+    """Start a process group that is killed when this process ends for any reason. The group's first process waits until
+    the kernel closes this process's end of a pipe, which happens even if this process is killed."""
     watch = ["sh", "-c", "read -r _; kill -KILL 0"]
     first = subprocess.Popen(watch, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, process_group=0)
     try:

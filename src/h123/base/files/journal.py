@@ -1,5 +1,5 @@
-"""Reads and writes a journal: one JSON object per line, appended and synced, so that it survives a crash at any
-moment."""
+"""Reads and writes a journal: one JSON object per line, appended and synced, so that the journal survives a crash at
+any moment."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ from h123.base.files.jsontext import parse_json
 Line = dict[str, Any]
 """A line of the journal as JSON. `event` is its kind."""
 _SIGNED = re.compile(rb'(.*), "digest": "([0-9a-f]{16})"}', re.DOTALL)
-"""A line whose last field is the digest of everything before it. Lines from earlier versions have no digest."""
+"""Matches a line whose last field is the digest of everything before it. Lines from earlier versions have no digest."""
 
 
 def append_event(path: Path, event: Mapping[str, object]) -> None:
@@ -41,7 +41,8 @@ def now() -> str:
 def read_events(path: Path) -> list[Line]:
     """Return all events, oldest first. Ignores an incomplete last line, which a crash can leave.
 
-    Raises UserError if any other line is not an event, because then something else has changed the file.
+    Raises UserError if any other line is not an event, or does not match its digest, because then something else has
+    changed the file.
     """
     if not path.exists():
         return []
@@ -76,7 +77,7 @@ def _digest(line: bytes) -> bytes:
 
 
 def _split_tail(content: bytes) -> tuple[bytes, bytes]:
-    """Split content into its complete lines, and the rest after the last line end (empty unless a write was
+    """Split content into its complete lines and the rest after the last line break (empty unless a write was
     interrupted)."""
     end = content.rfind(b"\n") + 1
     return content[:end], content[end:]

@@ -30,7 +30,7 @@ def scratch() -> Iterator[Path]:
 
 
 def sweep() -> None:
-    """Remove the folders that killed processes left."""
+    """Remove the folders that killed processes have left."""
     shelf = cache_folder().resolve() / "scratch"
     with suppress(OSError):
         if any(shelf.iterdir()):  # few commands find any, so the code to remove them is loaded late

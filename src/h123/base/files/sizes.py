@@ -1,8 +1,8 @@
-"""Defines the largest size, in bytes, of each kind of file. h123 neither writes nor reads larger files, because that
+"""Defines the largest size, in bytes, of each kind of file. h123 neither writes nor reads larger ones, because that
 would take too long."""
 
 WRITTEN = 100_000
-"""A study, network, manifest, site or schema. People write far smaller ones by hand."""
+"""A study, network, manifest, site or schema. Those that people write by hand are far smaller."""
 AUTHORITIES = 10_000_000
 """Certificates for `--cacert`, forty times as many as a Linux distribution trusts."""
 UPLOAD = 900_000_000
@@ -21,5 +21,5 @@ _OF_A_CAMPAIGN = {".json": DOCUMENT, ".yaml": WRITTEN, ".jsonl": JOURNAL, ".pem"
 
 
 def most(name: str) -> int:
-    """Return the largest size of a campaign's file in bytes, given its name."""
+    """Return the largest allowed size, in bytes, of a campaign's file with this name."""
     return _OF_A_CAMPAIGN.get(name[name.rfind(".") :], RECORDED)

@@ -13,7 +13,7 @@ from h123.base.files import sizes
 from h123.base.units import format_bytes
 
 _UNPRINTABLE = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that YAML allows only in escaped form (YAML 1.2, production c-printable)."""
+"""Matches characters that YAML allows only in escaped form (YAML 1.2, production c-printable)."""
 
 _CSV_FAULTS = {
     "field larger than field limit": "a field is too long",
@@ -30,7 +30,7 @@ KINDS = {
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
-"""Names for things that are not regular files."""
+"""Descriptions of things that are not regular files."""
 
 
 def read_text(path: Path, most_bytes: int) -> str:
@@ -88,7 +88,7 @@ def open_bounded(path: Path, most_bytes: int) -> BufferedReader:
 
 
 def check_file(path: Path, most_bytes: int) -> None:
-    """Raise UserError if the file does not exist, or has more than `most_bytes`."""
+    """Raise UserError if the file does not exist, is not a regular file, or has more than `most_bytes`."""
     try:
         status = path.stat()
     except (OSError, ValueError) as error:
@@ -107,7 +107,7 @@ def _too_large(path: Path, size: int, most_bytes: int) -> UserError:
 
 
 def csv_fault(error: csv.Error) -> str:
-    """Return a description of an error in a CSV file, for the author of the file."""
+    """Return a description of an error in a CSV file, for the file's author."""
     message = str(error)
     return next((words for begins, words in _CSV_FAULTS.items() if message.startswith(begins)), "not CSV")
 

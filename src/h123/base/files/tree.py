@@ -1,7 +1,7 @@
 """Checks a folder that others may have made. It must contain only files and folders: no links, pipes or devices.
 
-h123 checks it once, before it reads or writes anything there; later writes do not follow links either (`durable`). The
-path to the folder is the user's own and may contain links.
+h123 checks the folder once, before it reads or writes anything there; later writes do not follow links either
+(`durable`). The path to the folder is the user's own and may contain links.
 """
 
 import os
@@ -14,7 +14,7 @@ from h123.base.files.textfile import KINDS
 from h123.base.units import format_bytes
 
 _UNFINISHED = ".partial"
-"""The suffix of folders whose content h123 deletes unread."""
+"""The suffix of folders whose content h123 deletes without reading it."""
 
 
 def check_tree(folder: Path) -> None:
@@ -58,8 +58,8 @@ def _target(link: str) -> str:
 
 
 def drop_specials(folder: Path) -> list[str]:
-    """Remove everything under `folder` that is neither a file nor a folder, such as leftovers of a program under test,
-    and return the paths relative to `folder`."""
+    """Remove everything below `folder` that is neither a file nor a folder, such as leftovers of a program under test,
+    and return the removed paths relative to `folder`."""
     removals = []
     for root, folders, names in os.walk(folder):
         for name in [*folders, *names]:

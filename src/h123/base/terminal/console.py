@@ -25,7 +25,7 @@ _NARROWEST = 10
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _WITHIN_A_QUANTITY = re.compile(r"(?<=\d) (?=[^\W\d]|[%–×/])|(?<=[–×/]) (?=\d)")
 _COMMAND = re.compile(r"(?<![^\s(/\"'])`([^`\n]+)`(?![\w`])")
-"""A command, or a word of a file's format, in backticks."""
+"""Matches a command, or a word of a file's format, in backticks."""
 
 
 _called: Callable[[str], str] = str

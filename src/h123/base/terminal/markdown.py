@@ -28,7 +28,7 @@ def _line(cells: Iterable[str]) -> str:
 
 def plain(text: str) -> str:
     """Escape text that others wrote, and put it on one line, so that it creates no link, picture, markup, mention or
-    cell."""
+    table cell."""
     marked = _MARKS.sub(r"\\\g<0>", visible(" ".join(text.split())))
     return _TAG.sub("&lt;", marked).replace("@", "&#64;")
 

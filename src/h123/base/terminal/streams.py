@@ -1,4 +1,4 @@
-"""Makes the standard streams usable: replaces closed ones, and writes simpler characters if the encoding lacks some."""
+"""Makes the standard streams usable: replaces closed ones, and replaces characters that a stream's encoding lacks."""
 
 import codecs
 import io
@@ -8,7 +8,7 @@ import sys
 
 _PLAIN = dict(zip("–—‘’“”×µ≈·²✓✗", "--''\"\"xu~.2+x", strict=True))
 _PLAIN |= {"−": "-", "▲": "^", "▼": "v", "→": "->", "±": "+/-", "≤": "<=", "≥": ">=", "…": "..."}
-"""Replacements for terminals and pipes with an encoding other than UTF-8."""
+"""Replacements for characters that a stream's encoding lacks."""
 _SIZE = re.compile(r"[1-9][0-9]{0,4}")
 _NARROWEST = 40
 """The smallest number of columns in which a table is readable."""

@@ -14,10 +14,10 @@ _HIDDEN = re.compile(
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
     "]"
 )
-"""Characters without a shape: control, format, bidirectional, zero-width and similar ones."""
+"""Matches characters without a shape: control, format, bidirectional, zero-width and similar ones."""
 _COMMAND = re.compile(r"^(\s*:)(?=:[A-Za-z-]+(?: [^\n]*?)?::)|(##)(?=\[)", re.MULTILINE)
-"""Commands in a program's output that GitHub's runner obeys: `::add-mask::x` at the start of a line, `##[command]`
-anywhere."""
+"""Matches commands in a program's output that GitHub's runner obeys: `::add-mask::x` at the start of a line,
+`##[command]` anywhere."""
 
 
 def visible(text: str) -> str:
@@ -29,8 +29,8 @@ def visible(text: str) -> str:
 
 
 def in_one_line(text: str) -> str:
-    """Return the same text as `visible`, but on one line, for places where a line break would start something new, such
-    as a name in a message, a cell or a heading."""
+    """Return the same text as `visible`, but on one line. For places where a line break would start something new, such
+    as a name in a message, a table cell or a heading."""
     return visible(" ".join(text.split("\n")) if "\n" in text else text)
 
 

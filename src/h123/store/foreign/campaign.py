@@ -1,5 +1,5 @@
-"""Makes a campaign folder from samples of other tools: trials as the schema defines them, without a lab report and
-without invented facts."""
+"""Makes a campaign folder from samples of other tools. The schema defines the trials. They have no lab report, and what
+the samples do not say stays unknown."""
 
 import hashlib
 import re
@@ -52,7 +52,7 @@ def import_samples(files: Sequence[Path], schema: Schema, out: Path) -> Campaign
 
 
 def _groups(files: Sequence[Path], schema: Schema) -> tuple[Groups, int]:
-    """Return the requests of each trial, and the number of answers that were redirects."""
+    """Return the requests of each trial, and the number of responses that were redirects."""
     groups: Groups = defaultdict(list)
     redirects = 0
     for file in files:
@@ -68,12 +68,12 @@ def _groups(files: Sequence[Path], schema: Schema) -> tuple[Groups, int]:
 
 def _why_none(redirects: int) -> str:
     if redirects:
-        return f"all {redirects} answers are redirects: measure the address that they point to"
+        return f"all {redirects} responses are redirects: measure the address that they point to"
     return "the file is empty, or `where` in the schema matches no row"
 
 
 def _check_statuses(files: Sequence[Path], schema: Schema, groups: Groups) -> None:
-    """Raise UserError if the column of statuses contains no status. It may be a wrong column, or contain words for
+    """Raise UserError if the column of statuses contains no status. It may be the wrong column, or contain words for
     success."""
     requests = [request for members in groups.values() for request in members]
     if any(request.sample["status"] for request in requests) or not schema.samples.status.column:

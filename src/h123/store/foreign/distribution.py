@@ -1,7 +1,7 @@
-"""Reads runs of tools that write percentiles with counts instead of single requests.
+"""Reads the output of tools that write percentiles and counts instead of single requests.
 
-Each request gets the time of the next percentile that the tool printed. So every printed quantile is right, and the
-times between two of them are at most one step too large.
+Each request gets the time of the next higher percentile that the tool printed. So every printed percentile is right,
+and a time between two of them is at most one step too large.
 """
 
 import csv
@@ -21,7 +21,7 @@ COUNT = "count"
 MOST_REQUESTS = 5_000_000
 Tool = Literal["autocannon", "locust", "nighthawk"]
 Step = tuple[Decimal, str]
-"""A share of all requests, and the longest time of these requests."""
+"""A fraction of all requests, fastest first, and the longest time of these requests in seconds."""
 _HOW: Mapping[Tool, str] = {
     "autocannon": "autocannon --json ... > FILE",
     "locust": "locust --headless --csv NAME ..., which writes NAME_stats.csv",
@@ -31,7 +31,7 @@ _BY_STATUS = re.compile(r"[1-5][0-9][0-9]")
 
 
 def read_distribution(path: Path, file: TextIO, tool: Tool) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield rows of one run with `count`, `seconds`, `status`, `error` and, if the tool gives it, `start`."""
+    """Yield the rows of one run, with `count`, `seconds`, `status`, `error` and, if the tool gives it, `start`."""
     reader = {"autocannon": _autocannon, "locust": _locust, "nighthawk": _nighthawk}[tool]
     try:
         yield from reader(file)
@@ -54,7 +54,7 @@ def _json(file: TextIO) -> Any:
 
 
 def _count(value: Any) -> int:
-    """Return a number of requests. Raises ValueError if there are more than a run may have."""
+    """Parse a number of requests. Raises ValueError if it is larger than a run may have, or negative."""
     count = Decimal(value)
     if not 0 <= count <= MOST_REQUESTS:
         raise ValueError(f"over {MOST_REQUESTS} requests in a run, or a negative number")
@@ -62,7 +62,8 @@ def _count(value: Any) -> int:
 
 
 def _steps(steps: Sequence[Step], count: int) -> Iterator[tuple[int, str]]:
-    """Yield numbers of requests, each with the longest time that these requests took. Each request counts once."""
+    """Yield numbers of requests, each with the longest time that these requests took. No request is in two of the
+    numbers."""
     total = 0
     for share, seconds in sorted(steps, key=lambda step: step[0]):
         upto = round(min(share, Decimal(1)) * count)
@@ -72,7 +73,7 @@ def _steps(steps: Sequence[Step], count: int) -> Iterator[tuple[int, str]]:
 
 
 def _rows(place: str, steps: Sequence[Step], count: int, failed: Mapping[str, int], **more: str) -> Any:
-    """Yield rows for the steps and the failures. `failed` maps the kind of failure, or a status, to a number of
+    """Yield rows for the steps and the failures. `failed` maps each kind of failure, or status, to its number of
     requests."""
     for number, seconds in _steps(steps, count - sum(failed.values())):
         yield place, {COUNT: str(number), "seconds": seconds, "status": "200", "error": "", **more}
@@ -85,8 +86,8 @@ def _rows(place: str, steps: Sequence[Step], count: int, failed: Mapping[str, in
 
 
 def _autocannon(file: TextIO) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield rows of autocannon's output. Times are those of all answers, whatever their status; `errors` includes
-    timeouts."""
+    """Yield rows of autocannon's output. Its times are those of all responses, whatever their status; its `errors`
+    include timeouts."""
     run = _json(file)
     steps = [
         (Decimal(name[1:].replace("_", ".")) / 100, str(Decimal(value) / 1000))
@@ -94,23 +95,23 @@ def _autocannon(file: TextIO) -> Iterator[tuple[str, dict[str, str]]]:
         if re.fullmatch(r"p\d+(_\d+)?", name)
     ]
     steps.append((Decimal(1), str(Decimal(run["latency"]["max"]) / 1000)))
-    # Earlier versions count answers only by class.
+    # Earlier versions count responses only by class.
     by_class = {name: {"count": run[name]} for name in ("1xx", "3xx", "4xx", "5xx")}
     by_status = run.get("statusCodeStats") or by_class
     failed = {status: _count(counts["count"]) for status, counts in by_status.items() if not status.startswith("2")}
     failed |= {
         "timeout": _count(run["timeouts"]),
-        "no answer": max(_count(run["errors"]) - _count(run["timeouts"]), 0),
+        "no response": max(_count(run["errors"]) - _count(run["timeouts"]), 0),
     }
     answers = _count(run["latency"].get("totalCount", run["requests"]["total"]))
     start = datetime.fromisoformat(run["start"]).timestamp()
-    whole = answers + failed["timeout"] + failed["no answer"]
+    whole = answers + failed["timeout"] + failed["no response"]
     yield from _rows("latency", steps, whole, failed, start=f"{start:.0f}", url=str(run.get("url", "")))
 
 
 def _locust(file: TextIO) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield rows of locust's output for all names except Aggregated, which is the total. Times include those of failed
-    requests."""
+    """Yield rows of locust's output for all names except Aggregated, which is the total. Locust's times include those
+    of failed requests."""
     for row in csv.DictReader(file, strict=True):
         if row["Name"] == "Aggregated" and not row["Type"]:
             continue
@@ -124,7 +125,7 @@ def _locust(file: TextIO) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _nighthawk(file: TextIO) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield rows of Nighthawk's output: the result named global, or the only one."""
+    """Yield rows of Nighthawk's output: of the result named global, or of the first one if there is none."""
     whole = _json(file)
     results = {entry["name"]: entry for entry in whole["results"]}
     if not results:
@@ -137,7 +138,7 @@ def _nighthawk(file: TextIO) -> Iterator[tuple[str, dict[str, str]]]:
     steps = [(Decimal(entry["percentile"]), entry["duration"].removesuffix("s")) for entry in times["percentiles"]]
     counters = {entry["name"]: _count(entry["value"]) for entry in run.get("counters", [])}
     failed = {f"{n}xx": counters.get(f"benchmark.http_{n}xx", 0) for n in (1, 3, 4, 5)}
-    failed["no answer"] = sum(
+    failed["no response"] = sum(
         counters.get(f"benchmark.{name}", 0) for name in ("stream_resets", "pool_connection_failure", "pool_overflow")
     )
     answered = _count(times["count"])

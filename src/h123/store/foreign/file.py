@@ -1,4 +1,4 @@
-"""Reads files of other tools as rows of fields, in any of their formats, with or without gzip."""
+"""Reads files from other tools as rows of fields, in any of their formats, with or without gzip."""
 
 import csv
 import gzip
@@ -28,8 +28,8 @@ _OTHER_TOOL = "name the schema of the tool that wrote the file with --schema (do
 
 
 def read_rows(path: Path, samples: Samples) -> Iterator[tuple[int | str, Fields]]:
-    """Yield each row with its line number or other position in the file. The fields of nested objects are named like
-    `data.tags.status`."""
+    """Yield each row with its line number or another position in the file. A field of a nested object has a name such
+    as `data.tags.status`."""
     match samples.format:
         case "scorecard":
             yield from ((run.where, run.columns) for run in read_card(path))
@@ -63,8 +63,8 @@ def from_name(path: Path, patterns: list[str]) -> Fields:
 
 
 def _match_labels(pattern: str, name: str) -> Fields | None:
-    """Return the labels of a pattern such as `{protocol}-{block}`, each as short as possible, or None if the name does
-    not match."""
+    """Return the labels that a pattern such as `{protocol}-{block}` finds in a name, each as short as possible. None if
+    the name does not match."""
     first, *rest = re.split(r"\{(\w+)\}", pattern)
     if not name.startswith(first):
         return None
@@ -145,7 +145,7 @@ def _table(path: Path, file: TextIO, samples: Samples) -> Iterator[tuple[int, Fi
 
 
 def _check_separator(where: str, fields: list[str], separator: str) -> None:
-    """Refuse a line that is complete only with a different separator."""
+    """Raise UserError if a line seems to use a different separator."""
     if len(fields) == 1 and (other := next((mark for mark in _SEPARATORS if mark in fields[0]), None)):
         raise UserError(
             f"{where}: a {_SEPARATORS[other]} separates the columns, but the schema reads files with a "

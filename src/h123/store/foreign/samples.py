@@ -1,4 +1,4 @@
-"""Turns rows of other tools' files into samples and the labels of their trials, according to a schema."""
+"""Converts rows of other tools' files to samples and to the labels of their trials, according to a schema."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ RESUMED = {"yes": True, "no": False, "1": True, "0": False}
 SUCCEEDED = {"true": True, "yes": True, "1": True, "ok": True, "false": False, "no": False, "0": False, "ko": False}
 ERRORS = ("timeout", "reset", "refused", "tls", "protocol", "wrong-bytes")
 OPTIONAL = ("block", "run", "error", "succeeded")
-"""Sources whose columns a file may lack. Their facts are then unknown."""
+"""Sources in a schema whose columns a file may lack. What they would say is then unknown."""
 _FIRST_STATUS = 100
 _REDIRECTS = range(300, 400)
 _NOT_MODIFIED = 304
@@ -38,7 +38,7 @@ _NO_COLUMN = "correct the name in the schema, or name the schema of the tool tha
 
 @dataclass(frozen=True)
 class TrialLabels:
-    """The trial of a request, with labels as in the file."""
+    """The labels that identify a request's trial, as in the file."""
 
     block: str | None
     run: str
@@ -47,7 +47,7 @@ class TrialLabels:
 
 
 class ForeignTls(NamedTuple):
-    """The version of TLS that a request used, and whether the session was resumed."""
+    """The TLS version that a request used, and whether the session was resumed."""
 
     version: str | None
     """The version, or `none` without TLS."""
@@ -55,7 +55,7 @@ class ForeignTls(NamedTuple):
 
 
 class ForeignSample(TypedDict):
-    """The columns of samples.parquet that other tools can provide."""
+    """The columns of samples.parquet that files from other tools can provide."""
 
     phase: str
     start_ns: int
@@ -77,7 +77,7 @@ class ForeignRequest:
     sample: ForeignSample
     tls: ForeignTls | None
     began_ns: int | None
-    """The start on a clock that all runs share, perhaps only to the second. None: unknown."""
+    """The start in ns on a clock that all runs share, perhaps only to the second. None if unknown."""
     timed: bool
     """Whether the request's times are exact."""
     count: int = 1
@@ -90,7 +90,7 @@ class ForeignFile:
 
     requests: list[ForeignRequest]
     redirects: int
-    """The number of answers that redirected the client, whether or not they are among the requests."""
+    """The number of responses that redirected the client, whether or not they are among the requests."""
 
 
 def read_requests(path: Path, schema: Schema) -> ForeignFile:
@@ -147,7 +147,7 @@ def _rows(path: Path, schema: Schema) -> Iterator[_Row]:
 
 
 def _row(row: Fields, schema: Schema, file: str, line: int | str) -> _Row:
-    """Return one row. If the schema defines no run, a file is one run."""
+    """Convert one row. If the schema does not say which run a row is from, the whole file is one run."""
     samples = schema.samples
     sample = _sample(row, samples)
     run = f"{file}:{line}" if samples.rows == "runs" else _label(row, samples.run) or file
@@ -192,8 +192,7 @@ def _level(row: Fields, schema: Schema, factor: str, sample: ForeignSample) -> s
 
 
 def _levels(path: Path, schema: Schema, rows: list[_Row]) -> tuple[str, ...]:
-    """Return the levels for requests that do not give any: those of all other requests in the file, if they are the
-    same."""
+    """Return the levels for requests that do not give any: those of all other requests in the file, if these agree."""
     levels_of_file = []
     for index, factor in enumerate(schema.study.factors):
         levels = {row.levels[index] for row in rows}
@@ -265,8 +264,8 @@ def _tls(row: Fields, samples: Samples) -> ForeignTls | None:
 
 
 def _times(row: Fields, samples: Samples, *, failed: bool) -> tuple[int, int | None, str]:
-    """Return start and end in ns, and the reason why the request failed if its end shows one. A request with only a
-    duration starts at 0 (`Samples.timed` is false), and so does a failed request without a start."""
+    """Return the start and the end in ns, and the error of a request that seems successful but has no end. A request
+    with only a duration starts at 0 (`Samples.timed` is false), and so does a failed request without a start."""
     start, end = (_moment(row, name, samples, failed=failed) for name in ("start", "end"))
     if samples.latency is None:
         if start is None or end is None:
@@ -319,15 +318,17 @@ def _bytes(row: Fields, name: str, source: ColumnSource | None, *, failed: bool)
 
 
 def _error(row: Fields, samples: Samples, code: int | None) -> str:
-    """Return an error in the words of the contract. A request without a status had no answer."""
+    """Return an error in the contract's words, or an empty text. A request without a status had no response."""
     text = (_label(row, samples.error) or "").strip()
     if text:
         return text if text in ERRORS else f"other: {text}"
     if code is None:
         status_text = _text(row, samples.status).strip()
-        return "timeout" if is_timeout(status_text) else f"other: {status_text}" if status_text else "other: no answer"
+        return (
+            "timeout" if is_timeout(status_text) else f"other: {status_text}" if status_text else "other: no response"
+        )
     if code < _FIRST_STATUS:
-        return "other: no answer"
+        return "other: no response"
     outcome = (_label(row, samples.succeeded) or "").strip().lower()
     if outcome:
         one_of("succeeded", outcome, SUCCEEDED)

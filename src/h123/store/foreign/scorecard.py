@@ -28,8 +28,8 @@ _NO_VALUE = -1
 
 @dataclass(frozen=True)
 class CardRun:
-    """The content of one cell: a number of transfers, and the time that they took. The time follows from the mean rate
-    of the cell's runs."""
+    """The content of one cell: a number of transfers, and the time that they took, which follows from the cell's mean
+    rate."""
 
     where: str
     """The cell, in words."""
@@ -124,11 +124,11 @@ class CardLoad:
 
 
 Rates = Mapping[CardLoad, Sequence[float]]
-"""Bytes per second in each trial."""
+"""The bytes per second of each load in each trial."""
 
 
 def card_of(meta: Mapping[str, object], rates: Rates) -> _Json:
-    """Return the card that scorecard.py would write for these rates, within the limits of its format."""
+    """Return the card that scorecard.py would write for these rates, as far as its format allows."""
     card: _Json = {"meta": dict(meta)}
     many = _requests(rates)
     for table, upload in (("downloads", False), ("uploads", True)):
@@ -142,7 +142,8 @@ def card_of(meta: Mapping[str, object], rates: Rates) -> _Json:
 
 
 def _requests(rates: Rates) -> list[CardLoad]:
-    """Return the downloads for the table `requests`: they repeat one request with several numbers of users."""
+    """Return the loads for the table `requests`: downloads of one size by different numbers of users, each of whom
+    makes several requests."""
     repeated = [load for load in rates if not load.upload and load.users > 1 and load.requests > 1]
     sizes = {load.size for load in repeated}
     least, most = (pick((load.count for load in repeated), default=0) for pick in (min, max))

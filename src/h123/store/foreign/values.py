@@ -1,4 +1,4 @@
-"""Reads times and numbers in the spellings of other tools, including their words for missing values."""
+"""Parses times and numbers as other tools write them, including their words for missing values."""
 
 import re
 from collections.abc import Iterable
@@ -12,11 +12,11 @@ NONE = {"", "-", "--", "err", "error", "fail", "failed", "n/a", "na", "nan", "no
 TIMEOUTS = {"timeout", "timed out", "time out", "timedout"}
 _SCALE = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 _EPOCH_NS = (946_684_800 * 10**9, 7_258_118_400 * 10**9)
-"""The years 2000 to 2200. A time since 1970 outside this range is in a different unit."""
+"""The beginnings of the years 2000 and 2200, in ns since 1970. A date outside this range is in a different unit."""
 _EXCERPT = 60
 """The number of characters of an unexpected value that a message shows."""
 _MOST_DIGITS = 40
-"""The largest number of digits. Writing out `1e999999` would take minutes."""
+"""The largest number of digits of a value. Writing out `1e999999` would take minutes."""
 
 
 class WrongValue(ValueError):
@@ -54,7 +54,7 @@ def time_ns(name: str, text: str, unit: str) -> int:
 
 
 def coarse(text: str, unit: str) -> bool:
-    """Return whether a date is in whole seconds, which do not distinguish requests."""
+    """Return whether a date is given in whole seconds, which is too coarse to tell requests apart."""
     return unit == "unix" and re.fullmatch(r"\d{1,11}|[^.]*T[^.]*", text.strip()) is not None
 
 
@@ -110,7 +110,8 @@ def one_of(name: str, text: str, allowed: Iterable[str]) -> str:
 
 
 def status(text: str) -> int | None:
-    """Return the status in `200`, `200.0`, `200 OK` or `HTTP/1.1 200 OK`, or None if the text is not a status."""
+    """Return the status in a text such as `200`, `200.0`, `200 OK` or `HTTP/1.1 200 OK`. None if the text contains no
+    status."""
     if match := re.fullmatch(r"(?:HTTP/[\d.]+ +)?(\d{3})(?:\.0+| .*)?|(-?\d{1,9})", text.strip(), re.ASCII | re.DOTALL):
         return max(int(match[1] or match[2]), 0)
     return None
