@@ -16,8 +16,8 @@ _PACKAGED = _PACKAGE / "data"
 
 
 def checkout() -> Path | None:
-    """Return the checkout that this package runs from. It is in H123_ROOT, which the launcher sets, or follows from
-    this file's path.
+    """Return the checkout that this package runs from. Its path is in H123_ROOT, which the launcher sets, or else
+    follows from this file's path.
 
     Return None if h123 is installed as a package.
     """

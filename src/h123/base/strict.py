@@ -97,8 +97,8 @@ class Changed:
 
 def changed_value(document: object, read: object, at: tuple[str, ...] = ()) -> Changed | None:
     """Compare a document, which a program wrote, with what its model made of it (`read`). Return the first value that
-    differs, or None. Values that the model adds, or leaves out because they are empty, do not count. Text that
-    represents a number counts as different, and so does 1 instead of true."""
+    differs, or None. Values that the model adds, or leaves out because they are empty, are ignored. A number that is
+    given as text differs from the number itself, and 1 differs from true."""
     if isinstance(document, Mapping) and isinstance(read, Mapping):
         relevant = {key: value for key, value in document.items() if key in read or value not in ([], {})}
         parts = [changed_value(value, read.get(key), (*at, str(key))) for key, value in relevant.items()]

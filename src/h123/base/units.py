@@ -108,7 +108,7 @@ def parse_rate(text: object) -> int:
 
 
 def parse_share(text: object) -> float:
-    """Return a share written as `0.5%` or `0.005`, from 0 to 1. Raises ValueError."""
+    """Return a share from 0 to 1, written as `0.5%` or `0.005`. Raises ValueError."""
     value = _part(text, "a share; write 0.5% or 0.005")
     if not 0 <= value <= 1:
         raise ValueError(f"{excerpt(text)} is outside 0 to 1 (0% to 100%)")
@@ -116,7 +116,7 @@ def parse_share(text: object) -> float:
 
 
 def parse_change(text: object) -> float:
-    """Return a relative change written as `-31.2 %` or `-0.312`, above -1. Raises ValueError."""
+    """Return a relative change, above -1 and not 0, written as `-31.2 %` or `-0.312`. Raises ValueError."""
     value = _part(text, "a change; write -31.2 % or -0.312")
     if not -1 < value < math.inf or value == 0:
         raise ValueError(f"{excerpt(text)} is not a change: it must be above -100 %, and not 0")

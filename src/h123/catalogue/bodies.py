@@ -14,11 +14,11 @@ from h123.base.units import format_bytes
 BLOCK_BYTES = 65_536
 _DIGEST_BYTES = 32
 _CHANGED_NS = 1_735_689_600 * 10**9
-"""The modification time of all files, ns: the start of 2025."""
+"""The modification time of all files, in ns since 1970: the start of 2025."""
 
 
 def block() -> bytes:
-    """Return the block of bytes. Every body consists of repetitions of it (docs/contracts/subject.md)."""
+    """Return the block of bytes. A body repeats it, and is cut off at the body's size (docs/contracts/subject.md)."""
     counters = range(BLOCK_BYTES // _DIGEST_BYTES)
     return b"".join(hashlib.sha256(b"h123" + counter.to_bytes(4, "big")).digest() for counter in counters)
 
@@ -52,7 +52,8 @@ def make_bodies(sizes: Iterable[int]) -> None:
 
 
 def _date(path: Path) -> None:
-    """Set a fixed modification time. Servers send it to clients, so it must not depend on the day or the machine."""
+    """Set a file's modification time to a fixed one. Servers send it to clients, so it must not depend on the day or
+    the machine."""
     if path.stat().st_mtime_ns != _CHANGED_NS:
         os.utime(path, ns=(_CHANGED_NS, _CHANGED_NS))
 

@@ -68,8 +68,8 @@ def can_be_edge(subject: Subject) -> bool:
 
 
 def is_edge(subject: Subject, parameters: Demand) -> bool:
-    """Return whether the server forwards all requests to an origin on a different host in a trial with these
-    parameters."""
+    """Return whether, in a trial with these parameters, the server forwards all requests to an origin on a different
+    host."""
     return can_be_edge(subject) and parameters.backend_network is not None
 
 

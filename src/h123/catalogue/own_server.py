@@ -89,7 +89,7 @@ class OwnServer(Strict):
     folder: str = Field(default=".", min_length=1)
     """The working directory, relative to the study's folder."""
     environment: dict[str, str] = Field(default={})
-    """Variables in addition to h123's own environment."""
+    """Environment variables in addition to h123's own."""
     host: Annotated[str, Field(pattern=_HOST, max_length=255)]
     """The host in the URLs of requests."""
     sni: Annotated[str, Field(pattern=_HOST, max_length=255)] | None = None

@@ -20,8 +20,8 @@ FORMAT = "subject/1"
 
 
 class Catalogue(Mapping[str, Subject]):
-    """The subjects by name. Iteration skips subjects with a faulty manifest. Looking one up by name, or testing for it
-    with `in`, raises a UserError about the fault."""
+    """The subjects by name. Iteration skips subjects with a faulty manifest. Looking up such a subject by name, or
+    testing for it with `in`, raises a UserError about the fault."""
 
     def __init__(self, subjects: Mapping[str, Subject], broken: Mapping[str, UserError]) -> None:
         self._subjects, self._broken = subjects, broken

@@ -46,13 +46,13 @@ class Attempt:
     twin: bool
     parameters: Values
     disturbed: bool
-    """Whether the share of some value that machine noise may account for is larger than the study tolerates."""
+    """Whether machine noise may account for a larger share of a value than the study tolerates."""
     disturbance: float | None
-    """The largest share, from 0 to 1, of the value of any metric in the study's question that may be due to machine
-    noise. None if unknown."""
+    """The largest share, from 0 to 1, that machine noise may have in the value of any metric of the study's question.
+    None if unknown."""
     shares: dict[str, float]
-    """For each of the study's metrics, the share of its value, from 0 to 1, that may be due to machine noise. A metric
-    is absent if its share is unknown."""
+    """For each of the study's metrics, the share, from 0 to 1, that machine noise may have in its value. A metric is
+    absent if its share is unknown."""
     link: Link
     """The link between client and server, as in trial.json."""
     report: FinishedReport
@@ -169,8 +169,8 @@ def _documents(folder: Path, *, imported: bool) -> tuple[Link, FinishedReport, C
 
 
 def _recoveries(row: Row, breaks: Sequence[Break]) -> list[float]:
-    """Return the recovery times of an attempt whose client moved. There are few such attempts, so their samples are
-    read again."""
+    """Return the recovery times of an attempt whose connections may have been cut off. There are few such attempts, so
+    their samples are read again."""
     return recoveries_of(breaks, Rows.read(Path(row["file"])), row["statuses"]) if breaks else []
 
 

@@ -15,7 +15,7 @@ from h123.study.metrics.quantity import Arrival, RequestTime, Stage, TimeFromSen
 from h123.study.workload import LEAVING, WorkloadKind
 
 QUANTILES = sorted({of.share for metric in METRICS.values() if isinstance(of := metric.of, RequestTime)})
-"""The quantiles of request times that metrics need. Other times have only a median."""
+"""The quantiles of request times that metrics need."""
 SEND_QUANTILES = sorted({of.share for metric in METRICS.values() if isinstance(of := metric.of, TimeFromSend)})
 """The quantiles that metrics need of the time since the request was sent."""
 _IN_ORDER = (

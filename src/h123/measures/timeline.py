@@ -23,7 +23,7 @@ _WINDOW, _DIFFERENT = 12, 8
 """A series of this many consecutive rows, with at least this many different values, does not occur twice by chance.
 Series with fewer different values prove nothing."""
 _ENOUGH = 20
-"""The smallest number of different values whose counts do not share a common divisor by chance."""
+"""If there are at least this many different values, a common divisor of their counts is no coincidence."""
 
 Times = NDArray[np.int64]
 
@@ -45,7 +45,7 @@ class Timeline:
     repeats: int | None = None
     """The number of rows that repeat another request's row."""
     sums: tuple[int, ...] | None = None
-    """Sums that tell the attempt's durations from those of other attempts. None if there are too few different
+    """Sums that distinguish the attempt's durations from those of other attempts. None if there are too few different
     values."""
 
 

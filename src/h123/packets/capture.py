@@ -33,7 +33,7 @@ TCP, UDP = 6, 17
 DELIVERED, LOST, QUEUE_FULL, BLOCKED, POLICED, TOO_LARGE, THINNED = range(7)
 """The fates of a packet."""
 QUEUED = (DELIVERED, LOST)
-"""The fates of packets that left the link's bottleneck."""
+"""The fates of packets that passed the link's bottleneck."""
 MARKED = 4
 """In `ecn`: the link's queue set Congestion Experienced."""
 CE, LEFT = 3, 3

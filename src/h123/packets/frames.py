@@ -28,7 +28,7 @@ FRAME = np.dtype(
         ("fin", "u1"),
     ]
 )
-"""The lab's record of a frame. `left_ns` is 0 if the receiver never had all data that it needs to read the frame."""
+"""The lab's record of a frame. `left_ns` is 0 if the receiver could never read the whole frame."""
 Frames = Records
 """An array of FRAME, in the order of sending."""
 KEYS = "keys.txt"

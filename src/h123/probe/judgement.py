@@ -35,7 +35,7 @@ class ServerAbilities:
 
 
 def judge(result: InquiryResult, inquiry: Inquiry, protocols: Sequence[str] | None = None) -> ServerAbilities:
-    """Return the abilities of a server: the protocols, or those of `protocols`, over which it answers all requests.
+    """Return the abilities of a server over the protocols that it speaks, or over those in `protocols`.
 
     Raises UserError, which says what to do, if the server cannot be reached, lacks a protocol in `protocols`, or does
     not answer.

@@ -1,4 +1,4 @@
-"""Shows what the lab waits for while a started server has not opened its port yet."""
+"""Shows what the lab is waiting for while a started server has not opened its port yet."""
 
 import threading
 from collections.abc import Callable, Iterator

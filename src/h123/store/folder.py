@@ -36,7 +36,8 @@ class CampaignFolder:
     def __init__(self, path: Path, content: Resolved) -> None:
         self.path = path
         self._content = content
-        """The content in this version's spelling, including anything that a different version may have added."""
+        """The content of campaign.json with the names that this version uses, and with anything that another version
+        has added."""
         self._damage: dict[tuple[str, int], str | None] = {}
         self._events: tuple[tuple[int, int], list[Event]] | None = None
 
@@ -334,8 +335,8 @@ class CampaignFolder:
         return [attempt for attempt in self.sealed() if attempt not in journalled] if self.trials.is_dir() else []
 
     def rejournal(self, planned: Container[str]) -> None:
-        """Add finished attempts that the journal lacks, from their own files. Raises UserError, and changes nothing, if
-        an attempt has no journal entry among its files, is incomplete, or belongs to a trial that is not planned."""
+        """Add the finished attempts that the journal lacks, based on their files. Raises UserError, and changes
+        nothing, if an attempt has no journal entry in its folder, is incomplete, or belongs to an unplanned trial."""
         lacking = self.unjournalled()
         entries = sorted((self._entry(attempt, planned) for attempt in lacking), key=lambda event: event["time"])
         for entry in entries:

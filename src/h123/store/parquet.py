@@ -25,7 +25,7 @@ _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
 }
-"""The use of one thread keeps the order of rows. No file can make DuckDB load extensions."""
+"""A single thread keeps rows in their order. No file can make DuckDB load extensions."""
 _FORM = "FORMAT parquet, PARQUET_VERSION v2, WRITE_BLOOM_FILTER false, USE_TMP_FILE false"
 """Version 2 stores numbers as differences between rows if few values repeat, which suits ascending times."""
 

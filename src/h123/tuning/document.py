@@ -51,7 +51,7 @@ class TuningClaim(TypedDict):
     """`better` or `worse`: the difference is beyond the margin. `same`: it is within the margin. `open`: neither is
     certain. `withheld`: the values cannot be compared."""
     ratio: float | None
-    """The ratio of the chosen candidate to the default, with its interval."""
+    """The ratio of the chosen candidate to the default. Its interval is from `low` to `high`."""
     low: float | None
     high: float | None
     confidence: float | None

@@ -126,8 +126,8 @@ def virtual_kernel() -> Path:
 
 
 def installed_kernel() -> Kernel | None:
-    """Return the kernel in the cache, or in the package h123-virtual-kernel, or None. A kernel that another version's
-    recipe has built is ignored."""
+    """Return the kernel in the cache, or in the package h123-virtual-kernel, or None. A kernel that was built with a
+    different recipe is ignored."""
     kernels = (_read_kernel(folder, _VIRTUAL_CLOCK) for folder in (_VIRTUAL_CLOCK.folder, *_packaged()))
     return next((kernel for kernel in kernels if kernel), None)
 
@@ -183,7 +183,7 @@ def _fragment() -> Path:
 
 
 def _workshop(folder: Path) -> Path:
-    """Return the folder to build in: next to the installation, or a temporary one if the path of the former contains
+    """Return the folder to build in: next to the installation, or a temporary one if the installation's path contains
     spaces or colons, which the kernel's `make` refuses."""
     places = [folder, Path(tempfile.gettempdir()).resolve(), *_TEMPORARY]
     for place in places:

@@ -119,8 +119,8 @@ def _write(path: Path, files: Sequence[Path], schema: Schema, groups: Groups, re
 
 
 def _ordered(files: Sequence[Path], schema: Schema, groups: Groups) -> list[TrialLabels] | None:
-    """Return the runs in the order in which they began. Return None if it is unknown, as for two runs in the same
-    second."""
+    """Return the runs in the order in which they began. None if the order is unknown, for example because two runs
+    began in the same second."""
     if not schema.samples.ordered:
         return None
     if schema.samples.start is None and schema.samples.end is None:

@@ -62,8 +62,7 @@ def _count(value: Any) -> int:
 
 
 def _steps(steps: Sequence[Step], count: int) -> Iterator[tuple[int, str]]:
-    """Yield numbers of requests, each with the longest time that these requests took. No request is in two of the
-    numbers."""
+    """Yield numbers of requests, each with the longest time that these requests took. No request is counted twice."""
     total = 0
     for share, seconds in sorted(steps, key=lambda step: step[0]):
         upto = round(min(share, Decimal(1)) * count)

@@ -96,7 +96,7 @@ def _runs(table: str, content: Mapping[str, Any], meta: Mapping[str, str]) -> It
 
 
 def _binary(size: int) -> str:
-    """Format a size as studies name levels: 10KiB."""
+    """Format a size as in the names of studies' levels: 10KiB."""
     return _sized(size).replace("B", "iB") if size >= _UNITS[-1][0] else _sized(size)
 
 
