@@ -11,7 +11,7 @@ _LABELS = {"capture", "port", "qlog", "timeout", "trial_timeout"}
 
 
 def confounded_parameters(study: Study, levels: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, list[str]]]:
-    """Yield every group of parameters that the given levels of a factor always change together, with the factor's
+    """Yield each group of parameters that the given levels of a factor always change together, after the factor's
     name."""
     for factor, names in levels.items():
         settings = [study.factors[factor][name] for name in names]
@@ -32,6 +32,6 @@ def together(columns: Mapping[str, Sequence[Hashable]]) -> Iterator[list[str]]:
 
 
 def confounded_note(factor: str, names: Sequence[str]) -> str:
-    """Return the sentence that warns of confounded parameters in plans and reports."""
+    """Return the warning about confounded parameters for plans and reports."""
     listing = f"{', '.join(names[:-1])} and {names[-1]}"
     return f"levels of {factor} change {listing} together: which of them makes a difference cannot be known"

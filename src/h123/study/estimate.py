@@ -4,19 +4,20 @@ The estimate adds the time of handshakes and cold requests (round trips, slow st
 which is set by the tightest of these limits:
 
 * the rate of the link, and of the link between the server and its storage or origin;
-* the throughput of the subjects' processors;
-* the loss-limited rate of the connections in use (Mathis, Semke, Mahdavi, Ott, CCR 27(3), 1997), after a connection's
-  first loss, which comes after 1/p packets on average;
-* one round trip and one serialisation for each request of a user, who sends them one after the other (closed loop);
-* the requested rate (open loop).
+* the rate at which the subjects process bodies;
+* the rate to which a loss probability of p limits the connections in use (Mathis, Semke, Mahdavi, Ott, CCR 27(3),
+  1997), after a connection's first loss, which happens after 1/p packets on average;
+* in a closed loop, one round trip and one transmission for each request of a user, who sends one request at a time;
+* in an open loop, the requested rate.
 
-Constant cross traffic takes its rate from the link. Bulk cross traffic leaves an equal share for each connection.
+Constant cross traffic takes its rate from the link. Bulk cross traffic leaves the trial as much of the rate as each
+bulk connection takes.
 
 The estimate ignores queueing delay, retransmission timeouts, blackouts, timed changes, blocked UDP, and differences
 between congestion controllers, except that bbr ignores random loss.
 
-Under the virtual clock, processing takes no virtual time, and waiting takes no real time. The real time of a trial is
-the processor time of its packets and requests, whatever its clock says (docs/virtual-clock.md).
+Under the virtual clock, processing takes no virtual time, and waiting takes no real time. A trial then takes as much
+real time as its packets and requests take processor time (docs/virtual-clock.md).
 """
 
 import math
@@ -31,10 +32,10 @@ from h123.study.workload import WorkloadKind
 
 WAYS = ("up", "down")
 WIRE_OVERHEAD = 1.05
-"""Bytes on the link per byte of body. Includes packet headers, TLS records and the acknowledgements in the other
-direction."""
+"""The number of bytes on the link for each byte of a body, including packet headers, TLS records and the
+acknowledgements in the other direction."""
 UNSHAPED_BPS = 2e9
-"""The assumed rate of a plain veth pair, bit/s. Subjects do not reach it."""
+"""The assumed rate of a plain veth pair, in bit/s. Subjects do not reach it."""
 PROCESSED_BPS = {
     ("h1", "down"): 1.6e9,
     ("h1", "up"): 0.9e9,
@@ -43,8 +44,8 @@ PROCESSED_BPS = {
     ("h3", "down"): 1.1e9,
     ("h3", "up"): 0.4e9,
 }
-"""The approximate rate at which client, server and storage process bodies down or up, on two cores, bit/s. Measured
-with studies/rest-api.yaml for h2 and h3; h1 is assumed to equal h2."""
+"""The approximate rate at which client, server and storage on two cores process downloaded or uploaded bodies, in
+bit/s. Measured with studies/rest-api.yaml for h2 and h3; h1 is assumed to equal h2."""
 UNSHAPED_ROUND_TRIP_S = 0.0003
 TRIAL_OVERHEAD_S = 0.2
 """The measured time for making namespaces, starting the server and the client, cleaning up and writing files."""
@@ -52,36 +53,37 @@ LINK_CHECK_S = 0.4
 """The measured time of a link check, without the link's own delay. Each network is checked once per block."""
 LINK_CHECK_ROUND_TRIPS = 4
 VIRTUAL_BOOT_S = 0.4
-"""Real time that a virtual kernel needs to start and to stop, measured with bench/virtual.py."""
+"""The real time that a virtual kernel needs to start and to stop, measured with bench/virtual.py."""
 VIRTUAL_PACKET_S = {"h1": 0.00017, "h2": 0.00017, "h3": 0.00032}
-"""Processor time per packet under the virtual clock, including the work of all programs. bench/virtual_cost.py measures
-0.24 ms over HTTP/2 and 0.49 ms over HTTP/3 for 3 MB, without the boot (docs/virtual-clock.md). Packets of larger bodies
-cost less: in three trials over `home` on a busy machine, 27 MB instead of 3 MB cost 0.17 ms for each additional packet.
-The values here lie in between; h1 is assumed to equal h2."""
+"""The processor time in seconds that a packet takes under the virtual clock, including the work of all programs.
+bench/virtual_cost.py measures 0.24 ms over HTTP/2 and 0.49 ms over HTTP/3 for 3 MB, without the boot
+(docs/virtual-clock.md). Packets of larger bodies take less: in three trials over `home` on a busy machine, 27 MB
+instead of 3 MB took 0.17 ms for each additional packet. The values here are between these measurements; h1 is assumed
+to equal h2."""
 VIRTUAL_UNSHAPED = 0.05
-"""The cost of a packet over a plain veth pair, which carries up to 64 kB at once, as a share of VIRTUAL_PACKET_S.
+"""The cost of a packet over a plain veth pair, which carries up to 64 kB at once, relative to VIRTUAL_PACKET_S.
 Measured on a busy machine: an additional 24 MB took 0.9 s over HTTP/3, and too little to measure over HTTP/2."""
 VIRTUAL_IDLE = 0.002
-"""Processor time of a virtual second in which nothing happens. bench/virtual_cost.py measures about 0.2 s for 130 s on
-`satellite`."""
+"""The processor time, in seconds, of a virtual second in which nothing happens. bench/virtual_cost.py measures about
+0.2 s for 130 virtual seconds on `satellite`."""
 PACKETS_OF_DATA = 1.6
-"""Packets for each full segment of a body, including acknowledgements and losses. bench/virtual_cost.py counts 3300 for
-3 MB."""
+"""The number of packets for each full segment of a body, including acknowledgements and lost packets.
+bench/virtual_cost.py counts 3300 packets for 3 MB."""
 PACKETS_OF_REQUEST, PACKETS_OF_CONNECTION = 4, 14
-"""Packets that carry no body: for a request, its answer and their acknowledgements; for the handshake and the end of a
-connection."""
+"""The numbers of packets without a body: for each request, its response and their acknowledgements, and for the
+handshake and the end of each connection."""
 VIRTUAL_CHECK_S = 0.2
-"""Real time of a link check under the virtual clock. The check sends the same number of packets on every link. Measured
-on a busy machine: 0.14 s of processor time over `poor`, and 0.2 s over `medium`."""
+"""The real time of a link check under the virtual clock. The check sends the same number of packets on every link.
+Measured on a busy machine: 0.14 s of processor time over `poor`, and 0.2 s over `medium`."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """The expected time and traffic of a trial."""
+    """The expected duration and traffic of a trial."""
 
     seconds: float
     bytes: int
-    """Bytes on the links, in both directions."""
+    """The number of bytes on all links, in both directions."""
 
     def __add__(self, other: "Estimate") -> "Estimate":
         return Estimate(self.seconds + other.seconds, self.bytes + other.bytes)
@@ -95,10 +97,11 @@ def estimate(trial: PlannedTrial, networks: Mapping[str, Network]) -> Estimate:
 
 def estimate_blocks(blocks: Iterable[Sequence[PlannedTrial]], networks: Mapping[str, Network]) -> dict[str, Estimate]:
     """Return the cost of every trial, keyed by the trial's ID. The cost of a link check is added to the trials that
-    have one: in each block, the first trial that needs the check, and all trials that share random numbers."""
+    have one: in each block, the first trial that needs the check, and under the virtual clock every trial of a study of
+    changes."""
     costs: dict[str, Estimate] = {}
     alike: dict[int, tuple[Parameters, Estimate]] = {}
-    """The estimates by the identity of the parameters, which the trials of a treatment share."""
+    """The estimates, keyed by the `id` of the parameters object, which all trials of a treatment share."""
     for block in blocks:
         checked: set[tuple[str, ...]] = set()
         for trial in block:
@@ -114,7 +117,7 @@ def estimate_blocks(blocks: Iterable[Sequence[PlannedTrial]], networks: Mapping[
 
 
 def estimate_check(network: Network, clock: str = "wall") -> Estimate:
-    """Return the wall time and the bytes of one link check. Both are zero for a plain veth."""
+    """Return the wall time and the bytes of one link check. Both are zero for a plain veth pair."""
     if not network.shaped:
         return Estimate(0.0, 0)
     seconds = LINK_CHECK_S + LINK_CHECK_ROUND_TRIPS * _round_trip_s(network)
@@ -137,7 +140,7 @@ def estimate_parameters(parameters: Parameters, networks: Mapping[str, Network])
 
 
 def own_seconds(parameters: Parameters, networks: Mapping[str, Network]) -> float:
-    """Return the seconds that one trial takes on its own clock. `trial_timeout` limits this time."""
+    """Return the seconds that one trial takes under its clock, wall or virtual. `trial_timeout` limits this time."""
     paths, work = _paths(_access(parameters, networks), parameters), parameters.workload
     cold = (work.rows() or {})["cold"] * _cold_s(parameters, paths)
     cold += work.connections_uncounted() * _uncounted_s(parameters, paths)
@@ -155,8 +158,8 @@ def _passes(work: WorkloadKind) -> int:
 
 
 def _access(parameters: Parameters, networks: Mapping[str, Network]) -> Network:
-    """Return the network between client and server with the trial's changes. Losses of listed packets or bytes are
-    ignored."""
+    """Return the network between client and server, changed as the trial's parameters require. Losses of listed packets
+    or bytes are ignored."""
     return access_link(networks[parameters.network], parameters, 0.0)
 
 
@@ -182,8 +185,8 @@ def _simulating_s(parameters: Parameters, network: Network) -> float:
 
 
 def _behind(parameters: Parameters, networks: Mapping[str, Network]) -> tuple[float, float, float]:
-    """Return the cost of the link behind the server: seconds to store the bodies that clients will download, seconds of
-    the warm requests, and bytes. All are zero if there is nothing behind the server."""
+    """Return the cost of the link behind the server: the seconds to store the bodies that clients will download, the
+    seconds of the warm requests, and the bytes. All are zero if there is nothing behind the server."""
     stored = parameters.store != "memory"
     if not stored and parameters.backend_network is None:
         return 0.0, 0.0, 0.0
@@ -198,8 +201,9 @@ def _behind(parameters: Parameters, networks: Mapping[str, Network]) -> tuple[fl
 
 
 def _warm_s(parameters: Parameters, paths: "_Paths", connections: int, *, after: bool) -> float:
-    """Return the seconds of all warm requests: the larger of the time that one connection needs for its share and the
-    time that all connections need together. `after` says whether a cold request came first on the connection."""
+    """Return the seconds that all warm requests take: the longest of the times to which losses on each connection, the
+    rate of the link, and the pace of the load limit them. `after`: whether a cold request comes first on each
+    connection."""
     alone, together = 0.0, 0.0
     for way, path in paths.items():
         request_bits = _bits(parameters, way)
@@ -216,7 +220,7 @@ class _Path:
     round_trip_s: float
     rate_bps: float
     loss: float
-    """The share of packets that are lost. Zero if losses do not slow a connection down."""
+    """The fraction of packets that are lost. Zero if losses do not slow a connection down."""
 
     @classmethod
     def of(cls, network: Network | None, up: bool, congestion: str) -> "_Path":
@@ -235,7 +239,7 @@ class _Path:
         return max(bits - before_the_first_loss, 0.0) / steady_bps
 
     def transfer_s(self, bits: float) -> float:
-        """Return the seconds that one body takes after slow start."""
+        """Return the seconds that a body of this size takes, not counting slow start."""
         return max(bits / self.rate_bps, self.lossy_s(bits))
 
 
@@ -248,8 +252,8 @@ def _paths(network: Network | None, parameters: Parameters) -> _Paths:
 
 
 def _cold_s(parameters: Parameters, paths: _Paths) -> float:
-    """Return the seconds of a workload's first request on a new connection: handshake, slow start from the initial
-    window and the transfer."""
+    """Return the seconds that a workload's first request takes on a new connection: handshake, slow start from the
+    initial window and transfer."""
     first = parameters.workload.exchanges()[0]
     slow_start = math.log2(1 + max(first.moved(way) for way in WAYS) / INITIAL_WINDOW_BYTES)
     work = parameters.workload
@@ -260,13 +264,13 @@ def _cold_s(parameters: Parameters, paths: _Paths) -> float:
 
 
 def _uncounted_s(parameters: Parameters, paths: _Paths) -> float:
-    """Return how many seconds a connection without a sample takes: its handshake, and one request without a body."""
+    """Return the seconds that a connection without samples takes: its handshake, and one request without a body."""
     return (handshake_round_trips(parameters.protocol, tls=parameters.tls) + 1) * paths["down"].round_trip_s
 
 
 def _pace_s(parameters: Parameters, paths: _Paths) -> float:
-    """Return the seconds that the requests take if the network never limits them: at the requested rate, or one after
-    another."""
+    """Return the seconds that the requests take at the pace of the load: at the requested rate or, in a closed loop, if
+    each user's requests follow one another."""
     work = parameters.workload
     requests = parameters.users * work.each()
     if parameters.rate is not None:
@@ -278,12 +282,12 @@ def _pace_s(parameters: Parameters, paths: _Paths) -> float:
 
 
 def _bits(parameters: Parameters, way: str) -> float:
-    """Return the average number of bits that one request puts on the link."""
+    """Return the average number of bits on the link for one request's bodies in this direction."""
     return _on_link(parameters.workload.moved(way))
 
 
 def _on_link(body_bytes: float) -> float:
-    """Return the number of bits that a body takes on the link."""
+    """Return the number of bits on the link for a body of this size, including overhead."""
     return body_bytes * 8 * WIRE_OVERHEAD
 
 
@@ -292,8 +296,8 @@ def _round_trip_s(network: Network | None) -> float:
 
 
 def _rate_share(network: Network | None, up: bool) -> float:
-    """Return the share of a direction's rate that cross traffic leaves. The share is at least a tenth for a constant
-    stream."""
+    """Return the fraction of a direction's rate that cross traffic leaves. A constant stream leaves at least a
+    tenth."""
     traffic = (network.cross.up if up else network.cross.down) if network and network.cross else None
     if traffic is None:
         return 1.0

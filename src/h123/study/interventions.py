@@ -1,8 +1,9 @@
-"""Drafts the study of `h123 what-if`: the treatments of an answer, with single changes, several changes, and all
-changes together.
+"""Drafts the study of `h123 what-if`, which repeats the treatments behind an answer with each change, with some changes
+combined, and with all changes together.
 
-Each change is a level of an additional factor, whose parameters take precedence over those of the other factors. All
-levels of a block have the same seeds, so under the virtual clock a change is the only difference between two trials.
+Each change is a level of an additional factor, whose parameters take precedence over those of the other factors. Trials
+of a block that differ only in the change have the same seeds, so under the virtual clock the change is the only
+difference between them.
 """
 
 import itertools
@@ -22,7 +23,8 @@ FACTOR = "change"
 AS_IS = "as-is"
 ALL = "all"
 MOST_COMBINED = 3
-"""The largest number of changes that are made in every combination. Each change doubles the number of combinations."""
+"""The largest number of changes of which every combination is made. Each additional change doubles the number of
+combinations."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +33,11 @@ class Intervention:
 
     name: str
     words: str
-    """The change in words, after `What if`."""
+    """The change in words that continue `What if`."""
     parameter: str
     value: Any
     changes: Callable[[Parameters, Network], bool]
-    """Returns whether the change makes a difference to a trial over this network."""
+    """Returns whether the change makes a difference to a trial with these parameters over this network."""
 
 
 def _lossy(network: Network) -> bool:
@@ -133,8 +135,8 @@ INTERVENTIONS = (
     Intervention("bbr", "senders used BBR", "congestion", "bbr", lambda p, _: p.congestion != "bbr"),
     Intervention("cubic", "senders used CUBIC", "congestion", "cubic", lambda p, _: p.congestion != "cubic"),
 )
-"""The changes in the order in which they are offered. Of two changes of one parameter, only the first takes part in
-combinations."""
+"""The changes in the order in which they are offered. If two changes set the same parameter, only the first takes part
+in combinations."""
 BY_NAME: Mapping[str, Intervention] = {each.name: each for each in INTERVENTIONS}
 CANNOT = {
     "flow control": "no subject lets h123 choose its windows",
@@ -144,19 +146,20 @@ CANNOT = {
 """Changes that h123 cannot make, with the reasons."""
 
 Refusal = Callable[[Sequence[Parameters]], str | None]
-"""Returns why a subject cannot run one of the treatments, or None if all can run."""
+"""A function that returns why a subject cannot run one of the treatments, or None if the subjects can run all of
+them."""
 
 
 @dataclass(frozen=True)
 class WhatIf:
-    """A drafted study, and the changes that it does not make."""
+    """A drafted study, and the changes that it leaves out."""
 
     study: Study
     level_filter: LevelFilter
     refused: Mapping[str, str] = field(default_factory=dict)
-    """The reasons why changes that would make a difference are left out, by the changes' names."""
+    """Maps the names of changes that would make a difference, but that a subject cannot run, to the reasons."""
     others: Sequence[str] = ()
-    """The names of changes that could make a difference but are not wanted."""
+    """The names of changes that would make a difference but were not requested."""
 
 
 def draft_what_if(
@@ -171,9 +174,9 @@ def draft_what_if(
 ) -> WhatIf:
     """Return the study that asks what each change would do to the difference of `pair` in a study's answer.
 
-    `level_filter` selects levels of the study. `wanted`: the names of the changes, or none for all that make a
-    difference. `combined`: the changes in the order of their importance; the first few, at most `most_combined`, are
-    made in all combinations.
+    `level_filter` selects levels of the study. `wanted`: the names of the changes to make; if it is empty, all that
+    make a difference. `combined`: the changes in the order of their importance; the first few, at most `most_combined`,
+    are made in all combinations.
     """
     if not any("clock" in level for levels in study.factors.values() for level in levels.values()):
         study = study.settled(clock="virtual")
@@ -196,7 +199,8 @@ def draft_what_if(
 
 
 def _under_virtual_clock(study: Study, kept: LevelFilter) -> LevelFilter:
-    """Return the filter without levels whose trials run under the wall clock, or in which nothing takes time."""
+    """Return the filter without levels whose trials all run under the wall clock, or over links on which nothing takes
+    time."""
     cells = list(_combined_levels(study, kept))
     usable = [cell for cell in cells if _is_usable(study, study.parameters(cell))]
     return {
@@ -225,8 +229,8 @@ def _changed(p: Parameters, level: Level) -> Parameters:
 def _combinations(
     levels: Mapping[str, Level], leading: Sequence[str], can_run: Callable[[Level], bool]
 ) -> dict[str, Level]:
-    """Return the levels that make several changes: every combination of the `leading` ones, and all changes together.
-    Of two changes of one parameter, only the first takes part."""
+    """Return the levels that make several changes: every combination of the `leading` changes, and all changes
+    together. If two changes set the same parameter, only the first takes part."""
     exclusive = _one_for_each_parameter(levels)
     sets = [subset for size in range(2, len(leading) + 1) for subset in itertools.combinations(leading, size)]
     together = {"+".join(subset): _union(levels, subset) for subset in sets}
@@ -251,7 +255,7 @@ def _union(levels: Mapping[str, Level], names: Sequence[str]) -> Level:
 
 
 def _with_factor(study: Study, pair: str, levels: dict[str, Level]) -> Study:
-    """Return the study with the additional factor, asking only about the pair."""
+    """Return the study with the additional factor and with questions about only this pair."""
     each = [*(name for name in study.factors if name != study.compare.factor), FACTOR]
     answer, cold = _metrics(study)
     families = [Family(name="answer", correction="holm", metrics=answer, each=each)]
@@ -281,7 +285,7 @@ def _with_factor(study: Study, pair: str, levels: dict[str, Level]) -> Study:
 
 def _metrics(study: Study) -> tuple[list[MetricName], list[MetricName]]:
     """Return the metrics of the study's question whose time h123 divides into causes, and their counterparts for cold
-    requests. If there are no such metrics, return the default ones of requests or visits."""
+    requests. If there are no such metrics, return the default metrics of requests or visits."""
     named = [name for family in study.compare.families for name in family.metrics]
     known = [name for name in study.compare.families[0].metrics if _is_whole(METRICS[name].of)]
     default = OF_VISITS if any(METRICS[name].of_visits for name in named) else OF_REQUESTS

@@ -1,7 +1,7 @@
-"""Compares how the senders of the compared treatments are set up: which settings are equal, and which differ.
+"""Finds the settings in which the senders of compared treatments differ.
 
 Over TCP, the same kernel sends in every trial. Over QUIC, each stack has its own constants. A study with `transport:
-matched` makes settings equal where it can. The answer lists the other differences, so that readers do not attribute
+matched` makes settings equal where it can. The answer lists the remaining differences, so that readers do not attribute
 their effects to the protocol.
 """
 
@@ -23,12 +23,12 @@ STACKS = (
 _MOST_PHRASES = 3
 
 TransportRoles = Mapping[str, Mapping[Name, Collection[str]]]
-"""The roles in which a subject accepts a setting, by subject and setting."""
+"""For each subject and setting, the roles in which the subject accepts the setting."""
 
 
 @dataclass(frozen=True)
 class SenderSetting:
-    """One setting of one sender of a trial's bodies."""
+    """One setting of one of the ends that send bodies in a trial."""
 
     setting: Setting
     name: str
@@ -56,12 +56,12 @@ class SenderSetting:
 
     @property
     def text(self) -> str:
-        """The setting in words, such as `10 packets` or `go's default`."""
+        """The value in words, such as `10 packets` or `go's default`."""
         return f"{self.name or 'Linux'}'s default" if self.value is None else self.setting.describe(self.value)
 
     def is_like(self, other: "SenderSetting") -> bool:
-        """Return whether the two senders use the same value. An unknown value equals only the unknown value of the same
-        stack."""
+        """Return whether the two senders use the same value. Two unknown values are the same only if they are of the
+        same stack."""
         if self.value is None or other.value is None:
             return (self.name, self.value) == (other.name, other.value)
         return self.value == other.value
@@ -72,7 +72,8 @@ Sides = tuple[Parameters, Parameters]
 
 @dataclass(frozen=True)
 class Likeness:
-    """The settings that differ between compared treatments with this `transport`, and how they differ, if known."""
+    """The settings that differ between compared treatments, of which at least one has this `transport`. `differences`
+    maps each setting to how it differs, or to an empty string if this is not known."""
 
     transport: str
     differences: Mapping[str, str]
@@ -87,7 +88,7 @@ class Likeness:
 
 
 def likenesses(plan: Plan, choosing: TransportRoles) -> list[Likeness]:
-    """Return one result for each value of `transport` in the plan's trials."""
+    """Return one result for each value of `transport` in the compared treatments."""
     pairs = list(compared(plan))
     transports = dict.fromkeys(p.transport for pair in pairs for p in pair)
     return [
@@ -99,7 +100,7 @@ def likenesses(plan: Plan, choosing: TransportRoles) -> list[Likeness]:
 
 
 def compared(plan: Plan) -> Iterator[Sides]:
-    """Yield the two treatments of each comparison."""
+    """Yield the parameters of the two treatments of each comparison."""
     factor = plan.study.compare.factor
     cells = {tuple(sorted(t.cell.items())): t.parameters for t in plan.blocks[0]}
     for pair in map(split_pair, plan.pairs):
@@ -109,7 +110,7 @@ def compared(plan: Plan) -> Iterator[Sides]:
 
 
 def unmatched(plan: Plan, choosing: TransportRoles, setting: Setting) -> Iterator[tuple[SenderSetting, SenderSetting]]:
-    """Yield the pairs of compared senders that differ in a setting."""
+    """Yield the pairs of compared senders that differ in this setting."""
     return _differing(compared(plan), choosing, setting)
 
 

@@ -1,5 +1,5 @@
 """Reads keys and values that the previous version spelled differently. This version accepts them and prints a hint; the
-next version will refuse them in studies. Campaigns that were begun with them stay readable."""
+next version will refuse them in studies. Campaigns that contain them will stay readable."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -8,7 +8,7 @@ _VALUES = {("congestion", "own"): "default"}
 """Maps a parameter and its old value to the new value."""
 _STUDY_KEYS = {"only": "filter"}
 _SERVER_KEYS = {"may_load": "allow_remote_load"}
-"""Maps the old keys of a study's own server to the new keys."""
+"""Maps the old keys of servers that a study defines to the new keys."""
 _CAMPAIGN_KEYS = {**_STUDY_KEYS, "width": "precision"}
 """Maps the old keys of campaign.json to the new keys."""
 
@@ -19,7 +19,7 @@ def respelled(name: str, value: Any) -> Any:
 
 
 def old_keys(study: Mapping[str, Any]) -> Iterator[tuple[list[str | int], str, str]]:
-    """Yield every key of a study's file that has an old spelling: the location of its mapping, the old key and the new
+    """Yield, for each old key in a study's file, the location of the mapping that contains it, the old key and the new
     key."""
     yield from (([], old, new) for old, new in _STUDY_KEYS.items() if old in study)
     servers = study.get("servers")
@@ -60,7 +60,8 @@ def respelled_study(resolved: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def respelled_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters that a campaign folder of the previous version may contain, in the spelling of this version."""
+    """Return the parameters in the spelling of this version. A campaign folder of the previous version may contain old
+    values."""
     return {name: respelled(name, value) for name, value in parameters.items()}
 
 

@@ -16,15 +16,16 @@ Role = Literal["server", "client", "backend"]
 SUBJECT_PARAMETERS: tuple[str, ...] = get_args(Role)
 NETWORK_PARAMETERS = ("network", "backend_network")
 LEAST_DATAGRAM = 1252
-"""UDP payload of a packet of 1280 bytes, the size that every IPv6 path carries and every QUIC stack accepts."""
+"""The UDP payload of an IPv4 packet of 1280 bytes. Every IPv6 path carries packets of this size, and every QUIC stack
+accepts them."""
 LEAST_CHAIN, MOST_CHAIN = 1000, 15_000
-"""Limits of a certificate chain in bytes. Two small certificates take 900, and a TLS record holds 16 384 including its
-overhead."""
+"""The limits of a certificate chain's size in bytes. Two small certificates take 900 bytes, and a TLS record holds 16
+384 bytes, including overhead."""
 _MS = 10**6
 
 
 def _check_route_time(ns: int | None) -> int | None:
-    """Return the time unchanged. Raises ValueError if a route cannot set it for TCP."""
+    """Return the time unchanged. Raises ValueError if it cannot be set for TCP as an attribute of a route."""
     if ns is None or (ns % _MS == 0 and 1 <= ns // _MS <= 60_000):
         return ns
     raise ValueError("must be whole milliseconds, from 1ms to 1min, such as 50ms")
@@ -57,10 +58,11 @@ class Parameters(WorkloadParameters):
     network: str
     """A network's name, or the path of its file."""
     losses: Literal["own", "none", "one"] = "own"
-    """The losses of the access link. own: the losses of its network. none: no losses. one: a single packet that carries
-    bodies is lost, a different one in each block (single_loss.py)."""
+    """The losses of the access link. own: those of its network. none: no losses. one: only a single packet is lost, in
+    the direction that carries most of the bodies, at a different point in each block."""
     queue_limit: Literal["own", "none"] = "own"
-    """The queues of the access link. own: those of its network. none: queues that take every packet and mark none."""
+    """The queues of the access link. own: those of its network. none: queues without a limit, which neither drop nor
+    mark packets."""
     round_trip: Literal["own", "half"] = "own"
     """The delays of the access link. own: those of its network. half: half of each delay."""
     cross_traffic: Literal["own", "none"] = "own"
@@ -75,44 +77,44 @@ class Parameters(WorkloadParameters):
     store: Literal["memory", "gcs"] = "memory"
     """memory: the server generates and discards bodies; gcs: it reads and writes bodies as objects of a backend."""
     backend: str = "fake-gcs"
-    """The subject behind the server. h123 starts it only if `store` is not memory."""
+    """The subject that stores the objects. h123 starts it only if `store` is not memory."""
     backend_network: str | None = None
-    """The network between the server (a) and its backend or origin (b), which runs on a separate host. None: a plain
-    veth pair leads to a store's backend, and a proxy's origin runs on the proxy's host."""
+    """The network from the server to its backend or origin, which then runs on a separate host. None: a plain veth pair
+    leads to a store's backend, and a proxy's origin runs on the proxy's host."""
     congestion: Literal["cubic", "reno", "bbr", "default"] = "cubic"
     """The congestion controller of the end that sends bodies. default: the QUIC stack's own choice; for TCP, cubic."""
     transport: Literal["deployed", "matched"] = "deployed"
-    """deployed: each stack keeps its own settings. matched: senders use equal settings where they can (`setting`)."""
+    """deployed: each stack keeps its own settings. matched: senders use equal settings where they can."""
     initial_window: Annotated[Count, Field(ge=1, le=1000)] | None = None
     """The number of packets that senders may send first. None: `transport` decides."""
     pacing: Annotated[Literal["off"] | None, BeforeValidator(_read_pacing)] = None
-    """off: senders send everything that their windows allow at once. None: `transport` decides."""
+    """off: senders send at once everything that their windows allow. None: `transport` decides."""
     max_datagram: Annotated[Count, Field(ge=LEAST_DATAGRAM, le=TCP_PAYLOAD)] | None = None
     """The largest payload of a packet in bytes, without the header of UDP or TCP. None: `transport` decides."""
     min_rto: Annotated[Duration | None, AfterValidator(_check_route_time)] = None
     """TCP's minimum retransmission timeout. None: the kernel's default, 200 ms."""
     tcp_ecn: StrictBool = False
-    """Whether TCP connections ask for ECN (RFC 3168). QUIC stacks decide for themselves."""
+    """Whether TCP connections negotiate ECN (RFC 3168). QUIC stacks decide for themselves."""
     quick_ack: StrictBool = False
     """Whether TCP acknowledges every segment at once. QUIC stacks decide for themselves."""
     certificate: Annotated[Size | None, AfterValidator(_of_a_chain)] = None
-    """Bytes of the certificates that the server sends: its own and an intermediate one. None: only its own, as small as
-    possible."""
+    """The total size of the certificates that the server sends: its own and an intermediate one. None: only its own, as
+    small as possible."""
     qlog: StrictBool = False
     """Whether the server writes a log of its QUIC connections into the trial's folder."""
     capture: StrictBool = False
-    """Whether to keep all packets of the links in full, in files that Wireshark opens, with the TLS keys that the
-    client logs."""
+    """Whether to save all packets of the links in full, in files that Wireshark opens, and the TLS keys that the client
+    logs."""
     clock: Literal["wall", "virtual"] = "wall"
-    """wall: real time. virtual: time passes only while a virtual kernel waits, so processing takes none."""
+    """wall: real time. virtual: time passes only while a virtual kernel waits, so processing takes no time."""
     affinity: Literal["shared", "apart"] = "shared"
     """shared: programs run on any processor. apart: the client has half of the processors to itself, and the server and
-    its backend share the others."""
+    its backend share the other half."""
     trial_timeout: Annotated[Duration, Field(gt=0)] = 120 * 10**9
-    """The time limit of the client's whole run."""
+    """The time limit for the client's whole run."""
 
     def setting(self, name: Name) -> Value | None:
-        """Return the value of the setting that senders must use, or None if each stack uses its own value."""
+        """Return the value that senders must use for a setting, or None if each stack uses its own value."""
         value: Value | None = getattr(self, name)
         if value is None and self.transport == "matched" and self.congestion != SETTINGS[name].brought_by:
             matched = SETTINGS[name].matched_value
@@ -124,7 +126,7 @@ class Parameters(WorkloadParameters):
         return (self.network, self.backend_network) if self.backend_network else (self.network,)
 
     def checked_links(self) -> tuple[str, ...]:
-        """Return a key for link checks: trials with the same clock and links share one check."""
+        """Return a key for link checks. Trials with equal keys share one check."""
         return (self.clock, self.losses, self.queue_limit, self.round_trip, self.cross_traffic, *self.networks())
 
     def roles(self) -> dict[Role, str]:
@@ -157,22 +159,22 @@ class PlannedTrial:
     """One planned execution of a treatment."""
 
     id: str
-    """The trial's ID, unique in the campaign and valid as a file name. Made from the block, the place in the block and
-    the levels."""
+    """The trial's ID, unique in the campaign and valid as a file name. It consists of the block, the position in the
+    block and the levels."""
     block: int
     """The block's number, from 1."""
     position: int
-    """The trial's place in the order of the whole block, from 1. A filter leaves gaps instead of renumbering."""
+    """The trial's position in the whole block, from 1. A filter leaves gaps in the numbers."""
     cell: dict[str, str]
     """Maps factors to levels."""
     twin: bool
-    """Whether this trial is the second run of the level that runs twice."""
+    """Whether this trial is the second run of a treatment that runs twice in the block."""
     parameters: Parameters
     link_seed: int
     """The seed of the link's random draws. It is below 2^53, so that every JSON reader preserves it."""
     lost_at: float = 0.0
-    """The point in the transfer, from 0 to 1, at which a trial with one lost packet loses it."""
+    """For a trial that loses a single packet, the point in the transfer, from 0 to 1, at which the packet is lost."""
     random: str | None = None
-    """The seed of the random numbers of the trial's programs under the virtual clock. None: the trial's ID."""
+    """The seed of the random numbers that programs draw under the virtual clock. None: the trial's ID is the seed."""
     moment: float = 0.0
-    """The point in the course of cross traffic and of recorded links, from 0 to 1, at which the block starts."""
+    """The point, from 0 to 1, at which the block starts within the cross traffic and the records of links."""

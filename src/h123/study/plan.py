@@ -4,14 +4,14 @@ Each block runs every treatment of every cell once, and one treatment of each ce
 random order. The order and the seeds depend only on SHA-256, so they are the same on every machine and with every
 library version:
 
-* a treatment's place in its block is the rank of hash(seed, block, treatment);
-* the link's seed is hash(seed, block, network), so packets have the same fates in all compared trials of a block, under
-  both clocks;
-* the place of a deliberately lost packet, the start of cross traffic, and the places where a block begins to replay
-  the records of links come from an evenly spread sequence, indexed by the block's number.
+* a treatment's position in its block is the rank of hash(seed, block, treatment);
+* the link's seed is hash(seed, block, network), so the link makes the same random draws in all compared trials of a
+  block, under both clocks;
+* the position of a deliberately lost packet, the start of cross traffic, and the point at which a block begins to
+  replay records of links come from an evenly spread sequence, indexed by the block's number.
 
-None of these depends on the number of blocks or on the other trials in a block. So a longer campaign extends a shorter
-one, and a filtered campaign is a part of the whole one, with the same names, seeds and relative order.
+None of these depends on the number of blocks or on a filter. So a longer campaign extends a shorter one, and a filtered
+campaign is a part of the whole one, with the same trial IDs, seeds and relative order.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ from h123.study.study import MOST_TRIALS, Study, split_pair
 from h123.study.workload import Upload
 
 LevelFilter = dict[str, list[str]]
-"""Maps factors to the levels that run."""
+"""Maps factors to their levels that run."""
 MAX_ID_LENGTH = 120
 LEAST_IPV6_MTU = 1280
 """The packet size in bytes that every IPv6 path must carry (RFC 8200, section 5)."""
@@ -43,7 +43,7 @@ MOST_TREATMENTS = 3_000
 
 @dataclass(frozen=True)
 class Plan:
-    """All trials of a campaign, or of some of its blocks. Each block is in the order of execution."""
+    """All trials of a campaign, or of some of its blocks. Each block lists its trials in the order of execution."""
 
     study: Study
     seed: int
@@ -79,7 +79,7 @@ class _Treatment:
     twin: bool
     parameters: Parameters
     link: str
-    """Inputs of the link's seed in addition to seed and block."""
+    """The input of the link's seed in addition to the campaign's seed and the block."""
 
     def order(self, seed: int, block: int) -> int:
         words = [f"{factor}={self.cell[factor]}" for factor in sorted(self.cell)]
@@ -104,8 +104,8 @@ def make_plan(
     """Plan the trials of a study. `blocks` and `seed` replace the study's values. `level_filter` keeps only the named
     levels; for factors that it does not name, the study's own filter applies.
 
-    Raises UserError if a filter names an unknown factor or level, or leaves nothing to compare, or if a trial cannot
-    end within its `trial_timeout`.
+    Raises UserError if a filter names an unknown factor or level or leaves nothing to compare, if there are too many
+    trials, or if a trial would exceed its `trial_timeout` or needs IPv6 over a network that does not carry it.
     """
     count = study.blocks if blocks is None else blocks
     chosen_seed = study.seed if seed is None else seed
@@ -164,8 +164,8 @@ def _filtered_levels(study: Study, level_filter: LevelFilter) -> dict[str, list[
 
 
 def _filtered_pairs(study: Study, levels: list[str], usual: list[str]) -> tuple[list[str], list[str]]:
-    """Return the pairs whose levels both run, and notes about what the filter drops: pairs of `usual` levels, and the
-    twin."""
+    """Return the pairs whose levels both run, and notes about what the filter drops: pairs whose levels run without it
+    (`usual`), and the twin."""
     pairs, expected = (
         [pair for pair in study.compare.pairs if all(level in available for level in split_pair(pair))]
         for available in (levels, usual)
@@ -184,7 +184,7 @@ def _filtered_pairs(study: Study, levels: list[str], usual: list[str]) -> tuple[
 
 
 def _treatments(study: Study) -> list[_Treatment]:
-    """Return every combination of levels, and the twin's level a second time."""
+    """Return a treatment for every combination of levels, and a second one for each combination that runs twice."""
     cells = [dict(zip(study.factors, levels, strict=True)) for levels in itertools.product(*study.factors.values())]
     networks_compared = any("network" in level for level in study.factors[study.compare.factor].values())
     treatments = []
@@ -263,8 +263,8 @@ def _block(
 
 
 def _random(study: Study, number: int, treatment: _Treatment) -> str | None:
-    """Return words that are the same in all trials of a block that differ only in a change, so that their programs draw
-    the same random numbers."""
+    """Return a seed that all trials of a block share if they differ only in a change, so that their programs draw the
+    same random numbers. None if the study makes no changes."""
     if study.compare.changes is None:
         return None
     words = [f"{factor}={level}" for factor, level in treatment.cell.items() if factor != study.compare.changes]
@@ -278,7 +278,7 @@ def _draw(purpose: str, *words: object) -> int:
 
 
 def _trial_id(block: int, position: int, treatment: _Treatment, compared: str) -> str:
-    """Return an ID such as `b01-t03-poor-h3`. Block and place make it unique, whatever the levels are called."""
+    """Return an ID such as `b01-t03-poor-h3`. Block and position make it unique, whatever the levels are called."""
     levels = [level for factor, level in treatment.cell.items() if factor != compared] + [treatment.cell[compared]]
     words = "-".join(re.sub(r"[^a-z0-9._+]+", "-", level.lower()) for level in levels)
     twin = "-twin" if treatment.twin else ""

@@ -1,7 +1,7 @@
-"""Defines types of fields: quantities that people write with a unit and h123 stores as plain numbers, and names of
-levels.
+"""Defines field types: for quantities, which people write with a unit and h123 stores as plain numbers, and for names
+of levels.
 
-If the validation context is RESOLVED (files that h123 wrote itself), numbers are accepted without a unit.
+Numbers without a unit are accepted if the validation context is RESOLVED, as it is for files that h123 wrote itself.
 """
 
 import re
@@ -28,23 +28,24 @@ def _quantity(parse: Callable[[object], float]) -> BeforeValidator:
 
 
 _MOST = 10**15
-"""The largest number allowed. People write smaller quantities, but files that h123 wrote may be damaged."""
+"""The largest number allowed. No quantity that people write is this large, but a damaged file may contain such a
+number."""
 
 Duration = Annotated[int, _quantity(parse_duration), Field(ge=0, le=_MOST)]
-"""Nanoseconds, written `15ms`."""
+"""A duration in nanoseconds, written like `15ms`."""
 Delay = Annotated[int, _quantity(parse_delay), Field(ge=0, le=_MOST)]
-"""The delay of a packet in nanoseconds, written `15ms`."""
+"""The delay of a packet in nanoseconds, written like `15ms`."""
 Size = Annotated[int, _quantity(parse_size), Field(ge=0, le=_MOST)]
-"""Bytes, written `100kB`."""
+"""A size in bytes, written like `100kB`."""
 BitRate = Annotated[int, _quantity(parse_rate), Field(gt=0, le=_MOST)]
-"""Bits per second, written `20Mbit/s`."""
+"""A rate in bits per second, written like `20Mbit/s`."""
 Share = Annotated[float, _quantity(parse_share), Field(ge=0, le=1)]
-"""A share of the whole between 0 and 1, written `0.5%` or `0.005`."""
+"""A fraction from 0 to 1, written like `0.5%` or `0.005`."""
 Change = Annotated[float, _quantity(parse_change)]
-"""A relative change, written `-31.2 %` or `-0.312`."""
+"""A relative change, written like `-31.2 %` or `-0.312`."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
-"""The pattern for names of factors and levels, which also serve as columns, parts of folder names and words on command
+"""The pattern for names of factors and levels, which also appear as column names, in folder names and on command
 lines."""
 
 

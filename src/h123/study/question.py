@@ -1,4 +1,4 @@
-"""Reads only the questions of studies, for listing them. Reading all studies completely would take ten times as
+"""Reads only the questions of studies, for lists of studies. Reading all studies completely would take ten times as
 long."""
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Reads studies/*.yaml files, checks them against everything they name, and resolves them."""
+"""Reads studies/*.yaml files, checks that everything they name exists, and resolves them."""
 
 import itertools
 from collections.abc import Collection
@@ -32,7 +32,7 @@ from h123.study.yaml_document import Location, YamlDocument
 
 FORMAT = "study/1"
 MOST_LOADS = 3000
-"""The largest number of workloads that the reader examines. No plan has more treatments."""
+"""The largest number of workloads that the reader examines. A plan cannot have more treatments."""
 MOST_LEVELS = 1000
 """The largest number of levels of a factor."""
 MOST_CONDITIONS = 100
@@ -44,33 +44,33 @@ def _shapes_the_load(levels: dict[str, Level]) -> bool:
 
 
 class StudyFile(Strict):
-    """The outer structure of a study's file; the reader checks the content of factors and settings."""
+    """The outer structure of a study's file. The reader checks the content of `factors` and `settings`."""
 
     name: Annotated[StrictStr, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=100)]
     """The name of the study and of its campaigns."""
     question: Annotated[StrictStr, Field(min_length=1)]
-    """The question that the first family answers; the report begins with it."""
+    """The question that the first family answers. The report begins with it."""
     factors: dict[StrictStr, Any] = Field(min_length=1)
-    """The factors: parameters with their values, or names for sets of parameters. All levels are combined with each
-    other."""
+    """The factors: parameters with lists of values, or other names with named sets of parameters. All combinations of
+    levels run."""
     settings: dict[StrictStr, Any] = Field(default={})
     """Parameters that do not vary."""
     servers: dict[StrictStr, OwnServer] = Field(default={})
-    """Your own servers by name. `server` may refer to them by name, as it does to subjects."""
+    """Your own servers by name. The parameter `server` may name them, just like subjects."""
     filter: dict[StrictStr, Levels] = Field(default={})
     """For each factor, the levels that run unless `--filter` names others."""
     compare: Comparison
-    """The comparison, and how strictly it is judged."""
+    """The levels to compare, and the rules by which the differences are judged."""
     require: list[Condition] = Field(default=[], max_length=MOST_CONDITIONS)
-    """Conditions that must hold. Otherwise, the campaign fails."""
+    """Conditions that must hold. If one does not, the campaign fails."""
     blocks: Annotated[StrictInt, Field(ge=1, le=MOST_TRIALS)]
-    """The number of times that every treatment runs. Fewer than 6 blocks decide nothing."""
+    """The number of times that every treatment runs. With fewer than 6 blocks, there are no verdicts."""
     seed: Annotated[StrictInt, Field(ge=0, lt=2**53)] = 1
-    """Determines the order of trials and the losses of the links."""
+    """The seed that determines the order of the trials and the random losses on the links."""
 
 
 def load_study(path: Path) -> Study:
-    """Read a study from its file. Raises UserError with file, line and what is allowed."""
+    """Read a study from its file. Raises UserError with the file, the line and what is allowed there."""
     return StudyReader(YamlDocument.read(path, FORMAT)).study()
 
 
@@ -118,8 +118,8 @@ class StudyReader:
         return study
 
     def check_workloads(self, study: Study, parameter_names: Collection[str]) -> None:
-        """Check that each kind of workload has the parameters it needs, and that every parameter is used by one of the
-        kinds."""
+        """Check that each workload has the parameters it needs, and that every parameter that the file sets is used by
+        a workload."""
         kinds, visits = set[str](), False
         deciding = [name for name, levels in study.factors.items() if _shapes_the_load(levels)]
         for levels in itertools.islice(itertools.product(*(study.factors[name] for name in deciding)), MOST_LOADS):
@@ -172,12 +172,12 @@ class StudyReader:
         return checked
 
     def hint(self, at: Location, message: str) -> None:
-        """Print a hint for the user that begins with file and line."""
+        """Print a hint that begins with the file and the line."""
         line = f"h123: {self.document.path}:{self.document.line(at)}: {message}"
         err_console.print(with_commands(line), soft_wrap=True)
 
     def check_own(self, servers: Collection[str]) -> None:
-        """Check that the study gives none of its servers the name of a subject."""
+        """Check that none of the study's own servers has the name of a subject."""
         for name in servers:
             self.name(name, "server", ["servers", name])
             if name in self.subjects:
@@ -306,7 +306,7 @@ class StudyReader:
         self.check_charts(study)
 
     def check_changes(self, study: Study) -> None:
-        """Check that the factor of changes exists, and that one of its levels changes something."""
+        """Check that the factor `changes` exists and has at least two levels."""
         factor, other_factors = study.compare.changes, [name for name in study.factors if name != study.compare.factor]
         if factor is None:
             return
@@ -324,8 +324,8 @@ class StudyReader:
                 raise self.document.error(["require", index], fault)
 
     def check_ladder(self, compare: Comparison) -> None:
-        """Check that the pairs include every step of the ladder and the whole ladder, because the product of the steps'
-        ratios is the ratio of the whole."""
+        """Check that `pairs` contains every step of the ladder and the whole ladder. (The product of the steps' ratios
+        is the ratio of the whole.)"""
         if len(compare.ladder) in (1, 2):
             raise self.document.error(["compare", "ladder"], "a ladder needs at least 3 levels: two steps")
         for pair in rungs(compare.ladder):

@@ -1,4 +1,5 @@
-"""Finds networks, sites, studies, claims and schemas: those that come with h123, and those of the user."""
+"""Finds the files of networks, studies, sites, claims, published values, schemas and knobs: those that come with h123,
+and the user's own."""
 
 import re
 from contextlib import suppress
@@ -18,7 +19,7 @@ _HEAD_BYTES = 4096
 
 
 def list_networks() -> list[str]:
-    """Return the names of the networks."""
+    """Return the names of all networks, sorted."""
     return _names("networks")
 
 
@@ -53,7 +54,7 @@ def find_study(name: str, folder: Path | None = None) -> Path:
 
 
 def is_study(name: str) -> bool:
-    """Return whether `name` is the name of a study, or the path of a file that declares itself one. Raises
+    """Return whether `name` is the name of a study, or the path of a file whose format is that of a study. Raises
     UserError."""
     from h123.study.yaml_document import YamlDocument
 
@@ -74,7 +75,7 @@ def find_site(name: str, folder: Path | None = None) -> Path:
 
 
 def find_schema(name: str) -> Path:
-    """Return the file of a schema for imports, given its name or a path. Raises UserError."""
+    """Return the file of a schema for imported samples, given its name or a path. Raises UserError."""
     return _find(name, "schema", "schemas", None)
 
 
@@ -96,7 +97,8 @@ def load_network(name: str, folder: Path | None = None) -> "Network":
 
 
 def _files(kind: str) -> list[Path]:
-    """Return the files sorted by name. A file that comes with h123 hides a user's file of the same name."""
+    """Return the files of one kind, sorted by name. A file that comes with h123 hides a user's file of the same
+    name."""
     files = dict[str, Path]()
     for folder in data_folders(kind):
         for path in folder.glob("*.yaml"):
@@ -106,7 +108,7 @@ def _files(kind: str) -> list[Path]:
 
 
 def _is_ours(path: Path) -> bool:
-    """Return whether the file declares that it is for h123. The user's folders may hold YAML files of other
+    """Return whether the file declares that it is for h123. The user's folders may contain YAML files of other
     programs."""
     with suppress(OSError), path.open("rb") as file:
         return _MARK.search(file.read(_HEAD_BYTES)) is not None

@@ -1,5 +1,5 @@
-"""Calculates how many round trips a connection takes to open, and how long a body takes in slow start on a link without
-loss."""
+"""Calculates how many round trips it takes to open a connection, and how long a transfer in slow start takes on a link
+without loss."""
 
 import heapq
 from collections.abc import Iterator
@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from h123.catalogue import ALL_FULL, SessionOpening
 
 MSS_BYTES = 1448
-"""Payload of a full TCP segment at MTU 1500 with timestamps."""
+"""The payload of a full TCP segment with timestamps at an MTU of 1500 bytes."""
 INITIAL_WINDOW_BYTES = 10 * MSS_BYTES
-"""The initial window of RFC 6928."""
+"""The initial window according to RFC 6928."""
 ACKNOWLEDGEMENT_BYTES = 60
-"""Bytes of a packet that carries only an acknowledgement."""
+"""The size of a packet that carries only an acknowledgement."""
 _PLAIN_TCP, _QUIC = 1, 1
-"""Round trips to open a TCP connection without TLS (RFC 9293), and a QUIC connection, which includes TLS (RFC 9000)."""
+"""The round trips that it takes to open a TCP connection, without TLS (RFC 9293), and a QUIC connection, with TLS (RFC
+9000)."""
 _TLS = {"1.3": 1, "1.2": 2}
-"""Additional round trips of full TLS handshakes: RFC 8446, section 2; RFC 5246, section 7.3."""
+"""The additional round trips of a full TLS handshake over TCP (RFC 8446, section 2; RFC 5246, section 7.3)."""
 
 
 def handshake_round_trips(
@@ -25,9 +26,9 @@ def handshake_round_trips(
     """Return the number of round trips before the first request of a new connection.
 
     `tls` is the TLS version, or None without encryption. If `opening` has early data, a QUIC client sends the request
-    at once (RFC 9001, section 4.6). With TCP Fast Open, the first flight of TLS travels in the first packet of TCP (RFC
-    7413). Resuming a TLS 1.3 session alone saves no round trip. With `false_start`, the client sends its request before
-    the server's last flight of TLS 1.2 has arrived (RFC 7918).
+    at once (RFC 9001, section 4.6). With TCP Fast Open, TCP's first packet carries the first flight of TLS (RFC 7413).
+    Resuming a TLS 1.3 session alone saves no round trip. With `false_start`, the client sends its request before the
+    server's last flight of TLS 1.2 has arrived (RFC 7918).
     """
     if opening.early:
         return 0
@@ -38,13 +39,13 @@ def handshake_round_trips(
 
 @dataclass(frozen=True)
 class Straight:
-    """A link that loses no packet, has room for every packet, and is the same in both directions."""
+    """A link without losses and queue limits, and with the same rate and delay in both directions."""
 
     round_trip_s: float
     rate_bps: float
 
     def bits_s(self, size: float) -> float:
-        """Return the seconds that the link needs for `size` bytes."""
+        """Return the seconds that the link needs to transmit `size` bytes."""
         return 8 * size / self.rate_bps
 
 
@@ -52,7 +53,7 @@ def arrivals(packets: int, packet_bytes: float, window: int, most: int, link: St
     """Yield the arrival time of each packet of a body, in seconds after its sender received the request.
 
     The sender starts with `window` packets. Each acknowledged packet lets it send two more, until `most` are in flight.
-    A packet leaves the link once the previous packet has left and its own bits have passed.
+    The link transmits one packet at a time.
     """
     credits = [0.0] * min(window, most)  # times at which the sender may send a packet
     heapq.heapify(credits)
@@ -67,6 +68,7 @@ def arrivals(packets: int, packet_bytes: float, window: int, most: int, link: St
 
 
 def download_s(packets: int, packet_bytes: float, window: int, link: Straight, most: int | None = None) -> float:
-    """Return the seconds until the last packet has arrived. At most `most` packets are in flight."""
+    """Return the seconds until the last packet of a body has arrived, after its sender received the request. At most
+    `most` packets are in flight; None means no limit."""
     *_, last = arrivals(packets, packet_bytes, window, packets if most is None else most, link)
     return last

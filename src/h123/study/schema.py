@@ -1,8 +1,8 @@
 """Reads schemas/*.yaml, which define the columns of other tools' samples and the study that the samples belong to.
 
-A schema is a study without `blocks` and `seed`, plus a part `samples` that maps a file's columns to the study.
-Parameters that the schema does not set are unknown: the study contains placeholders for them, and `Schema.unknown`
-lists them.
+A schema is a study without `blocks` and `seed`, plus a `samples` section that maps a file's columns to the study.
+Parameters that the schema does not set are unknown: the study contains placeholders or defaults for them, and
+`Schema.unknown` lists them.
 """
 
 import re
@@ -24,11 +24,11 @@ from h123.study.yaml_document import Location, YamlDocument
 
 FORMAT = "import/1"
 UNKNOWN = "unknown"
-"""The placeholder for a server, client or network that no file names."""
+"""The placeholder for a server, client or network that the schema does not name."""
 
 Unit = Literal["ns", "us", "ms", "s", "unix-ns", "unix-us", "unix-ms", "unix-s", "unix", "rfc3339"]
-"""Units of times. `unix` is the time since 1970 in s, ms, us or ns (recognised by the number of digits), or RFC 3339.
-With times in whole seconds, only the order of runs is known."""
+"""The units of times. `unix` is the time since 1970 in s, ms, us or ns, recognised by the number of digits, or a time
+in the format of RFC 3339. Times in whole seconds only show the order of the runs."""
 Format = Literal["csv", "tsv", "jsonl", "scorecard", "autocannon", "locust", "nighthawk"]
 Redirects = Literal["failed", "left-out"]
 
@@ -41,9 +41,8 @@ class ColumnSource(Strict):
     value: str | int | float | None = None
     """A constant for all samples."""
     unit: Unit | None = None
-    """The unit of times. For ns, us, ms and s, the origin is arbitrary. `unix` recognises its unit by the number of
-    digits, and also reads RFC 3339. `unix` and `rfc3339` times come from one clock for all runs, so the runs' order is
-    known."""
+    """The unit of times. For ns, us, ms and s, the origin is arbitrary. `unix` recognises the unit by the number of
+    digits, and also reads RFC 3339. Times since 1970 and RFC 3339 times show the order of the runs."""
     values: dict[str | int, str | int | float] = Field(default={})
     """Maps the values in the column to their meanings."""
 
@@ -58,7 +57,8 @@ class Samples(Strict):
     """A schema's instructions for reading files of samples."""
 
     reads: str | None = None
-    """Use the `samples` of a different schema, such as `oha`, except its `levels`, `file_name`, `run` and `block`."""
+    """The name of a schema, such as `oha`, whose `samples` apply here as well, except for `levels`, `file_name`, `run`
+    and `block`."""
     format: Format = "csv"
     """The format of the files. `jsonl`: one object per line, with nested fields named like `data.tags.status`. The last
     four formats are named after the tools that write them."""
@@ -66,38 +66,38 @@ class Samples(Strict):
     """`requests`: each row is a request. `runs`: each row is a run of one request; if rows have no times, they must be
     in the order of measurement."""
     redirects: Redirects = "failed"
-    """Whether answers with a status of 3xx, except 304, count as failed or are left out."""
+    """Whether responses with a 3xx status other than 304 count as failed or are left out."""
     header: list[str] | None = None
     """Names of the columns, for a file without a header line."""
     where: dict[str, str] = Field(default={})
-    """Only rows with these values in these columns are requests."""
+    """Maps columns to values. Only rows with these values are read."""
     file_name: list[str] = Field(default=[])
     """Patterns for the file's name without its extension, such as `"{protocol}-{block}"`. Names in braces become
     columns; the first pattern that matches applies."""
     start: ColumnSource | None = None
-    """The start of the request. Give `start` and `end`, or only `latency`."""
+    """The start of the request. Give `start` and `end`, or `latency`."""
     end: ColumnSource | None = None
-    """The end of the request, in the units of `start`."""
+    """The end of the request."""
     latency: ColumnSource | None = None
-    """The time since the request's start. Required unless there are `start` and `end`."""
+    """The duration of the request. Required unless both `start` and `end` are given."""
     ttfb: ColumnSource | None = None
-    """The time from the request's start to the first byte of the answer."""
+    """The time from the request's start to the first byte of the response."""
     status: ColumnSource
     """The HTTP status, also in the form `200 OK`. A number below 100, an empty field or any other text means that there
-    was no answer. 200 to 299 is a success."""
+    was no response. Statuses from 200 to 299 are successes."""
     bytes_up: ColumnSource | None = None
-    """The bytes of the request's body."""
+    """The size of the request's body in bytes."""
     bytes_down: ColumnSource | None = None
-    """The bytes of the answer's body."""
+    """The size of the response's body in bytes."""
     protocol: ColumnSource | None = None
     """The negotiated protocol: h1, h2 or h3."""
     error: ColumnSource | None = None
-    """The text of an error. An empty field means no error."""
+    """The error message. An empty field means no error."""
     succeeded: ColumnSource | None = None
-    """Whether the request succeeded: true or false, yes or no, 1 or 0, ok or ko; empty if not known. False makes an
-    answer a failure."""
+    """Whether the request succeeded: true or false, yes or no, 1 or 0, ok or ko; empty if not known. A response with
+    false counts as failed, whatever its status."""
     phase: ColumnSource | None = None
-    """The phase of the request: cold, warmup or warm. Without this source, all requests are warm."""
+    """The phase of the request: cold, warmup or warm. Without this key, all requests are warm."""
     tls: ColumnSource | None = None
     """The TLS version from 1.0 to 1.3, or `none`; empty if not known."""
     resumed: ColumnSource | None = None
@@ -138,7 +138,7 @@ class Samples(Strict):
 
     @property
     def timed(self) -> bool:
-        """Whether the files record when requests began."""
+        """Whether the files record when requests began or ended."""
         return self.start is not None or self.end is not None
 
     @property
@@ -159,12 +159,12 @@ class Schema:
     study: Study
     samples: Samples
     unknown: list[str]
-    """Parameters that neither the schema nor the files give."""
+    """The parameters that the schema does not set."""
 
 
 def load_schema(name: str, redirects: Redirects | None = None) -> Schema:
-    """Read a schema by its name (`oha`) or file. `redirects` replaces the schema's value. Raises UserError with file,
-    line and what is allowed there."""
+    """Read a schema, given its name (such as `oha`) or its file. `redirects` replaces the schema's value. Raises
+    UserError with the file, the line and what is allowed there."""
     path = find_schema(name)
     document = YamlDocument.read(path, FORMAT)
     samples = _samples(document)
@@ -200,7 +200,7 @@ def load_schema(name: str, redirects: Redirects | None = None) -> Schema:
 
 
 def _samples(document: YamlDocument) -> Samples:
-    """Return the part `samples`, completed by the schema that it `reads`."""
+    """Return the `samples` section, completed with that of the schema that it `reads`."""
     content = document.data.pop("samples", None)
     if not isinstance(content, dict):
         message = "`samples` is missing; it defines the columns"
@@ -240,7 +240,7 @@ class _ForeignReader(StudyReader):
         return UNKNOWN
 
     def alike(self, level: Level, other: Level) -> bool:  # noqa: ARG002
-        """Return False: no two levels are refused as identical, because other tools vary settings that h123 does not
+        """Return False, so that no two levels are refused as identical: other tools vary settings that h123 does not
         know."""
         return False
 

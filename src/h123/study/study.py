@@ -22,15 +22,15 @@ from h123.study.parameters import Parameters
 from h123.study.quantities import RESOLVED, Share
 
 ENOUGH_FOR_INTERVAL = 6
-"""The smallest number of blocks for which an interval contains the true value in 95 of 100 campaigns."""
+"""The smallest number of blocks with which an interval can contain the true value in 95 of 100 campaigns."""
 MOST_TRIALS = 30_000
-"""The largest number of trials of a campaign, about a day of the shortest ones. The number of blocks has the same
-limit."""
+"""The largest number of trials in a campaign. If all are as short as possible, they take about a day. The number of
+blocks has the same limit."""
 
 _MOST_CELLS = 500
-"""The largest number of cells that are examined for a condition's metric."""
+"""The largest number of treatments that are examined to find out whether trials have a condition's metric."""
 MOST_BARS = 6
-"""The largest number of bars in a chart's group with colours that readers can tell apart."""
+"""The largest number of bars in each group of a chart. Readers could not tell more colours apart."""
 
 Level = dict[str, Any]
 """Maps parameter names to the values that a level sets, or that the settings contain."""
@@ -45,8 +45,8 @@ def split_pair(pair: str) -> tuple[str, str]:
 
 
 def rungs(ladder: Sequence[str]) -> list[str]:
-    """Return the pairs of a ladder: its steps in order, then the last level against the first. Without a ladder there
-    are none."""
+    """Return the pairs of a ladder: its steps in order, then the last level over the first. Without a ladder, there are
+    none."""
     if not ladder:
         return []
     return [*(f"{later}/{earlier}" for earlier, later in itertools.pairwise(ladder)), f"{ladder[-1]}/{ladder[0]}"]
@@ -67,7 +67,7 @@ class Family(Strict):
     pairs: list[Pair] | None = None
     """The pairs to compare. None: all pairs of the study."""
     each: list[str] = Field(default=[])
-    """Factors whose levels each get their own family."""
+    """The factors whose levels are corrected separately: each combination of these levels gets its own family."""
 
 
 OF_REQUESTS = (
@@ -83,8 +83,8 @@ OF_VISITS = (
 
 
 class Chart(Strict):
-    """A bar chart: one group for each chosen level of a second factor, with one bar for each level of the compared
-    factor."""
+    """A bar chart with one group of bars for each chosen level of a second factor. Each group has one bar for each
+    chosen level of the compared factor."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=40)]
     title: Annotated[str, Field(min_length=1)]
@@ -94,42 +94,42 @@ class Chart(Strict):
     along: str
     """The factor whose levels the groups represent."""
     at: Annotated[dict[str, str], Field(min_length=1)]
-    """Maps the name of each group to its level of that factor."""
+    """Maps the name of each group to its level of the factor `along`."""
 
 
 class Comparison(Strict):
-    """The levels that the study compares, and how strictly it judges them."""
+    """The levels that the study compares, and the rules by which it judges the differences."""
 
     factor: str
     """The compared factor."""
     pairs: list[Pair] = Field(min_length=1)
-    """The ratios to estimate, each the first level over the second."""
+    """The ratios to estimate, each of the first level to the second."""
     twin: str
     """The level that runs twice in each block, for the A/A pair."""
     margin: Annotated[Share, Field(gt=0, lt=1)] = 0.05
     """Ratios from 1/(1 + margin) to 1 + margin count as equivalent."""
     alpha: Annotated[Share, Field(gt=0, lt=1)] = 0.05
-    """The share of campaigns without any difference in which the analysis may still find one."""
+    """The significance level: the largest probability of finding a difference where there is none."""
     failures: Annotated[Share, Field(ge=0, lt=1)] = 0.01
-    """If the shares of failed requests of two levels differ by more than this, their times are not compared."""
+    """If the failure rates of two levels differ by more than this, the levels' times are not compared."""
     answers: Literal["alike", "any"] = Field(default="alike", exclude_if=lambda answers: answers == "alike")
-    """alike: levels whose servers answer the same requests with different sizes are not judged. any: they are
+    """alike: levels whose servers send responses of different sizes to the same requests are not judged. any: they are
     judged."""
     essential: list[Name] = Field(default=[], max_length=len(SETTINGS))
     """Settings that must be equal in both levels of a pair; otherwise the study is refused."""
     ladder: list[str] = Field(default=[])
-    """Levels ordered so that each differs from the previous one in one thing. `pairs` must contain each level over the
-    one before it, and the last over the first."""
+    """Levels in an order in which each differs from the one before it in a single respect. `pairs` must contain the
+    pair of each level and the one before it (`later/earlier`), and of the last and the first."""
     changes: str | None = Field(default=None, exclude_if=lambda changes: changes is None)
-    """A factor other than `factor`. Its first level changes nothing, and each other level changes something. The answer
-    shows how much of each pair's difference every change removes."""
+    """A factor other than `factor`. Its first level changes nothing, and each of the other levels changes something.
+    The answer shows how much of each pair's difference each change removes."""
     charts: list[Chart] = Field(default=[], exclude_if=lambda charts: not charts)
-    """Charts that the report shows in addition to its own."""
+    """Charts that the report shows in addition to its usual ones."""
     as_published: StrictBool = False
-    """Whether to repeat the analysis with the procedure of the REST-API study: pooled requests, Mann-Whitney,
-    Kruskal-Wallis."""
+    """Whether to analyse the data a second time with the procedure of the REST-API study: pooled requests,
+    Mann-Whitney, Kruskal-Wallis."""
     families: list[Family] = Field(default=[*OF_REQUESTS], min_length=1)
-    """Sets of comparisons that are corrected together; the first family answers the study's question."""
+    """Sets of comparisons that are corrected together. The first family answers the study's question."""
 
 
 def _scaled(values: Level, scale: float) -> Level:
@@ -171,7 +171,7 @@ def _not_as_written(fault: str) -> UserError:
 
 @dataclass(frozen=True)
 class _Values:
-    """A cell's parameters in the study's spelling. `text` identifies them."""
+    """A treatment's parameters as the study spells their values. `text` identifies them."""
 
     text: str
     values: dict[str, Any] = field(compare=False)
@@ -179,7 +179,7 @@ class _Values:
 
 @lru_cache(MOST_TRIALS)
 def _resolved(cell: _Values) -> Parameters:
-    """Validate the parameters. Results are cached, because plans and analyses need the same cells many times."""
+    """Validate the parameters. Results are cached, because plans and analyses need the same treatments many times."""
     return Parameters.model_validate(cell.values, context=RESOLVED)
 
 
@@ -197,24 +197,25 @@ class Study(Strict):
     compare: Comparison
     blocks: Annotated[int, Field(ge=1, le=MOST_TRIALS, strict=True)]
     require: list[Condition] = Field(default=[], exclude_if=lambda require: not require)
-    """Conditions that must hold. Otherwise, the campaign fails."""
+    """Conditions that must hold. If one does not, the campaign fails."""
     seed: Annotated[int, Field(ge=0, lt=2**53, strict=True)] = 1
     scale: Annotated[float, Field(gt=0, le=1)] = 1.0
     """The factor by which the request counts of the study's file were multiplied."""
     servers: dict[str, OwnServer] = Field(default={})
     """Servers that the study defines."""
     made_by: str | None = Field(default=None, exclude_if=lambda made_by: made_by is None)
-    """The command that drafted the study from another campaign. None: the study has a file."""
+    """The command that drafted the study from another campaign. None: the study was read from a file."""
     networks: dict[str, Network] = Field(default={}, exclude=True)
-    """Profiles of the networks that the study names."""
+    """The networks that the study names."""
 
     def parameters(self, cell: dict[str, str]) -> Parameters:
-        """Return all parameters of a cell, which is given as one level of each factor."""
+        """Return all parameters of a treatment, given as one level of each factor."""
         values = self._values(cell)
         return _resolved(_Values(json.dumps(values, sort_keys=True, default=repr), values))
 
     def _values(self, cell: dict[str, str]) -> dict[str, Any]:
-        """Return the parameters of a cell in the study's spelling. Levels take precedence over settings."""
+        """Return the parameters of a treatment as the study spells their values. Levels take precedence over
+        settings."""
         values = dict(self.settings)
         for factor, level in cell.items():
             values.update(self.factors[factor][level])
@@ -222,15 +223,15 @@ class Study(Strict):
 
     def unheld(self, condition: Condition, pairs: Sequence[str]) -> str | None:
         """Return why a campaign that compares only these pairs of the study cannot decide the condition, or None if it
-        can. The study does not have to name the condition's metric."""
+        can. The condition's metric does not have to be named in the study."""
         levels = list(dict.fromkeys(level for pair in pairs for level in split_pair(pair)))
         sets = [self.settings, *(level for levels in self.factors.values() for level in levels.values())]
         clocks = {values["clock"] for values in sets if "clock" in values}
         return condition.fault(levels, clocks) or self._unmeasured(condition)
 
     def _unmeasured(self, condition: Condition) -> str | None:
-        """Return why the study's workloads give no trial a value of the condition's metric, or None if there is no such
-        reason."""
+        """Return why no trial with the study's workloads can have a value of the condition's metric, or None if one
+        can."""
         metric = METRICS[condition.metric]
         cells = (
             dict(zip(self.factors, cell, strict=True))
@@ -284,13 +285,14 @@ class Study(Strict):
         return self.model_copy(update={"settings": {**self.settings, **values}})
 
     def resolved(self) -> dict[str, Any]:
-        """Return the study as data for JSON, without the networks' profiles. `Study.from_resolved` is the inverse."""
+        """Return the study as data for JSON, without the networks. `Study.from_resolved` is the inverse."""
         content = self.model_dump(mode="json", exclude=None if self.servers else {"servers"})
         return {"h123": "study/1", **content}
 
     @classmethod
     def from_resolved(cls, data: dict[str, Any], networks: dict[str, dict[str, Any]] | None = None) -> "Study":
-        """Build a study from `study` and `networks` of campaign.json. Raises UserError if they are not valid."""
+        """Build a study from the `study` and `networks` fields of campaign.json. Raises UserError if they are not
+        valid."""
         fields = {key: value for key, value in respelled_study(data).items() if key != "h123"}
         profiles = networks_from_resolved(networks or {})
         try:
@@ -303,14 +305,14 @@ class Study(Strict):
         return study
 
     def _misread(self, content: Mapping[str, Any]) -> str | None:
-        """Return the first value of the file whose type differs from the type that h123 writes, such as a number in
+        """Return a message about the first value whose type differs from the type that h123 writes, such as a number in
         quotes, or None."""
         changed = changed_value(content, self.model_dump(mode="json"))
         return f"{'.'.join(['study', *changed.at])} is {excerpt(changed.value)}" if changed else None
 
     def _contradiction(self) -> str | None:
-        """Return the first compared level that the study does not define, or None. (For a user's file, the reader
-        reports it with the line.)"""
+        """Return a message about the first name in the comparison that the study does not define, or None. (For a
+        user's file, the reader reports it with the line.)"""
         levels = self.factors.get(self.compare.factor)
         if not levels or not all(self.factors.values()):
             return f"factor {self.compare.factor!r}, or a different one, has no levels"

@@ -1,4 +1,4 @@
-"""Reads a YAML file and keeps its line numbers, so that every error message can name file and line."""
+"""Reads a YAML file and keeps its line numbers, so that every error message can name the file and the line."""
 
 import re
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from h123.base.strict import describe, place
 Location = Sequence[str | int]
 Model = TypeVar("Model", bound=BaseModel)
 MOST_BYTES = sizes.WRITTEN
-"""The largest file size, which takes about a second to read."""
+"""The largest size of a file. Reading such a file takes about a second."""
 MOST_VALUES = 100_000
 """The largest number of values in a file. Values that an alias repeats are counted each time."""
 MOST_LEVELS = 50
@@ -51,9 +51,9 @@ _PLAIN = {
     "found duplicate anchor": "an `&name` that another value has already",
     "found unknown escape character": "a backslash in double quotes that means nothing; use single quotes",
 }
-"""Plain words for the library's messages, keyed by the beginning of the message."""
+"""Plain words for the YAML library's messages, keyed by the beginning of the message."""
 _WHERE_IT_BEGAN = ("expected ',' or", "could not find expected ':'", "found unexpected end of stream")
-"""Messages about something that began on an earlier line, which is the one to fix."""
+"""The beginnings of messages about something that began on an earlier line, which is the line to fix."""
 _PAGES = {"published": "docs/contracts/claims.md", "site": "docs/pages.md", "import": "docs/import.md"}
 """The pages of formats that are not documented in docs/contracts/<format>.md."""
 MOST_FAULTS = 100
@@ -103,8 +103,8 @@ if yaml.__with_libyaml__:
     from yaml.cyaml import CParser  # type: ignore[attr-defined]
 
     class _FastLoader(_Bounded, CParser, _Checked, Resolver):
-        """A loader that uses the C library, which is ten times as fast. It raises an error where the C library is more
-        lenient than `_Loader`."""
+        """A loader that uses the C library, which is ten times as fast. It raises an error for text that only the C
+        library might accept."""
 
         def __init__(self, text: str) -> None:
             if "\t" in text or "\ufeff" in text:
@@ -173,12 +173,12 @@ class YamlDocument:
         return document
 
     def error(self, location: Location, message: str, remedy: str | None = None) -> UserError:
-        """Return an error whose message begins with file and line."""
+        """Return an error whose message begins with the file and the line."""
         return UserError(f"{self.path}:{self.line(location)}: {message}", remedy)
 
     def rename(self, at: Location, old: str, new: str) -> None:
-        """Rename a key of the mapping at `at`, in the data and in the positions that `line` uses. A mapping that
-        contains both keys stays as it is."""
+        """Rename a key of the mapping at `at`, both in the data and in the YAML nodes that `line` searches. A mapping
+        that contains both keys stays as it is."""
         data, node = self.data, self._root
         for step in at:
             data, (_, node) = data[step], _child(node, step) or (0, None)  # type: ignore[index]
@@ -197,8 +197,8 @@ class YamlDocument:
         return line
 
     def _key_path(self, fault: ErrorDetails, at: Location) -> str:
-        """Return the path of a fault, such as `a.b.c`, without the steps that only pydantic knows (members of a
-        union)."""
+        """Return the path of keys to a fault, such as `a.b.c`, without the steps that pydantic adds for the members of
+        a union."""
         node, words = self._root, []
         for step in at:
             _, node = _child(node, step) or (0, node)

@@ -1,17 +1,17 @@
-"""Changes a network as a trial's parameters require: without losses, queue limits or cross traffic, with half of the
-delay, or with a single lost packet."""
+"""Changes a network as a trial's parameters require: removes losses, queue limits or cross traffic, halves the delay,
+or loses a single packet."""
 
 from h123.study.changes.single_loss import single_loss
 from h123.study.networks.network import Direction, Network, Queue
 from h123.study.parameters import Parameters
 
 ENDLESS = Queue(bytes=10**9)
-"""A drop-tail queue that no trial fills."""
+"""A drop-tail queue so large that no trial fills it."""
 
 
 def access_link(network: Network, p: Parameters, lost_at: float) -> Network:
-    """Return the network between a trial's client and server. `lost_at` is the point in the transfer, from 0 to 1, at
-    which a trial with one lost packet loses it."""
+    """Return the network between a trial's client and server. With `losses: one`, `lost_at` is the point in the
+    transfer, from 0 to 1, at which the packet is lost."""
     if network.up is None or network.down is None:
         return network
     ways = {"up": network.up, "down": network.down}

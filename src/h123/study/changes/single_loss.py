@@ -3,7 +3,7 @@ costs.
 
 The packet is the one that contains a certain byte, counted on the link in the direction that carries most of the
 bodies. The total number of bytes is not known in advance, but the size of the bodies is. So the byte's position is a
-share of that size, plus the bytes that it takes to open connections.
+fraction of that size, plus the bytes that it takes to open connections.
 """
 
 from h123.study.networks.network import Loss
@@ -22,7 +22,7 @@ def spread(first: float, number: int) -> float:
 
 
 def single_loss(p: Parameters, lost_at: float) -> tuple[str, Loss]:
-    """Return the direction in which a trial with these parameters loses its packet, and the loss."""
+    """Return the direction in which a trial with these parameters loses its one packet, and the loss."""
     way = "down" if p.workload.senders()[0] == "server" else "up"
     return way, Loss(bytes=[_byte(p, way, lost_at)])
 

@@ -1,7 +1,7 @@
-"""Defines the checks of a claim's figures that need arithmetic or physics but no measurement.
+"""Defines checks of a claim's figures that need arithmetic or physics but no measurement.
 h123.analysis.claims.arithmetic evaluates them.
 
-Quantities have units.
+Claims files give quantities with units.
 """
 
 from typing import Annotated, Literal
@@ -16,7 +16,7 @@ Sample = Annotated[StrictInt, Field(ge=1, le=500)]
 
 
 class RateCheck(Strict):
-    """A check that requests of one size at one rate fit the link: rps x size x 8 <= link."""
+    """A check that the link can carry requests of this size at this rate: rps x size x 8 <= link."""
 
     check: Literal["rate-within-link"]
     rps: Positive
@@ -25,7 +25,7 @@ class RateCheck(Strict):
 
 
 class TransferCheck(Strict):
-    """A check that the transfers of all users fit the link: users x size x 8 / time <= link."""
+    """A check that the link can carry a transfer for each user in this time: users x size x 8 / time <= link."""
 
     check: Literal["transfer-within-link"]
     size: Annotated[Size, Field(gt=0)]
@@ -35,7 +35,7 @@ class TransferCheck(Strict):
 
 
 class LittleCheck(Strict):
-    """A check of a request rate by Little's law, for a fixed number of requests in flight: rps <= in_flight /
+    """A check of a request rate against Little's law, with a fixed number of requests in flight: rps <= in_flight /
     round_trip."""
 
     check: Literal["requests-within-littles-law"]
@@ -55,7 +55,7 @@ class CountCheck(Strict):
 
 
 class RoundTripsCheck(Strict):
-    """A check that a time is long enough for its round trips: time >= trips x round_trip."""
+    """A check that a time is long enough for the round trips in it: time >= trips x round_trip."""
 
     check: Literal["time-above-round-trips"]
     time: Annotated[Duration, Field(gt=0)]
@@ -73,7 +73,8 @@ class ProductCheck(Strict):
 
 
 class WorkCheck(Strict):
-    """A check that work fits the cores: units per second times processor time per unit, per_second x each <= cores."""
+    """A check that the cores can do so many units of work per second, if each takes this processor time: per_second x
+    each <= cores."""
 
     check: Literal["work-within-cores"]
     per_second: Positive
@@ -90,7 +91,7 @@ class PercentageCheck(Strict):
     after: Positive
     printed: Annotated[float, Field(allow_inf_nan=False)]
     digits: Annotated[StrictInt, Field(ge=0, le=6)] = 1
-    """Decimal places of the percentage."""
+    """The number of decimal places of the percentage."""
 
 
 class RankBiserialCheck(Strict):
@@ -124,8 +125,8 @@ class ManyTestsCheck(Strict):
 
 
 class OneNumberCheck(Strict):
-    """A check that times and rates, printed as two findings, are not the same finding twice: the ratio of the rates
-    must not be the inverse of the ratio of the times."""
+    """A check that times and rates that are printed as two findings are not one finding printed twice: the ratio of the
+    rates must not be the inverse of the ratio of the times."""
 
     check: Literal["two-numbers"]
     times: Annotated[list[Positive], Field(min_length=2, max_length=2)]

@@ -1,4 +1,5 @@
-"""Defines a claim of a published work, either in words alone or as cells of a study whose campaigns can decide it."""
+"""Defines the claims of published works. A claim is either in words alone, or refers to cells of a study whose
+campaigns can decide it."""
 
 from typing import Annotated, Any, Literal
 
@@ -12,22 +13,22 @@ from h123.study.quantities import Change, Levels, Share
 ALL_LEVELS = "all"
 """The value that means all levels of a factor."""
 BOUNDED = ("equivalent", "not higher", "not lower")
-"""Directions that limit a difference. They must hold in each cell, within a margin."""
+"""The directions that limit a difference. A claim with one of them must hold in each cell, within a margin."""
 
 
 class Claim(Strict):
-    """A claim of a published work, with the fields that all claims have."""
+    """The fields that all claims have."""
 
     id: Annotated[str, Field(pattern=r"^[A-Z][0-9]+[a-z]?$")]
     """The claim's ID, such as C01 or C01a."""
     source: str | None = None
     """The source of this claim, if the file quotes several works."""
     quotation: Annotated[str, Field(min_length=1)] | None = None
-    """A sentence of the source, word for word. The content of a figure or table is in `condition` or `cells`."""
+    """A sentence of the source, word for word. For a figure or table, `condition` or `cells` gives what it shows."""
     where: Annotated[str, Field(min_length=1)] | None = None
     """The place in the source, such as a section or a table."""
     summary: Annotated[str, Field(min_length=1)] | None = None
-    """The claim in h123's words, if several works word it differently."""
+    """The claim in h123's words, instead of a quotation, if several works word it differently."""
     metric: str
     """The metric. A claim with `cells` needs one that h123 measures."""
     a: str | None = None
@@ -35,9 +36,9 @@ class Claim(Strict):
     b: str | None = None
     """The level that `a` is compared with."""
     direction: Literal["lower", "higher", "equivalent", "not higher", "not lower", "none"]
-    """The source's comparison of `a` with `b`."""
+    """How `a` compares with `b` according to the source."""
     checks: list[Annotated[Check, Field(discriminator="check")]] = Field(default=[])
-    """Figures that arithmetic or physics can judge."""
+    """Checks of the claim's figures by arithmetic or physics."""
 
     @model_validator(mode="after")
     def _check_wording(self) -> "Claim":
@@ -59,13 +60,14 @@ class DocumentEvidence(Strict):
 
 
 class WordedClaim(Claim):
-    """A claim that no campaign can decide on its own. Its condition, size and rule are text for people."""
+    """A claim without `cells`, which h123 cannot decide from campaigns. Its condition, size and rule are text for
+    people."""
 
     condition: dict[str, Any] = Field(default={})
-    """The conditions of the claim, under any keys."""
+    """The conditions to which the claim applies. The keys can be any words."""
     estimand: str
     size: str | None = None
-    """The figure as printed."""
+    """The claimed size as printed."""
     rule: Annotated[str, Field(min_length=1)] | None = None
     """The rule that decides the claim. `arithmetic`: the claim's checks decide."""
     known: DocumentEvidence | None = None
@@ -89,7 +91,7 @@ class WordedClaim(Claim):
 
 
 class MeasurableClaim(Claim):
-    """A claim about a metric in cells of a study. Campaigns of the study decide it."""
+    """A claim about a metric in cells of a study. Campaigns of this study decide the claim."""
 
     metric: MetricName
     """A metric that h123 measures."""
@@ -98,21 +100,21 @@ class MeasurableClaim(Claim):
     b: str | None = None
     """The level that `a` is compared with. Without it, the claim compares `a` in `cells` with `a` in `against`."""
     direction: Literal["lower", "higher", "equivalent", "not higher", "not lower"]
-    """The direction of `a` relative to `b`."""
+    """How `a` compares with `b` according to the claim."""
     size: Change | None = None
-    """The claimed value of a / b - 1, if the claim states a size."""
+    """The claimed value of a / b - 1, if the claim gives one."""
     margin: Annotated[Share, Field(gt=0, lt=1)] | None = None
-    """For `equivalent`, ratios may lie from 1/(1 + margin) to 1 + margin. `not higher` and `not lower` use only one of
-    these limits."""
+    """For `equivalent`, the ratio may be from 1/(1 + margin) to 1 + margin. `not higher` and `not lower` use only one
+    of these limits."""
     cells: dict[str, Levels] = Field(min_length=1)
-    """The levels of every other factor. The claim is about the mean of these cells or, with a margin, about each of
-    them."""
+    """The levels of every factor except the compared one. The claim is about the mean of these cells or, with a margin,
+    about each of them."""
     against: dict[str, Levels] | None = None
     """The levels to compare `cells` with. For each factor: either one level for all of `cells`, or one level for each
-    level in `cells`, in the same order. With `b`, the claim is an interaction: a / b in `cells`, divided by a / b in
-    `against`."""
+    level in `cells`, in the same order. With `b`, the claim is about an interaction: the ratio a / b in `cells` divided
+    by the ratio a / b in `against`."""
     note: Annotated[str, Field(min_length=1)] | None = None
-    """The part of the claim that a verdict does not cover."""
+    """The part of the claim that the verdict does not cover."""
 
     @model_validator(mode="after")
     def _is_one_claim(self) -> "MeasurableClaim":

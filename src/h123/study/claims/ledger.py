@@ -26,7 +26,7 @@ class Publication(Strict):
 
     title: str
     where: str
-    """The place where the work was published: journal, site, year."""
+    """Where and when the work was published: the journal or site, and the year."""
 
 
 class Ledger(Strict):
@@ -35,13 +35,13 @@ class Ledger(Strict):
     source: Publication
     """The work, as `{title, where}`."""
     study: str | None = None
-    """The study whose campaigns can decide these claims. The file gives its name or path; after loading, this is the
-    name."""
+    """The study whose campaigns can decide these claims. A file gives the study's name or path. After loading, this is
+    the name."""
     claims: list[AnyClaim] = Field(min_length=1)
 
 
 def load_ledger(path: Path) -> Ledger:
-    """Read a file of claims. Raises UserError with file, line and what is allowed."""
+    """Read a file of claims. Raises UserError with the file, the line and what is allowed there."""
     document = YamlDocument.read(path, FORMAT)
     ledger = document.validate(Ledger, document.data)
     names = [claim.id for claim in ledger.claims]
@@ -126,8 +126,8 @@ def ledgers_of(study: str | None = None) -> list[Ledger]:
 def _about(path: Path) -> str | None:
     """Return the name of the study that a file of claims is about, or None if it names no study.
 
-    Claims about other studies are not checked here, because their faults must not disturb a campaign. `h123 claims`
-    reports these faults.
+    Faults in files about other studies are ignored here, because they must not stop a campaign. `h123 claims` reports
+    them.
     """
     try:
         if name := _line(path, "study"):

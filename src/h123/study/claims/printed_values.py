@@ -1,4 +1,4 @@
-"""Reads published/*.yaml: the values that a published work prints for its cells, to be compared with a campaign's
+"""Reads published/*.yaml: the values that a published work gives for its cells, to be compared with a campaign's
 values."""
 
 import itertools
@@ -25,14 +25,14 @@ FORMAT = "published/1"
 Kind = Literal["value", "change", "effect"]
 Cell = dict[str, str]
 Figure = Annotated[str, Field(coerce_numbers_to_str=True, min_length=1)]
-"""A figure as printed, with its unit: `2472.8ms`, `5.33MB/s`, `-31.2%`, `-0.422`."""
+"""A figure as printed, with its unit, if any: `2472.8ms`, `5.33MB/s`, `-31.2%`, `-0.422`."""
 Figures = dict[str, Figure | Annotated[list[Figure], Field(min_length=2, max_length=2)]]
 """The printed figure or range for each level or pair of levels."""
 
 
 class LevelFacts(Strict):
-    """The facts about a level that the published work states. A fact is None if the work does not state it, or states
-    that there is no limit."""
+    """What the published work says about a level. A field is None if the work does not give the value, or says that
+    there is no limit."""
 
     size: Annotated[Size, Field(gt=0)] | None = None
     users: Annotated[StrictInt, Field(ge=1)] | None = None
@@ -53,7 +53,7 @@ class Statement(Strict):
     cell: Cell
     """The levels of the factors that the sentence names. Other factors may have any level."""
     printed: Figures = Field(default={})
-    """Values by level of the compared factor."""
+    """The value for each level of the compared factor."""
     change: Figures = Field(default={})
     """The value of a / b - 1 for each pair `a/b`."""
     effect: Figures = Field(default={})
@@ -68,8 +68,8 @@ class Statement(Strict):
 
 @dataclass(frozen=True)
 class PrintedValue:
-    """One figure or range of a statement, in seconds or bytes per second, or as a share (change) or a correlation
-    (effect)."""
+    """One figure or range of a statement. A value is in seconds or bytes per second, a change is a fraction, and an
+    effect is a correlation."""
 
     statement: Statement
     kind: Kind
@@ -88,8 +88,8 @@ class PrintedValues(Strict):
     """The compared factor."""
     factors: dict[str, dict[str, LevelFacts]]
     studies: dict[str, dict[str, str]] = Field(min_length=1)
-    """For each study whose campaigns have these cells, maps a factor's name in the work to its name in the study, if
-    they differ."""
+    """For each study whose campaigns have these cells, maps the names of factors in the work to their names in the
+    study, if they differ."""
     values: list[Statement] = Field(min_length=1)
 
     def all(self) -> list[PrintedValue]:
@@ -109,7 +109,7 @@ class PrintedValues(Strict):
 
 
 def load_printed(path: Path) -> PrintedValues:
-    """Read a file of printed values. Raises UserError with file, line and what is allowed."""
+    """Read a file of printed values. Raises UserError with the file, the line and what is allowed there."""
     document = YamlDocument.read(path, FORMAT)
     values = document.validate(PrintedValues, document.data)
     if values.compared not in values.factors:
@@ -143,7 +143,7 @@ def _figures(statement: Statement) -> Iterator[tuple[Kind, str]]:
 
 
 def _check(document: YamlDocument, values: PrintedValues, at: list[str | int], statement: Statement) -> None:
-    """Raise UserError if a level or a figure is not valid."""
+    """Raise UserError if a level or a figure of the statement is not valid."""
     other_factors = {name: levels for name, levels in values.factors.items() if name != values.compared}
     _choose(document, [*at, "cell"], statement.cell, other_factors, "factor")
     for factor, level in statement.cell.items():

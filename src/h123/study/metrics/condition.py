@@ -48,7 +48,7 @@ class _ConditionParts(NamedTuple):
     b: str | None
     sign: str
     bound_text: str
-    """The bound in the spelling that is stored."""
+    """The bound as it is stored."""
     bound: float
 
     def __str__(self) -> str:
@@ -107,7 +107,7 @@ def _value(text: str, number: str, metric: str) -> tuple[str, float]:
 
 
 def _bits(number: str) -> float:
-    """Return the bits per second of a rate such as `50Mbit/s`, or `6MB/s`, the form in which results are shown."""
+    """Return a rate such as `50Mbit/s`, or `6MB/s` as results show it, in bits per second."""
     return 8 * float(_bytes_a_second(number)) if number.endswith("B/s") else float(parse_rate(number))
 
 
@@ -131,7 +131,7 @@ _READ = {
     "B/s": _bytes_a_second,
 }
 REQUIRED, FORBIDDEN = "latency new/base <= 1.05", "latency new/base > 1.05"
-"""Two examples of the same condition: what must hold, and what must not."""
+"""The same example of a condition twice: as what must hold, and as what must not hold."""
 
 
 class Condition(Strict):

@@ -1,4 +1,5 @@
-"""Defines the type of a metric: its quantity, its better direction, and how texts and figures show it."""
+"""Defines what a metric consists of: its quantity, whether lower or higher values are better, and how texts and figures
+show it."""
 
 import math
 from collections.abc import Iterable
@@ -24,7 +25,7 @@ from h123.study.metrics.quantity import (
 
 @dataclass(frozen=True)
 class Words:
-    """Words that compare two levels: for the better one, the worse one and the best of all, and for the smaller and the
+    """Words that compare levels: for the better and the worse of two, for the best of all, and for the smaller and the
     larger value."""
 
     better: str
@@ -39,7 +40,7 @@ TAIL = replace(SPEED, less="lower", more="higher")
 WAIT = Words("shorter", "longer", "shortest", "shorter", "longer")
 RATE = Words("higher", "lower", "highest", "lower", "higher")
 AMOUNT = Words("lower", "higher", "lowest", "lower", "higher")
-"""Words for metrics that are neither times nor rates: bytes, packets, processor time, shares."""
+"""Words for amounts, such as bytes, packets, processor time and percentages."""
 
 
 @dataclass(frozen=True)
@@ -59,15 +60,15 @@ class Metric:
     """The explanation in a caption."""
     better: Literal["lower", "higher"] = "lower"
     cold: str | None = None
-    """The name of the metric of cold requests that the answer shows next to this one."""
+    """The name of the corresponding metric of cold requests, which the answer shows next to this one."""
     repeats: str | None = None
-    """The name of the metric that shows the same observation as this one, in a closed loop with requests of one
+    """The name of the metric that expresses the same observation as this one, in a closed loop with requests of one
     size."""
     zero: bool = False
     """Whether 0 is a normal value and better than any other."""
     by_role: bool = False
-    """Whether a figure of this metric also shows the other role's values, if there are any, even if the study does not
-    name that role's metric."""
+    """Whether a figure of this metric also shows the values of other roles, even if the study does not name their
+    metrics."""
 
     @property
     def clocks(self) -> tuple[Clock, ...]:
@@ -76,14 +77,14 @@ class Metric:
 
     @property
     def needs(self) -> Needs:
-        """What a trial must provide for a value to be computed."""
+        """The requirements that a trial must meet for a value to be computed."""
         return self.of.needs if self.of else Needs()
 
     @property
     def of_requests(self) -> bool:
-        """Whether the metric measures the times of requests. Such a metric gets worse if requests fail or the machine
-        stalls. If trials ran under both clocks, h123 divides the metric into parts. Processor time and memory are not
-        such metrics: they include failed requests."""
+        """Whether the metric measures the times or rates of requests. Such a metric gets worse if requests fail or the
+        machine stalls, and if trials ran under both clocks, h123 divides it into parts. Processor time and memory are
+        not such metrics, because they include failed requests."""
         return isinstance(self.of, RequestTime | TimeFromSend | PageTime | StageTime | BodyRate | RequestRate)
 
     @property
@@ -118,15 +119,15 @@ class Metric:
 
     @property
     def observation(self) -> str:
-        """The name of the metric that is based on the same observation in a closed loop. If there is none, this
-        metric's own name."""
+        """The name of the metric that expresses the same observation in a closed loop, or this metric's own name if
+        there is none."""
         return self.repeats or self.name
 
     def format(self, value: float | None) -> str:
-        """Return the value with its unit, or a dash if there is none."""
+        """Return the value with its unit, or a dash for None."""
         return "–" if value is None else format_value(value, self.unit)
 
     def format_alike(self, value: float | None, row: Iterable[float | None]) -> str:
-        """Return the value in the unit of its row in a table, or a dash if there is none."""
+        """Return the value in the unit that its row of a table uses, or a dash for None."""
         known = [other for other in row if other is not None]
         return "–" if value is None else format_alike(value, known, self.unit)

@@ -23,27 +23,27 @@ class Needs:
     """The requirements that a trial must meet for a value to be computed."""
 
     columns: tuple[str, ...] = ()
-    """Columns of the trial's samples, in addition to `phase`, `status` and `error`."""
+    """The columns that the trial's samples must have, in addition to `phase`, `status` and `error`."""
     client: tuple[Ability, ...] = ()
-    """Abilities that the trial's client must have."""
+    """The abilities that the trial's client must have."""
     report: tuple[str, ...] = ()
-    """Fields of report.json, for each role or for the client's link."""
+    """The fields that report.json must have for each role, or for the client's link."""
     facts: tuple[str, ...] = ()
-    """Fields of each visit in client.json."""
+    """The fields that client.json must have for each visit."""
     packets: bool = False
-    """Whether the client's link must have a record of its packets."""
+    """Whether the packets of the client's link must be recorded."""
     breaks: bool = False
     """Whether the trial needs a network over which the client moves, or which blocks UDP partway."""
     counterpart: bool = False
-    """Whether the trial must lose one packet, and the block must have a second trial in which that packet was
+    """Whether the trial must lose one packet, and the block must have another trial in which that packet was
     delivered."""
     requests: int = 1
-    """The smallest number of requests in the phase. With fewer, a high quantile says nothing."""
+    """The smallest number of requests in the phase. With fewer, a high quantile is meaningless."""
 
 
 @dataclass(frozen=True)
 class RequestTime:
-    """A quantile of the times of a phase's requests, from their start `until` an event."""
+    """A quantile of the times that a phase's requests took, from their start `until` an event."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     phase: Literal["warm", "cold"]
@@ -60,7 +60,7 @@ class RequestTime:
 
 @dataclass(frozen=True)
 class TimeFromSend:
-    """A quantile of the times of warm requests, from when they were sent. The wait before that is left out (coordinated
+    """A quantile of the times that warm requests took after they were sent. The wait before is left out (coordinated
     omission)."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
@@ -74,7 +74,7 @@ class TimeFromSend:
 
 @dataclass(frozen=True)
 class PageTime:
-    """The median time of warm page visits, from their start until an event."""
+    """The median time that warm page visits took, from their start until an event."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     until: VisitTime
@@ -119,10 +119,10 @@ class StageTime:
 class OpenedConnections:
     """The median number of connections that a warm visit opened, counted from packets of the client's link.
 
-    Browsers open connections that they never use. No sample records them, because the column `connection` only counts
-    used ones. The hosts' counters lack QUIC connections, but include connections of the browser's driver and of
-    proxies. On the link, every connection has a first packet, over TCP or UDP, whose time shows which visit opened the
-    connection.
+    Browsers open connections that they never use. The samples do not show these, because the `connection` column counts
+    only connections that carry requests. The hosts' counters lack QUIC connections, but include connections of the
+    browser's driver and of proxies. On the link, every connection has a first packet, over TCP or UDP, whose time shows
+    which visit opened the connection.
     """
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
@@ -131,7 +131,7 @@ class OpenedConnections:
 
 @dataclass(frozen=True)
 class BodyRate:
-    """Body bytes divided by the time that they took, for all warm requests together or for each request."""
+    """The bytes of bodies divided by the time that they took, for all warm requests together or for each request."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     by: Literal["trial", "request"]
@@ -143,7 +143,7 @@ class BodyRate:
 
 @dataclass(frozen=True)
 class RequestRate:
-    """Warm requests divided by the time that all of them took together."""
+    """The number of warm requests divided by the time from the start of the first to the end of the last."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs(("start_ns", "end_ns"))
@@ -156,7 +156,8 @@ class ProcessorTime:
     connection."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall",)
-    """Under the virtual clock, processing takes no time, and the kernel counts nothing but rounding errors."""
+    """Not the virtual clock, under which processing takes no time, and the kernel counts nothing but rounding
+    errors."""
     roles: tuple[Role, ...]
     """`backend` is everything behind the server: the store of its objects, or a proxy's origin."""
     part: Literal["all", "open", "opening"] = "all"
@@ -193,8 +194,8 @@ class ProcessOverhead:
 
 @dataclass(frozen=True)
 class LinkTraffic:
-    """All packets or bytes that reached the client's link in this direction, divided by the number of requests. This
-    includes connecting, headers, acknowledgements and retransmissions."""
+    """All packets or bytes that reached the client's link in this direction, divided by the number of requests. They
+    include handshakes, headers, acknowledgements and retransmissions."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     way: Way
@@ -218,7 +219,7 @@ class QueueDelay:
 @dataclass(frozen=True)
 class PacketShare:
     """The packets in this direction that the client's link marked, reordered, or dropped for one reason, as a
-    percentage of those that reached the link. No value if there was no such packet."""
+    percentage of those that reached the link. No value if this happened to no packet."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     way: Way
@@ -231,8 +232,8 @@ class PacketShare:
 
 @dataclass(frozen=True)
 class CrossTrafficRate:
-    """The bytes that programs of the cross traffic received in this direction, divided by the time that the client
-    ran."""
+    """The bytes that the programs of the cross traffic received in this direction while the client ran, divided by that
+    time."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs(report=("received_bytes",))
@@ -251,8 +252,8 @@ class OpeningCost:
 
 @dataclass(frozen=True)
 class RoundTripRate:
-    """The round trips per minute on connections with a cold request, until the first byte of the response. The rate
-    is the number of round trips, counted on the link, divided by the time that all of them took."""
+    """The round trips per minute on connections with a cold request, until the first byte of the response. This is the
+    number of round trips, counted on the link, divided by the time that all of them took."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = OpeningCost.needs
@@ -276,7 +277,8 @@ class FallbackShare:
 
 @dataclass(frozen=True)
 class Ipv6Share:
-    """The bytes in IPv6 packets that left the client's link in this direction, as a percentage of all."""
+    """The bytes of IPv6 packets that left the client's link in this direction, as a percentage of the bytes of all
+    packets."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs(report=("bytes_delivered", "ipv6_bytes_delivered"))
@@ -302,7 +304,7 @@ class RetriedShare:
 @dataclass(frozen=True)
 class WastedShare:
     """The share of bytes on the client's link, in the direction to the client, that did not belong to the body of a
-    complete response. If requests are abandoned or retried, this includes the bytes of cancelled ones."""
+    complete response. If requests are abandoned or retried, this includes the bytes of cancelled requests."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs(("bytes_down",), report=("bytes_delivered",))
@@ -314,10 +316,10 @@ class LossCost:
     otherwise identical."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("virtual",)
-    """Under the wall clock, two trials differ even without a loss."""
+    """Not the wall clock, under which two trials differ even without a loss."""
     needs: ClassVar[Needs] = Needs(("start_ns", "end_ns"), packets=True, counterpart=True)
     what: Literal["all", "others"]
-    """Which requests count: all, or all except the one that lost the packet."""
+    """The requests whose delays are added up: all, or all except the one that lost the packet."""
 
 
 Quantity = (

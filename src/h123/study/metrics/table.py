@@ -34,7 +34,7 @@ PRINTED = _table(
         repeats="latency",
     ),
 )
-"""The request metrics that published works give (published/*.yaml) and that their procedure compares."""
+"""The request metrics whose values published works give (published/*.yaml) and compare with their own procedure."""
 
 
 def metric(name: str) -> Metric:
@@ -56,8 +56,8 @@ MetricName = Annotated[str, _name_in(METRICS)]
 PrintedName = Annotated[str, _name_in(PRINTED)]
 
 TAIL: Final = METRICS["latency_p99"]
-"""The metric of the slowest requests."""
+"""The metric for the times of the slowest requests."""
 QUEUE: Final = METRICS["queue_delay"]
-"""The metric of how long packets wait at the link."""
+"""The metric for how long packets wait at the link."""
 TRAFFIC: Final = METRICS["sent_down"]
-"""The metric of the bytes that the server sends per request."""
+"""The metric for the bytes that the server sends per request."""

@@ -1,4 +1,4 @@
-"""Reads one direction of a network's file: rate, queue, losses, delay, and what packets meet before the queue."""
+"""Reads one direction of a network's file: rate, queue, losses, delay, and what happens to packets before the queue."""
 
 import itertools
 from collections.abc import Callable
@@ -31,14 +31,15 @@ POLICIES = ("pass", "drop", "reject")
 MOST_INDEX = 1_000_000_000
 """The largest index of a lost packet, far beyond any trial."""
 LEAST_MTU, MOST_MTU = 576, 65_535
-"""The range of an MTU: every host handles 576 bytes (RFC 1122, 3.3.2)."""
+"""The smallest and the largest MTU in bytes. Every host handles packets of 576 bytes (RFC 1122, 3.3.2)."""
 LONGEST_INTERVAL = 1_000_000_000
 """The longest interval between opportunities to send, in ns."""
 
 
 class BurstsFile(Strict):
-    """Losses in bursts, `loss: {bad_after: 1%, good_after: 20%}`: the chances, per packet, of entering and leaving the
-    bad state."""
+    """Losses in bursts, such as `loss: {bad_after: 1%, good_after: 20%}`. After each packet, these are the
+    probabilities of entering and leaving the bad state. `loss_good` and `loss_bad` are the loss probabilities in the
+    two states."""
 
     bad_after: Share
     good_after: Annotated[Share, Positive]
@@ -47,7 +48,7 @@ class BurstsFile(Strict):
 
 
 class ListedFile(Strict):
-    """Chosen losses, `loss: {packets: [3, 17]}`: exactly these packets, counted from 0."""
+    """Chosen losses, such as `loss: {packets: [3, 17]}`: exactly these packets are lost, counted from 0."""
 
     packets: list[Annotated[StrictInt, Field(ge=0, le=MOST_INDEX)]] = Field(min_length=1)
 
@@ -93,7 +94,8 @@ def _read_udp(value: Any) -> Any:
 
 
 class PolicerFile(Strict):
-    """A policer for all traffic, such as `policer: {rate: 5Mbit/s, burst: 30kB}`: what exceeds it is dropped."""
+    """A policer for all traffic, such as `policer: {rate: 5Mbit/s, burst: 30kB}`. It drops packets that exceed the
+    rate."""
 
     rate: BitRate
     burst: Annotated[Size, Field(ge=FULL_PACKET_BYTES, le=MOST_BYTES)]
@@ -105,7 +107,7 @@ class PolicerFile(Strict):
 
 
 class MtuFile(Strict):
-    """The largest IP packet that passes, such as `mtu: {size: 1280, black_hole: true}`."""
+    """The size of the largest IP packet that passes, such as `mtu: {size: 1280, black_hole: true}`."""
 
     size: Annotated[StrictInt, Field(ge=LEAST_MTU, le=MOST_MTU)]
     """The size in bytes, including the IP header."""
@@ -129,14 +131,17 @@ AnyMtuFile = Annotated[MtuFile, BeforeValidator(_read_mtu)]
 
 
 class AggregationFile(Strict):
-    """Opportunities to send, such as `aggregation: {interval: 4ms, spread: 2ms}`: packets wait for the next one."""
+    """Opportunities to send, such as `aggregation: {interval: 4ms, spread: 2ms}`. Packets wait for the next
+    opportunity."""
 
     interval: Annotated[Duration, Field(gt=0, le=LONGEST_INTERVAL)]
-    """The length of an interval. Each has one opportunity."""
+    """The length of an interval. Each interval has one opportunity."""
     spread: Duration = 0
-    """The longest time from the beginning of an interval to its opportunity, which is random. 0: at the beginning."""
+    """The longest time from the beginning of an interval to its opportunity. The actual time is random. 0: the
+    opportunity is at the beginning."""
     thin_acks: StrictBool = False
-    """Whether packets that only acknowledge TCP are dropped if a later one of their flow waits behind them."""
+    """Whether packets that only acknowledge TCP data are dropped if a later acknowledgement of their flow waits behind
+    them."""
 
     @model_validator(mode="after")
     def _within_the_interval(self) -> "AggregationFile":
@@ -194,7 +199,7 @@ def _read_file(read: Callable[[Path], object], value: Any, info: ValidationInfo)
 
 
 class DirectionFile(Strict):
-    """One direction. A field that is left out has no effect on packets."""
+    """One direction of a network. A field that is left out has no effect on packets."""
 
     delay: Delay = 0
     """The one-way delay."""
@@ -206,34 +211,37 @@ class DirectionFile(Strict):
     trace repeats."""
     record: Annotated[LinkRecord | None, BeforeValidator(_read_record)] = None
     """A file that gives rate, delay and loss over time, instead of these keys: CSV or a Mahimahi trace. Each block
-    starts at a different point in it."""
+    starts at a different point in the record."""
     burst: Size | None = None
-    """Make the rate a token bucket, which sends this many bytes at once after a silence (Linux's TBF)."""
+    """The number of bytes that may pass at once after a silence. The rate limit is then a token bucket (Linux's
+    TBF)."""
     queue: QueueFile | None = None
     """A drop-tail limit in bytes, packets (`64p`) or time (`50ms`), or a discipline: `{discipline: fq_codel}`. Required
     if there is a rate, or a change that sets one."""
     loss: LossFile | None = None
-    """A share; `{bad_after: p, good_after: r, loss_good: 0, loss_bad: 1}` (Gilbert-Elliott); or `{packets: [3,
-    17]}`."""
+    """The share of packets that are lost; `{bad_after: p, good_after: r, loss_good: 0, loss_bad: 1}` (Gilbert-Elliott);
+    or `{packets: [3, 17]}`."""
     blackouts: list[tuple[Duration, Duration]] | None = None
-    """Spans of total loss, such as `[[1s, 1.5s]]`, in order and not overlapping."""
+    """Periods in which all packets are lost, such as `[[1s, 1.5s]]`, in order and not overlapping."""
     duplicate: Share | None = None
     """The share of packets that arrive twice."""
     reorder: ReorderFile | None = None
     retransmission: RetransmissionFile | None = None
     udp: Annotated[resolved.Udp | None, BeforeValidator(_read_udp)] = None
-    """`pass`; `drop` without notice; `reject` with ICMP port unreachable; or a rate such as `1Mbit/s` above which
-    packets are dropped, with an allowance of 100 ms after silence."""
+    """What happens to UDP packets: `pass`; `drop` without notice; `reject` with ICMP port unreachable; or a rate such
+    as `1Mbit/s`, above which they are dropped. After a silence, as many bytes may pass at once as the rate allows in
+    100 ms."""
     ipv4: resolved.IpPolicy | None = None
     ipv6: resolved.IpPolicy | None = None
-    """Packets of this IP version: `pass`; `drop` without notice; `reject` with ICMP port unreachable."""
+    """What happens to packets of this IP version: `pass`; `drop` without notice; `reject` with ICMP port
+    unreachable."""
     policer: PolicerFile | None = None
     """A rate above which packets of all protocols are dropped, before the queue."""
     ecn: resolved.EcnPolicy | None = None
     """What happens to the ECN field before the queue: `pass`; `bleach` clears it; `mark` sets CE in every ECN-capable
     packet; `swap` exchanges ECT(0) and ECT(1); `drop` drops ECN-capable packets."""
     mtu: AnyMtuFile | None = None
-    """The largest IP packet that passes: bytes, or `{size: 1280, black_hole: true}`."""
+    """The size of the largest IP packet that passes: bytes, or `{size: 1280, black_hole: true}`."""
     aggregation: AggregationFile | None = None
     """Packets leave in groups, as with cable modems and Wi-Fi."""
     changes: list[ChangeFile] | None = None
@@ -253,7 +261,7 @@ class DirectionFile(Strict):
 
     @property
     def limited(self) -> bool:
-        """Whether there is a rate from the beginning."""
+        """Whether the direction has a rate limit from the beginning."""
         recorded = self.record is not None and (self.record.bps or self.record.trace_ms)
         return bool(self.rate is not None or self.trace is not None or recorded)
 

@@ -15,7 +15,7 @@ class Codel(LinkModel):
     """The parameters of a CoDel queue (RFC 8289)."""
 
     limit: int
-    """The limit in packets."""
+    """The largest number of packets that may wait."""
     target_ns: int
     interval_ns: int
     ecn: bool
@@ -29,14 +29,14 @@ class FqCodel(Codel):
     quantum: int
     """The number of bytes that a flow may send in each round."""
     drop_batch: int
-    """The largest number of packets dropped at once."""
+    """The largest number of packets that are dropped at once."""
 
 
 class Pie(LinkModel):
     """The parameters of a PIE queue (RFC 8033)."""
 
     limit: int
-    """The limit in packets."""
+    """The largest number of packets that may wait."""
     target_ns: int
     tupdate_ns: int
     alpha: int
@@ -53,7 +53,7 @@ class FqPie(Pie):
     quantum: int
     """The number of bytes that a flow may send in each round."""
     ecn_prob: int
-    """The probability up to which packets are marked instead of dropped, in percent."""
+    """The drop probability, in percent, up to which packets are marked instead of dropped."""
 
 
 class Red(LinkModel):
@@ -64,7 +64,7 @@ class Red(LinkModel):
     max: int
     avpkt: int
     burst: int
-    """The number of packets that may arrive at once."""
+    """The number of packets that may arrive at once without losses."""
     probability: float
     bandwidth_bps: int
     ecn: bool
@@ -77,7 +77,7 @@ class DualPi2(LinkModel):
     """The parameters of a DualPI2 queue (RFC 9332)."""
 
     limit: int
-    """The limit in packets."""
+    """The largest number of packets that may wait."""
     target_ns: int
     tupdate_ns: int
     alpha: int
@@ -87,7 +87,7 @@ class DualPi2(LinkModel):
     step_thresh_ns: int
     drop_overload: bool
     classic_protection: int
-    """The weight of the classic queue in percent."""
+    """The weight of the classic queue in the scheduler, in percent."""
 
     @property
     def ecn(self) -> bool:
@@ -100,7 +100,7 @@ class Cake(LinkModel):
 
     rtt_ns: int
     memlimit: int | None = None
-    """The limit of memory in bytes."""
+    """The largest amount of memory that packets may take, in bytes."""
     isolation: Literal["flowblind", "flows", "triple-isolate"]
 
     @property

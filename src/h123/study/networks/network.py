@@ -68,8 +68,8 @@ class Queue(LinkModel):
 
 
 class GilbertElliott(LinkModel):
-    """A loss model with two states (Gilbert 1960, Elliott 1963). Per packet, `p` is the chance of going from the good
-    state to the bad one, and `r` the chance of going back; each state has its own loss."""
+    """A loss model with two states (Gilbert 1960, Elliott 1963). After each packet, `p` is the probability of changing
+    from the good state to the bad one, and `r` of changing back. Each state has its own loss probability."""
 
     p: float
     r: float
@@ -91,11 +91,12 @@ class Loss(LinkModel):
     random: float | None = None
     """The share of packets that are lost at random."""
     gilbert_elliott: GilbertElliott | None = None
-    """A model with two states, each with its own loss."""
+    """A loss model with two states, each with its own loss probability."""
     packets: list[int] | None = None
-    """Indices of the lost packets, from 0."""
+    """The indices of the lost packets, from 0."""
     bytes: list[int] | None = None
-    """Positions of bytes, counted from 0 over all arriving packets. The packets that contain them are lost."""
+    """The positions of bytes, counted from 0 over all arriving packets. The packets that contain these bytes are
+    lost."""
 
     @property
     def mean(self) -> float:
@@ -106,7 +107,7 @@ class Loss(LinkModel):
 
 
 class Blackout(LinkModel):
-    """A span of time in which every packet is lost."""
+    """A period in which every packet is lost."""
 
     from_ns: int
     to_ns: int
@@ -120,7 +121,7 @@ class Limit(LinkModel):
 
 
 Udp = Literal["pass", "drop", "reject"] | Limit
-"""The treatment of UDP packets by the link."""
+"""What the link does with UDP packets."""
 
 
 class Policer(LinkModel):
@@ -133,7 +134,7 @@ class Policer(LinkModel):
 
 EcnPolicy = Literal["pass", "bleach", "mark", "swap", "drop"]
 IpPolicy = Literal["pass", "drop", "reject"]
-"""The treatment of an IP version by the link."""
+"""What the link does with packets of an IP version."""
 
 
 class Mtu(LinkModel):
@@ -145,13 +146,13 @@ class Mtu(LinkModel):
 
 
 class Aggregation(LinkModel):
-    """Opportunities to send, one in each interval. Packets wait for the next one and leave together."""
+    """Opportunities to send, one in each interval. Packets wait for the next opportunity and leave together."""
 
     every_ns: int
     spread_ns: int = 0
     """The longest time from the beginning of an interval to its opportunity."""
     thin_acks: bool | None = None
-    """Whether only the last of a TCP flow's acknowledgements that wait together is sent."""
+    """Whether, if several acknowledgements of a TCP flow wait together, only the last one is sent."""
 
 
 class Change(LinkModel):
@@ -169,7 +170,7 @@ class Direction(LinkModel):
     """One direction of a link. A field that is None has no effect."""
 
     rate: Bottleneck | None = None
-    """The bottleneck's rate. It applies first, together with the queue."""
+    """The bottleneck's rate, which applies together with the queue."""
     queue: Queue | None = None
     """The queue, which is required with a rate."""
     loss: Loss | None = None
@@ -199,11 +200,11 @@ class Move(LinkModel):
     the client."""
 
     at_ns: int
-    """The time of the move, from the start of the main role."""
+    """The time of the move, in ns after the start of the main role."""
     new: Literal["port", "address"]
     """port: each flow gets a new port. address: the client gets a new address and new ports."""
     overlap_ns: int = 0
-    """The time for which packets to the old place still arrive, in ns."""
+    """The time for which packets to the old address or port still arrive, in ns."""
 
 
 class Traffic(LinkModel):
@@ -223,7 +224,8 @@ class Cross(LinkModel):
     ahead_ns: int
     """The time in ns from the start of the traffic to the start of the main role, at most 60 s."""
     spread_ns: int = 0
-    """The traffic starts up to this many ns earlier, so that different blocks meet different moments of the traffic."""
+    """The traffic starts up to this many ns earlier, so that different blocks run at different moments of the
+    traffic."""
 
     @property
     def mean_ahead_s(self) -> float:
@@ -241,7 +243,7 @@ class Network(LinkModel):
     moves: list[Move] | None = None
     cross: Cross | None = None
     records: RecordPair | None = None
-    """The course of both directions over time. `up` and `down` contain the averages."""
+    """The recorded values of the directions over time. `up` and `down` contain the averages."""
 
     @property
     def shaped(self) -> bool:
@@ -272,7 +274,8 @@ class Network(LinkModel):
         return link
 
     def at_moment(self, moment: float) -> "Network":
-        """Return the network with a fixed start of its cross traffic: the latest for `moment` 0, the earliest for 1."""
+        """Return the network with a fixed start of its cross traffic: the latest possible start for `moment` 0, and the
+        earliest for 1."""
         if not self.cross:
             return self
         ahead_ns = self.cross.ahead_ns + round(moment * self.cross.spread_ns)
@@ -348,7 +351,7 @@ _ECN = {
 
 
 def _describe_entrance(direction: Direction) -> Iterator[str]:
-    """Describe what packets meet before the queue, and opportunities to send."""
+    """Yield descriptions of what happens to packets before the queue, and of opportunities to send."""
     if direction.policer:
         yield f"policed to {format_rate(direction.policer.bps)}"
     if direction.ecn and direction.ecn != "pass":

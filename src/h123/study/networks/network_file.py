@@ -1,4 +1,4 @@
-"""Reads networks/*.yaml, which have quantities with units, and `both` for two equal directions."""
+"""Reads networks/*.yaml, in which quantities have units, and `both` sets two equal directions."""
 
 import itertools
 from pathlib import Path
@@ -19,7 +19,7 @@ MOST_CONNECTIONS = 100
 LONGEST_AHEAD = 60 * 1_000_000_000
 """The longest time from the start of cross traffic to the client's start, in ns."""
 LEAST_STREAM, MOST_STREAM = 1_000, 10_000_000_000
-"""The range of the UDP rate of cross traffic, in bit/s."""
+"""The smallest and the largest UDP rate of cross traffic, in bit/s."""
 
 
 class MoveFile(Strict):
@@ -41,7 +41,7 @@ class TrafficFile(Strict):
     """Cross traffic in one direction: `{tcp: 4}` for bulk transfers, or `{udp: 30Mbit/s}` for a constant stream."""
 
     tcp: Annotated[StrictInt, Field(ge=1, le=MOST_CONNECTIONS)] | None = None
-    """The number of connections of Linux's TCP with CUBIC, which always have data to send."""
+    """The number of connections, which use Linux's TCP with CUBIC and always have data to send."""
     udp: Annotated[BitRate, Field(ge=LEAST_STREAM, le=MOST_STREAM)] | None = None
     """The rate of a stream of evenly spaced full packets."""
 
@@ -64,7 +64,7 @@ class CrossFile(Strict):
     ahead: Annotated[Duration, Field(le=LONGEST_AHEAD)] = 1_000_000_000
     """The time from the start of the traffic to the start of the client."""
     spread: Duration = 0
-    """The traffic starts up to this much earlier, by an amount that depends on the seed and block only."""
+    """The traffic starts up to this much earlier, by an amount that depends only on the seed and the block."""
 
     @model_validator(mode="after")
     def _some_way(self) -> "CrossFile":
@@ -138,6 +138,6 @@ class NetworkFile(Strict):
 
 
 def read_network(path: Path) -> resolved.Network:
-    """Read a network from its file. Raises UserError that names the file and line."""
+    """Read a network from its file. Raises UserError with the file and the line."""
     document = YamlDocument.read(path, "network/1")
     return document.validate(NetworkFile, document.data, context=path.parent).resolve()

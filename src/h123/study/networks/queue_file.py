@@ -1,4 +1,4 @@
-"""Reads the `queue` of a network's file: a drop-tail limit, or a discipline with the parameters that it has in `tc`."""
+"""Reads the `queue` of a network's file: a drop-tail limit, or a discipline with the same parameters as in `tc`."""
 
 import re
 from typing import Annotated, Any, Literal
@@ -15,16 +15,16 @@ from h123.study.quantities import BitRate, Duration, Share, Size
 FULL_PACKET_BYTES = 1500
 MOST_BYTES, MOST_PACKETS = 1_000_000_000, 1_000_000
 LEAST_TIME, MOST_TIME = 1024, 60 * 10**9
-"""The range of a discipline's times, ns. Linux counts them in units of 1024 ns."""
+"""The smallest and the largest time that a discipline accepts, in ns. Linux counts these times in units of 1024 ns."""
 DISCIPLINES = ("fifo", "codel", "fq_codel", "pie", "fq_pie", "red", "dualpi2", "cake")
 
 Packets = Annotated[StrictInt, Field(ge=1, le=MOST_PACKETS)]
 Time = Annotated[Duration, Field(ge=LEAST_TIME, le=MOST_TIME)]
-"""A discipline's time, ns."""
+"""A time parameter of a discipline, in ns."""
 Flows = Annotated[StrictInt, Field(ge=1, le=65_536)]
 Quantum = Annotated[StrictInt, Field(ge=256, le=1 << 20)]
 Factor = Annotated[StrictInt, Field(ge=0, le=32)]
-"""A factor of PIE, in sixteenths."""
+"""One of PIE's factors, in sixteenths."""
 Bytes = Annotated[Size, Field(ge=1, le=MOST_BYTES)]
 
 
@@ -50,7 +50,7 @@ def _read_limit(value: Any) -> resolved.Queue:
 
 
 Limit = Annotated[resolved.Queue, BeforeValidator(_read_limit)]
-"""A drop-tail queue: bytes (100kB), packets (64p) or time (50ms)."""
+"""A drop-tail queue, given by its limit in bytes (100kB), packets (64p) or time (50ms)."""
 
 
 class FifoFile(Strict):
@@ -58,7 +58,7 @@ class FifoFile(Strict):
 
     discipline: Literal["fifo"]
     limit: Limit
-    """Bytes (100kB), packets (64p) or time (50ms)."""
+    """The limit in bytes (100kB), packets (64p) or time (50ms)."""
 
     def resolve(self) -> resolved.Queue:
         """Return the queue in the form of trial.json."""
@@ -71,9 +71,10 @@ class _ControlledDelay(Strict):
     target: Time = 5_000_000
     """The acceptable delay of a standing queue."""
     interval: Time = 100_000_000
-    """How long waits above the target may last before packets are dropped: about the longest round trip."""
+    """How long the queue delay may stay above the target before packets are dropped: about the longest round-trip
+    time."""
     ce_threshold: Time | None = None
-    """Every ECN-capable packet that waited longer than this is marked."""
+    """Every ECN-capable packet that has waited longer than this is marked."""
 
     def _law(self) -> dict[str, Any]:
         return {"target_ns": self.target, "interval_ns": self.interval, "ce_threshold_ns": self.ce_threshold}
@@ -84,7 +85,7 @@ class CodelFile(_ControlledDelay):
 
     discipline: Literal["codel"]
     limit: Packets = 1000
-    """Packets that may wait."""
+    """The largest number of packets that may wait."""
     ecn: StrictBool = False
     """Whether ECN-capable packets are marked instead of dropped."""
 
@@ -98,13 +99,13 @@ class FqCodelFile(_ControlledDelay):
 
     discipline: Literal["fq_codel"]
     limit: Packets = 10_240
-    """Packets that may wait in all flows together."""
+    """The largest number of packets that may wait in all flows together."""
     ecn: StrictBool = True
     """Whether ECN-capable packets are marked instead of dropped."""
     flows: Flows = 1024
     """The number of queues. Flows whose hashes choose the same queue share it."""
     quantum: Quantum = FULL_PACKET_BYTES
-    """Bytes that a flow may send in each round."""
+    """The number of bytes that a flow may send in each round."""
     drop_batch: Annotated[StrictInt, Field(ge=1, le=MOST_PACKETS)] = 64
     """The largest number of packets that are dropped at once when the limit is exceeded."""
 
@@ -125,20 +126,21 @@ class _Proportional(Strict):
     """The parameters that PIE and FQ-PIE share."""
 
     target: Time = 15_000_000
-    """The queue delay that the drops aim for."""
+    """The queue delay that PIE aims for."""
     tupdate: Annotated[Duration, Field(ge=1_000_000, le=MOST_TIME)] = 15_000_000
-    """The time between two calculations of the probability. Linux rounds it up to its clock's ticks and adds one
+    """The time between two calculations of the drop probability. Linux rounds it up to whole clock ticks and adds one
     tick."""
     alpha: Factor = 2
     """How strongly the drop probability reacts to the queue delay, in sixteenths."""
     beta: Factor = 20
     """How strongly the drop probability reacts to growth of the queue delay, in sixteenths."""
     ecn: StrictBool = False
-    """Whether ECN-capable packets are marked instead of dropped while the probability is low."""
+    """Whether ECN-capable packets are marked instead of dropped while the drop probability is low."""
     bytemode: StrictBool = False
     """Whether smaller packets are dropped less often."""
     dq_rate_estimator: StrictBool = False
-    """Whether the wait is estimated from the backlog and the rate at which packets leave, instead of measured."""
+    """Whether the queue delay is estimated from the backlog and the rate at which packets leave, instead of
+    measured."""
 
     def _law(self) -> dict[str, Any]:
         same = ("alpha", "beta", "ecn", "bytemode", "dq_rate_estimator")
@@ -154,7 +156,7 @@ class PieFile(_Proportional):
 
     discipline: Literal["pie"]
     limit: Packets = 1000
-    """Packets that may wait."""
+    """The largest number of packets that may wait."""
 
     def resolve(self) -> resolved.Queue:
         """Return the queue in the form of trial.json."""
@@ -166,13 +168,13 @@ class FqPieFile(_Proportional):
 
     discipline: Literal["fq_pie"]
     limit: Packets = 10_240
-    """Packets that may wait in all flows together."""
+    """The largest number of packets that may wait in all flows together."""
     flows: Flows = 1024
     """The number of queues. Flows whose hashes choose the same queue share it."""
     quantum: Quantum = FULL_PACKET_BYTES
-    """Bytes that a flow may send in each round."""
+    """The number of bytes that a flow may send in each round."""
     ecn_prob: Annotated[StrictInt, Field(ge=0, le=100)] = 10
-    """The probability in percent up to which packets are marked instead of dropped."""
+    """The drop probability, in percent, up to which packets are marked instead of dropped."""
 
     def resolve(self) -> resolved.Queue:
         """Return the queue in the form of trial.json."""
@@ -187,7 +189,7 @@ class RedFile(Strict):
 
     discipline: Literal["red"]
     limit: Annotated[Bytes, Field(ge=FULL_PACKET_BYTES)]
-    """Bytes that may wait."""
+    """The largest number of bytes that may wait."""
     avpkt: Bytes
     """The size of an average packet in bytes."""
     min: Bytes | None = None
@@ -195,17 +197,18 @@ class RedFile(Strict):
     max: Bytes | None = None
     """The average backlog above which all packets are dropped; 3 times `min`, or a quarter of `limit`, by default."""
     burst: Packets | None = None
-    """Packets that may arrive at once; (2 min + max) / (3 avpkt) by default."""
+    """The number of packets that may arrive at once without losses; (2 min + max) / (3 avpkt) by default."""
     probability: Annotated[Share, Field(gt=0, lt=1)] = 0.02
-    """The share of packets that are dropped at `max`."""
+    """The drop probability when the average backlog reaches `max`."""
     bandwidth: Annotated[BitRate, Field(ge=1000, le=10**12)] = 10_000_000
-    """The rate at which the average falls while nothing waits. Behind a token bucket it does not fall, as in Linux."""
+    """The rate from which RED calculates how fast the average backlog falls while nothing waits. Behind a token bucket,
+    it does not fall, as in Linux."""
     ecn: StrictBool = False
     """Whether ECN-capable packets are marked instead of dropped."""
     harddrop: StrictBool = False
-    """Whether packets above `max` are dropped even if they could be marked."""
+    """Whether all packets are dropped while the average backlog is above `max`, even if they could be marked."""
     nodrop: StrictBool = False
-    """Whether packets that cannot be marked are kept."""
+    """Whether packets that cannot be marked are kept instead of dropped."""
     adaptive: StrictBool = False
     """Whether `probability` adapts to the average backlog."""
 
@@ -255,28 +258,29 @@ _GAIN_UNIT = 256
 
 
 class DualPi2File(Strict):
-    """A DualPI2 queue (RFC 9332), such as `{discipline: dualpi2, target: 15ms, step_thresh: 1ms}`: a classic queue, and
-    one for L4S."""
+    """A DualPI2 queue (RFC 9332), such as `{discipline: dualpi2, target: 15ms, step_thresh: 1ms}`. It consists of a
+    classic queue and a queue for L4S."""
 
     discipline: Literal["dualpi2"]
     limit: Packets = 10_000
-    """Packets that may wait in both queues together."""
+    """The largest number of packets that may wait in both queues together."""
     target: Annotated[Duration, Field(le=4 * 10**9)] = 15_000_000
     """The delay of the classic queue that the controller aims for."""
     tupdate: Annotated[Time, Field(ge=1_000_000)] = 16_000_000
-    """The time between two calculations of the probability."""
+    """The time between two calculations of the drop probability."""
     alpha: Gain = 0.16
-    """How strongly the probability reacts to the queue delay, in Hertz."""
+    """How strongly the drop probability reacts to the queue delay, in Hertz."""
     beta: Gain = 3.2
-    """How strongly the probability reacts to growth of the queue delay, in Hertz."""
+    """How strongly the drop probability reacts to growth of the queue delay, in Hertz."""
     coupling_factor: Annotated[StrictInt, Field(ge=1, le=255)] = 2
-    """The probability of marking L4S packets, divided by the square root of the classic probability."""
+    """The probability of marking L4S packets, divided by the square root of the drop probability in the classic
+    queue."""
     step_thresh: Annotated[Duration, Field(le=4 * 10**9)] = 1_000_000
-    """Every L4S packet that waited longer than this is marked."""
+    """Every L4S packet that has waited longer than this is marked."""
     drop_on_overload: StrictBool = True
     """Whether L4S packets are dropped in overload, too. Otherwise only a full queue drops them."""
     classic_protection: Annotated[StrictInt, Field(ge=0, le=100)] = 10
-    """The weight of the classic queue in percent."""
+    """The weight of the classic queue in the scheduler, in percent."""
 
     def resolve(self) -> resolved.Queue:
         """Return the queue in the form of trial.json."""
@@ -307,15 +311,15 @@ def _follows(red: disciplines.Red) -> bool:
 
 
 class CakeFile(Strict):
-    """A CAKE queue, such as `{discipline: cake}`: it isolates flows, and marks ECN-capable packets instead of dropping
+    """A CAKE queue, such as `{discipline: cake}`. It isolates flows, and marks ECN-capable packets instead of dropping
     them."""
 
     discipline: Literal["cake"]
     rtt: Time = 100_000_000
-    """The round trip that flows are expected to have. A twentieth of it may be spent in the queue."""
+    """The expected round-trip time of flows. The acceptable queue delay is a twentieth of it."""
     memlimit: Annotated[Size, Field(ge=4096, le=MOST_BYTES)] | None = None
-    """Bytes of memory that packets may take. The default is 4 MiB or four times what the rate sends in `rtt`, whichever
-    is greater."""
+    """The largest amount of memory that packets may take. The default is 4 MiB, or four times what the link can send in
+    `rtt` if that is more."""
     isolation: Literal["flowblind", "flows", "triple-isolate"] = "triple-isolate"
     """What gets a fair share: nothing, each flow, or each host and each of its flows. Cross traffic has one pair of
     hosts."""

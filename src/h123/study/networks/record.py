@@ -12,23 +12,23 @@ from h123.study.networks.disciplines import LinkModel
 OPPORTUNITY_BYTES = 1500
 """The number of bytes that one line of a Mahimahi trace delivers (Netravali et al., USENIX ATC 2015)."""
 MOST_RECORD_NS = 168 * 3600 * 10**9
-"""The longest record, a week."""
+"""The longest record: a week, in ns."""
 
 
 class LinkRecord(LinkModel):
-    """A record of one direction. Row i applies from `at_ns[i]` until the next row, and the last one until the record
+    """A record of one direction. Row i applies from `at_ns[i]` until the next row, and the last row until the record
     starts again."""
 
     period_ns: int
     """The time after which the record repeats."""
     at_ns: list[int]
-    """The beginnings of the rows. The first is 0."""
+    """The times in ns at which the rows begin. The first is 0."""
     bps: list[int] | None = None
-    """Rates in bit/s. 0: nothing passes."""
+    """The rates in bit/s. 0: nothing passes."""
     delay_ns: list[int] | None = None
     loss: list[float] | None = None
     trace_ms: list[int] | None = None
-    """Times of delivery opportunities, instead of `bps`."""
+    """The times of delivery opportunities in ms, instead of `bps`."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -46,7 +46,7 @@ class LinkRecord(LinkModel):
         return sum(value * span for value, span in zip(column, spans, strict=True)) / self.period_ns
 
     def rows_from(self, offset_ns: int, until_ns: int) -> Iterator[tuple[int, int]]:
-        """Yield the time and the index of each row, if the record is replayed for `until_ns`, starting at
+        """Yield the start time and the index of each row when the record is replayed for `until_ns`, starting at
         `offset_ns`."""
         index = bisect.bisect_right(self.at_ns, offset_ns) - 1
         begin, base = 0, -offset_ns

@@ -13,7 +13,7 @@ from h123.study.networks.record_table import RecordTable
 
 MOST_RECORD_BYTES, MOST_TRACE_LINES, MOST_ROWS = 10_000_000, 1_000_000, 100_000
 COLUMNS = {"time_s": 1e9, "rate_mbit_s": 1e6, "delay_ms": 1e6, "loss_percent": 0.01}
-"""The columns of a record, with the factors that convert their units to ns, bit/s, ns and shares."""
+"""The columns of a record, with the factors that convert their units to ns, bit/s, ns and fractions."""
 _LARGEST = {"time_s": MOST_RECORD_NS / 1e9, "rate_mbit_s": 1e5, "delay_ms": 60_000, "loss_percent": 100}
 
 _TRACE_LINE = re.compile(r"[ \t]{0,20}[0-9]{1,15}[ \t]{0,20}")

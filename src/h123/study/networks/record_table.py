@@ -1,5 +1,5 @@
-"""Reads tables: CSV separated by commas, semicolons, tabs or spaces, with or without a line of names, and comments that
-begin with #."""
+"""Reads tables whose columns are separated by commas, semicolons, tabs or spaces. The first line may contain the
+columns' names. Lines that begin with # are comments."""
 
 import csv
 import math
@@ -21,9 +21,9 @@ class RecordTable:
 
     path: Path
     line: int
-    """The number of the line with the names."""
+    """The number of the table's first line, which may contain the names."""
     names: list[str]
-    """The names of the columns. In a table without names, their numbers: 1, 2 and so on."""
+    """The names of the columns. In a table without names, they are the columns' numbers: 1, 2 and so on."""
     rows: list[tuple[int, list[str]]]
     """The cells of each row, with the number of its line."""
 

@@ -1,5 +1,4 @@
-"""Turns the records of a network into timed changes. The changes start at a different place in the record for each
-block."""
+"""Turns the records of a network into timed changes. Each block starts at a different point in the records."""
 
 import bisect
 from collections.abc import Iterator
@@ -12,7 +11,8 @@ _NS_PER_MS = 1_000_000
 
 def replayed(network: Network, moment: float, until_ns: int) -> Network:
     """Return the network with timed changes instead of records, for a trial that lasts at most `until_ns`. Both
-    directions start at the same time in their records. `moment` gives this time as a share of the longer record."""
+    directions start at the same time in their records. `moment` gives this time as a fraction of the longer record's
+    period."""
     if network.records is None or network.up is None or network.down is None:
         return network
     up, down = network.records.up, network.records.down
@@ -25,7 +25,7 @@ def replayed(network: Network, moment: float, until_ns: int) -> Network:
 
 
 def unrolled(network: Network) -> Network:
-    """Return the network with all rows of its records as changes, from the records' beginning."""
+    """Return the network with all rows of its records as timed changes, starting at the records' beginning."""
     records = network.records
     periods = [record.period_ns for record in (records.up, records.down) if record] if records else []
     return replayed(network, 0.0, max(periods, default=0))
@@ -58,7 +58,7 @@ def _rows(record: LinkRecord, offset_ns: int, until_ns: int) -> Iterator[Change]
 
 
 def _opportunities(record: LinkRecord, offset_ns: int, until_ns: int) -> Iterator[Change]:
-    """Yield the rest of a trace, as far as the trial reaches, and then, if necessary, the whole trace, which
+    """Yield the rest of a trace, until the trial ends, and then, if the trial is longer, the whole trace, which
     repeats."""
     assert record.trace_ms is not None
     whole, begin, until = record.trace_ms, offset_ns // _NS_PER_MS, -(-until_ns // _NS_PER_MS)

@@ -14,19 +14,19 @@ class Jitter(LinkModel):
 
 
 class Reorder(LinkModel):
-    """A share of packets that leave before packets that arrived earlier."""
+    """The reordering of a share of the packets, which leave before packets that arrived earlier."""
 
     share: float
     ahead_ns: int
 
 
 class SentAgain(LinkModel):
-    """A share of packets that arrive later, because the link layer sends them again."""
+    """The delay of a share of the packets, which arrive later because the link layer sends them again."""
 
     share: float
     delay_ns: int
     in_order: bool = False
-    """Whether later packets wait for those sent again."""
+    """Whether later packets wait for those sent again instead of overtaking them."""
 
     def describe(self) -> str:
         """Return text such as `1 % sent again after 8 ms`."""

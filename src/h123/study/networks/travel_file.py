@@ -41,7 +41,7 @@ class RetransmissionFile(Strict):
     delay: Annotated[Delay, Positive]
     """The additional delay of packets that are sent again."""
     in_order: StrictBool = False
-    """Whether later packets wait for those sent again, or overtake them."""
+    """Whether later packets wait for those sent again instead of overtaking them."""
 
     def resolve(self) -> SentAgain:
         """Return this part in the form of trial.json."""

@@ -1,8 +1,8 @@
 """Turns a site into real documents: HTML, styles and scripts that make a browser request resources with the site's
 sizes.
 
-As on real pages, requests come from elements of a document, rules of a style and statements of a script. A script first
-keeps the page busy for its `run`; documents and styles take the time that the browser needs.
+As on real pages, requests come from elements of documents, rules of style sheets and statements of scripts. A script
+first keeps the page busy for its `run`; documents and styles take the time that the browser needs.
 """
 
 import base64
@@ -17,7 +17,7 @@ from h123.base.units import format_bytes
 from h123.study.sites.site import Resource, Site, Type
 
 FORMAT = "documents/1"
-"""Change this when the documents change, so that older cached documents are not used."""
+"""The version of the documents. Increase it when they change, so that older cached documents are not used."""
 FOLDER = "site"
 """The folder below a server's root that contains the documents of all sites."""
 ENDINGS: dict[Type, str] = {
@@ -36,7 +36,8 @@ _TAGS: dict[Type, str] = {
     "image": "<img src={}>",
     "document": "<iframe src={}></iframe>",
 }
-"""The elements with which a document requests resources. Other types are requested by a script in it."""
+"""The elements with which a document requests resources of these types. A script in the document requests all
+others."""
 _CALLS: dict[Type, str] = {
     "style": 'document.head.append(Object.assign(document.createElement("link"),{rel:"stylesheet",href:@}))',
     "script": 'document.head.append(Object.assign(document.createElement("script"),{src:@}))',
@@ -61,7 +62,7 @@ _FRAMES: dict[Type, tuple[str, str]] = {
     "style": ("/*", "*/"),
     "script": ("/*", "*/"),
 }
-"""The beginning and the end of a comment that fills a text up to its size."""
+"""The beginning and the end of a comment that fills a text of this type up to the resource's size."""
 _PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
 )
@@ -108,7 +109,7 @@ class Documents:
         return None
 
     def contents(self) -> Iterator[tuple[str, bytes]]:
-        """Yield each file's name within the folder, and its content."""
+        """Yield the name of each file within the folder, and its content."""
         for index, (resource, _) in enumerate(self._loads):
             yield self._name(index), self._padded(index, resource)
 
@@ -154,7 +155,7 @@ class Documents:
                     yield index
 
     def _statements(self, children: list[tuple[int, Resource]]) -> str:
-        """Return one statement for each run of consecutive, similar children."""
+        """Return statements that request the children, one for each run of consecutive, similar children."""
         statements = []
         for (kind, leaf), alike in groupby(children, lambda child: (child[1].type, not self._children(child[0]))):
             indices = [at for at, _ in alike]

@@ -1,18 +1,17 @@
-"""Calculates how long a browser's own cache may answer without a request (RFC 9111)."""
+"""Calculates for how long a browser may use a cached response without a request (RFC 9111)."""
 
 from collections.abc import Iterator, Mapping
 from email.utils import parsedate_to_datetime
 
 CACHEABLE = {200, 203, 301, 304, 308}
-"""Statuses of answers to GET that a cache keeps. A 304 confirms a cached answer."""
+"""The statuses of responses to GET that a cache keeps. A 304 confirms a cached response."""
 
 
 def fresh_s(headers: Mapping[str, str]) -> float:
-    """Return the seconds for which an answer is fresh (sections 4.2.1 and 5.2.2): `max-age`, or otherwise `Expires`,
-    minus the age of the answer on arrival. Header names must be in lower case.
+    """Return the seconds for which a response is fresh (sections 4.2.1 and 5.2.2): `max-age`, or otherwise the time
+    until `Expires`, minus the response's age on arrival. Header names must be in lower case.
 
-    `private` and `s-maxage` address shared caches and change nothing here. Freshness that a cache may guess counts as
-    0.
+    `private` and `s-maxage` concern shared caches and change nothing here. Heuristic freshness counts as 0.
     """
     directives = dict(_directives(headers.get("cache-control", "")))
     if {"no-store", "no-cache"} & directives.keys() or "*" in headers.get("vary", ""):

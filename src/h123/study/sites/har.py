@@ -18,10 +18,11 @@ from h123.study.sites.har_part import HarPart
 from h123.study.sites.page_load import IDLE_S, QUIET_S, PageLoad, RecordedRequest, page_load
 
 MOST_BYTES = 500_000_000
-"""The largest file of a recording. Recordings with bodies take tens of megabytes."""
+"""The largest size of a recording in bytes. Recordings with bodies take tens of megabytes."""
 _AGAIN = "open the network tool first, load the page with an empty cache, and save all as HAR"
 _FAR_S = 60.0
-"""If a page's start and its document are further apart than this, different clocks timed them."""
+"""If the start of a page and the request for its document are further apart than this, their times are from different
+clocks."""
 _FIRST_FAILURE = 400
 _SPAN_S = 60.0
 
@@ -37,7 +38,7 @@ class Recording:
     document: int
     """The index of the document. Redirects that led to it come before it."""
     left_out: Counter[str] = field(default_factory=Counter)
-    """The number of requests that do not load the page, by reason."""
+    """The number of requests that are not part of the page's load, by reason."""
     notes: list[str] = field(default_factory=list)
     """Notes about the page as a whole."""
 
@@ -104,7 +105,7 @@ def _entries(path: Path, log: HarPart) -> list[HarPart]:
 
 
 def _source(path: Path, log: HarPart) -> str:
-    """Return the names of the programs that recorded the page, and the date."""
+    """Return the name of the file, the names of the programs that recorded the page, and the date."""
     programs = []
     for part in (log.part("creator"), log.part("browser")):
         if part.text("name"):
@@ -158,8 +159,8 @@ def _start_at_document(path: Path, recording: Recording, failed: Sequence[Writte
 def _first_document(entries: Sequence[HarEntry]) -> int | None:
     """Return the index of the page's document, or of the redirect to it.
 
-    Programs that do not record types give the type HTML to frames of other pages too. So unless the file begins with a
-    document, the document is the entry that most requests refer to.
+    If a program does not record types, frames that contain other pages look like documents, too. So unless the file
+    begins with a document, the document is the entry that most requests refer to.
     """
     candidates = [index for index, entry in enumerate(entries) if entry.get and (entry.type == "document")]
     if entries[0].redirect and not entries[0].has_browser_type:
@@ -190,7 +191,7 @@ def _after_redirects(path: Path, entries: Sequence[HarEntry]) -> int:
 
 
 def _end_with_load(recording: Recording, page: HarPage) -> None:
-    """Drop requests that came after the page had loaded."""
+    """Drop requests that came after the page had loaded, and polls."""
     entries, start_of_load = recording.entries, recording.entries[0].start
     if start_of_load is None:
         return

@@ -17,7 +17,7 @@ NO_BODY = {204, 205, 304}
 NO_ANSWER = "without an answer (aborted, blocked, failed)"
 _LISTS = {"cache-control", "vary"}
 _LARGEST_HEAD = 8192
-"""The largest size in bytes of an answer's headers, or of the overhead of chunks. A measured size may exceed the
+"""The largest size in bytes of a response's headers, or of the overhead of chunks. A measured size may exceed the
 content's size by this much."""
 URGENCY = {"highest": 0, "veryhigh": 0, "high": 1, "medium": 2, "low": 3, "lowest": 4, "verylow": 4}
 """Maps `_priority` of Chrome and WebPageTest to the urgency that Chrome sends in `priority: u=`."""
@@ -33,7 +33,7 @@ TYPES: dict[str, Type] = {
     "fetch": "data",
     "manifest": "data",
 }
-"""Maps Chrome's `_resourceType`. All other types are `other`."""
+"""Maps Chrome's `_resourceType` to types of resources. All other types are `other`."""
 MIME: tuple[tuple[str, Type], ...] = (
     ("text/html", "document"),
     ("application/xhtml", "document"),
@@ -49,7 +49,7 @@ MIME: tuple[tuple[str, Type], ...] = (
     ("xml", "data"),
     ("text/plain", "data"),
 )
-"""Maps parts of media types to types. The first match applies."""
+"""Maps parts of media types to types of resources. The first match applies."""
 
 
 @dataclass(frozen=True)
@@ -61,23 +61,23 @@ class HarEntry:
     start: float | None
     """The time of the request in seconds since the epoch, or None if not recorded."""
     time: float | None
-    """The seconds until the answer's last byte."""
+    """The seconds from the request to the response's last byte, or None if not recorded."""
     status: int
     type: Type
     size: int | None
-    """The bytes of the body as sent, or None if not recorded."""
+    """The size of the body in bytes, as sent, or None if not recorded."""
     unpacked: bool
-    """Whether the size is the uncompressed one, because the file contains no other."""
+    """Whether the size is the uncompressed one, because the file contains no other size."""
     with_head: bool
-    """Whether the size includes the answer's headers, because the file contains no other."""
+    """Whether the size includes the response's headers, because the file contains no other size."""
     cached: bool
     method: str
     urgency: int | None
     askers: tuple[str, ...]
-    """URLs that may have caused the request (initiators), the most likely first."""
+    """The URLs of resources that may have caused the request (initiators), the most likely first."""
     referer: str | None
     redirect: str | None
-    """The URL to which the answer redirected the browser."""
+    """The URL to which the response redirected the browser, or None."""
     cacheable: bool
     """Whether a returning visitor need not request the resource again."""
     has_browser_type: bool
@@ -94,7 +94,7 @@ class HarEntry:
 
     @property
     def what(self) -> str:
-        """Method and address without the query."""
+        """The method, and the URL without the query."""
         return f"{self.method} {self.url.partition('?')[0]}"
 
 
@@ -135,7 +135,7 @@ class WrittenHarEntry:
         return "of event streams" if self.kind == "eventsource" or "event-stream" in self._mime() else None
 
     def may_be_document(self) -> bool:
-        """Return whether the browser may have requested the entry as a page. The entry need not have an answer."""
+        """Return whether the browser may have requested the entry as a page. The entry may lack a response."""
         if self.kind:
             return self.kind == "document"
         return "text/html" in _headers(self.request).get("accept", "text/html") and self.method == "GET"
@@ -175,8 +175,8 @@ class WrittenHarEntry:
         return next((kind for part, kind in MIME if part in mime), "other")
 
     def _cached(self) -> bool:
-        """Return whether the browser's cache answered: Chrome says so, there is content although nothing was
-        transferred, or the status is 304."""
+        """Return whether the content came from the browser's cache: Chrome says so, there is content although nothing
+        was transferred, or the status is 304."""
         from_cache = self.whole.values.get("_fromCache") or self.response.values.get("_fromCache")
         unsent = self.response.count("_transferSize") == 0 and (self.content.count("size") or 0) > 0
         return bool(from_cache) or unsent or self.status == 304
@@ -212,10 +212,10 @@ class WrittenHarEntry:
         return HarPart(self.response.at("headers"), {"content-length": text}).count("content-length")
 
     def _measured(self) -> tuple[int | None, bool]:
-        """Return the size that the program measured, minus the headers if their size is known, and whether the headers
-        are still included.
+        """Return the size that the program measured, without the headers if their size is known, and whether the size
+        still includes the headers.
 
-        A size of 0 means nothing if there is content, because many programs write it for an unknown size.
+        A size of 0 is ignored if there is content, because many programs write it for an unknown size.
         """
         head = self.response.count("headersSize") or 0
         body, whole = self.response.count("bodySize"), self.response.count("_transferSize")
@@ -257,7 +257,8 @@ def _askers(initiator: object) -> Iterator[str]:
 
 
 def _headers(part: HarPart) -> dict[str, str]:
-    """Return the headers by name, in lower case because tools differ. Lists that span several lines are joined."""
+    """Return the headers by name. Names become lower case, because tools differ. Lists that span several lines are
+    joined."""
     headers = dict[str, str]()
     for pair in (pair for pair in part.items("headers") if isinstance(pair, dict)):
         name, value = str(pair.get("name")).lower(), str(pair.get("value"))

@@ -18,7 +18,7 @@ class HarPage:
     """A page that the browser opened, as the file lists it."""
 
     key: str | None
-    """The key that the page's requests refer to."""
+    """The key by which requests refer to the page."""
     title: str
     start: float | None
     on_load_s: float | None
@@ -94,7 +94,7 @@ def _open_at(entry: HarPart, pages: Sequence[HarPage], first: int) -> int:
 
 
 def plain(title: str) -> str:
-    """Return a title as one printable line. Many titles are addresses; these lose their query, which may be private."""
+    """Return a title as one printable line. Many titles are URLs. They lose their query, which may be private."""
     line = " ".join("".join(" " if unprintable(character) else character for character in title).split())
     line = re.sub(r"^(https?://[^?\s]*)\?.*", r"\1", line)
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."

@@ -9,9 +9,9 @@ from h123.base.complaints import excerpt
 from h123.base.errors import UserError
 
 MOST_BYTES = 100 * 10**9
-"""The largest size that a site's file may contain."""
+"""The largest size in bytes that a site's file may give for a resource."""
 MOST_MS = 86_400_000.0
-"""The longest time of a request or page: one day."""
+"""The longest duration of a request or of a page's load: one day, in ms."""
 FIRST_YEAR, LAST_YEAR = 1970, 2200
 
 
@@ -65,17 +65,17 @@ class HarPart:
         return value
 
     def count(self, key: str) -> int | None:
-        """Return the number of bytes at `key`."""
+        """Return the number of bytes at `key`, or None if it is unknown."""
         value = self.number(key, MOST_BYTES, " bytes")
         return None if value is None else int(value)
 
     def seconds(self, key: str) -> float | None:
-        """Return the time at `key` in seconds. The file contains milliseconds."""
+        """Return the duration at `key` in seconds, or None if it is unknown. The file contains milliseconds."""
         value = self.number(key, MOST_MS, " ms (a day)")
         return None if value is None else value / 1000
 
     def moment(self, key: str) -> float | None:
-        """Return the date at `key` in seconds since 1970."""
+        """Return the date at `key` in seconds since 1970, or None if it is unknown."""
         value = self.values.get(key)
         if value is None or value == "":
             return None

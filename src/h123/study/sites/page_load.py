@@ -9,9 +9,9 @@ from itertools import pairwise
 IDLE_S = 0.5
 """The page has loaded if this many seconds pass without a request after the browser's load event."""
 QUIET_S = 2.0
-"""The page has loaded if this many seconds pass without a request and the recording has no load event."""
+"""If the recording has no load event, the page has loaded if this many seconds pass without a request."""
 LONGEST_DATA_S = 5.0
-"""A request for data that takes longer is a stream or a long poll, which no page waits for."""
+"""A request for data that takes longer than this is a stream or a long poll, which no page waits for."""
 POLLS = 3
 """Requests for the same thing are polls if there are at least this many at even intervals."""
 _SHORTEST_POLL_S = 0.2
@@ -25,7 +25,7 @@ class RecordedRequest:
     start: float
     end: float
     what: str
-    """Method and address without query."""
+    """The method, and the URL without the query."""
     data: bool
     """Whether the request may be a poll or a stream."""
 

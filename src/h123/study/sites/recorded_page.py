@@ -1,4 +1,4 @@
-"""Turns a recorded page into requests to your own server, with their recorded paths."""
+"""Turns a recorded page into requests to the user's own server, with the recorded paths."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,19 +16,19 @@ from h123.study.yaml_document import MOST_BYTES
 
 LONGEST_PATH = 2000
 _THE_REST = 10_000
-"""Bytes reserved in a study's file for everything except its page."""
+"""The number of bytes in a study's file that are reserved for everything except its page."""
 _OTHER_HOSTS = "of other hosts"
 _PATH_CHARACTERS = "/?%:@!$&'()*+,;=-._~[]"
-"""Characters of a path that are not escaped."""
+"""The characters of a path that are not escaped, in addition to letters and digits."""
 
 
 @dataclass(frozen=True)
 class RecordedAnswer:
-    """The answers of a server to requests for one path. `sizes` holds the sizes of their bodies."""
+    """A server's responses to requests for one path. `sizes` contains the sizes of their bodies."""
 
     sizes: frozenset[int]
     fault: str | None
-    """The reason why the path cannot be part of a page."""
+    """The reason why the path cannot be part of a page, or None."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class RecordedPage:
 
     name: str
     address: str
-    """The document's address."""
+    """The document's URL."""
     resources: Sequence[Resource]
     notes: Sequence[str]
     """Notes about requests that were left out."""
@@ -48,7 +48,7 @@ class RecordedPage:
         return tuple(dict.fromkeys(path_of(resource) for resource in self.resources))
 
     def as_served(self, served: Mapping[str, RecordedAnswer]) -> "RecordedPage":
-        """Return the page with the sizes that the server sends now, without paths that it does not answer. Raises
+        """Return the page with the sizes that the server sends now, and without paths that have a `fault`. Raises
         UserError if the page is too large for a study's file."""
         served_resources = [resource for resource in self.resources if not served[path_of(resource)].fault]
         askers_of_missing = {
@@ -85,8 +85,8 @@ def _settled(resource: Resource, served: RecordedAnswer, askers_of_missing: Mapp
 
 
 def recorded_page(path: Path, name: str = "page", *, page: int | None = None, every_host: bool = False) -> RecordedPage:
-    """Read page number `page` of a HAR, or its first page, as requests to the document's server. With `every_host`,
-    requests to other hosts go to that server too. Raises UserError."""
+    """Read page number `page` of a HAR, or by default the page of its first request, as requests to the document's
+    server. With `every_host`, requests to other hosts go to that server, too. Raises UserError."""
     recording = read_har(path, page)
     entries, document = recording.entries, recording.document
     graph = graph_of(path, recording)
@@ -109,7 +109,7 @@ def _why_not(entry: HarEntry, document: HarEntry, before: bool, every_host: bool
 
 
 def request_path(url: SplitResult) -> str:
-    """Return the path and query of a URL."""
+    """Return the path and query of a URL, with unusual characters escaped."""
     return quote((url.path or "/") + (f"?{url.query}" if url.query else ""), safe=_PATH_CHARACTERS, errors="replace")
 
 

@@ -36,7 +36,7 @@ class Resource(Strict):
     name: Annotated[StrictStr, Field(pattern=r"^[!-~]+$", max_length=2000)]
     type: Type
     size: Annotated[Size, Field(ge=1)]
-    """Bytes of the body."""
+    """The size of the body in bytes."""
     by: StrictStr | None = None
     """The name of the resource that requests this one. The first resource has none."""
     count: Annotated[StrictInt, Field(ge=1, le=MOST_RESOURCES)] = 1
@@ -46,13 +46,13 @@ class Resource(Strict):
     )
     """The path on the user's own server. None: /bytes/<size>."""
     exact: StrictBool = Field(default=True, exclude_if=lambda exact: exact)
-    """Whether a body of a different size is an error."""
+    """Whether a response with a body of a different size is an error."""
     run: Duration = 0
     """The time from the resource's last byte until it requests others, for parsing, compiling and running."""
     host: Annotated[StrictStr, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")] | None = Field(
         default=None, exclude_if=lambda host: host is None
     )
-    """The label of a separate host, which has its own connections. None: the page's host."""
+    """The label of a separate host, to which the client opens its own connections. None: the page's host."""
     cacheable: StrictBool = Field(default=False, exclude_if=lambda cacheable: not cacheable)
     """Whether a returning visitor has the resource in the cache and does not request it."""
 
@@ -158,16 +158,16 @@ class Site(Strict):
 
     @property
     def bytes(self) -> int:
-        """The bytes of all bodies."""
+        """The total size of all bodies in bytes."""
         return sum(resource.size * resource.count for resource in self.resources)
 
     @property
     def hosts(self) -> list[str]:
-        """Labels of the hosts other than the page's own, in the order of the file."""
+        """The labels of the hosts other than the page's own, in the order of the file."""
         return list(dict.fromkeys(resource.host for resource in self.resources if resource.host is not None))
 
     def repeat_requests(self) -> "Site":
-        """Return the requests of a returning visitor: the document, which every navigation requests again, and
+        """Return the site that a returning visitor requests: the document, which every navigation requests again, and
         everything that is not cacheable.
 
         If a cached resource requests others, the nearest resource above it that is not cached requests them instead.
@@ -204,7 +204,7 @@ class SiteFile(Strict):
 
 
 def read_site(path: Path) -> tuple[SiteFile, Site]:
-    """Read a site from its file. Raises UserError with file and line."""
+    """Read a site from its file. Raises UserError with the file and the line."""
     document = YamlDocument.read(path, FORMAT)
     shape = document.validate(SiteFile, document.data)
     try:

@@ -1,4 +1,5 @@
-"""Makes a site from a recorded page: sizes, types, order, which resource requested which, and how long each ran."""
+"""Makes a site from a recorded page: the resources' sizes, types and order, which resource requested which, and how
+long each ran before it did so."""
 
 import json
 import re
@@ -20,14 +21,14 @@ from h123.study.yaml_document import MOST_BYTES
 
 LONGEST_NAME = 60
 LONGEST_LABEL = 63
-"""The longest label in a DNS name (RFC 1035)."""
+"""The longest label in a DNS name, in bytes (RFC 1035)."""
 LONGEST_TITLE = 200
 MOST_HOSTS = 12
 """The largest number of hosts that a note lists."""
 LONG_RUN_NS = 10**9
-"""A run longer than this, in ns, probably includes more than processing."""
+"""A `run` longer than this, in ns, probably includes more than processing."""
 RESOLUTION_NS = 1_000_000
-"""The resolution of run times in ns, about the precision of recordings."""
+"""The resolution of `run` times in ns: about the precision of recordings."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,8 @@ class ImportedSite:
 
 
 def import_site(path: Path, name: str, *, apart: bool = False, page: int | None = None) -> ImportedSite:
-    """Turn page number `page` of a HAR, or its first page, into a site with this name. All hosts become one, unless
-    `apart` keeps them separate. Raises UserError."""
+    """Turn page number `page` of a HAR, or by default the page of its first request, into a site with this name. All
+    hosts become one, unless `apart` keeps them separate. Raises UserError."""
     try:
         check_name(name, "site")
     except ValueError as fault:
@@ -83,7 +84,7 @@ class Graph:
     """The index of the entry that all others depend on. Redirects that led to it come before it."""
     asker: list[int] = field(default_factory=list)
     certain: list[bool] = field(default_factory=list)
-    """Whether the recording names the entry that caused this one; otherwise it is a guess."""
+    """For each entry, whether the recording names the entry that caused it. If not, the cause is a guess."""
     how: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
@@ -130,7 +131,7 @@ class Graph:
 
     def runs(self) -> list[int]:
         """Return, for each entry, the time in ns from its end to the first request that it is known to have caused. The
-        time is 0 if that request came before the end."""
+        time is 0 if that request came before the end, or if there is none."""
         least = dict[int, float]()
         for entry, asker, certain in zip(self.entries, self.asker, self.certain, strict=True):
             if asker < 0 or not certain or self.entries[asker].redirect:
@@ -160,7 +161,7 @@ class Graph:
 
 
 def _notes(recording: Recording, apart: Mapping[str, str]) -> list[str]:
-    """Return notes about things that a site cannot represent or the recording lacked, with their counts."""
+    """Return notes about what a site cannot represent and what the recording lacked, with counts."""
     entries = recording.entries
     words = list(recording.notes)
     hosts = {entry.host for entry in entries}
@@ -183,7 +184,8 @@ def _notes(recording: Recording, apart: Mapping[str, str]) -> list[str]:
 
 
 def host_shares(entries: Sequence[HarEntry], whole: int | None = None) -> str:
-    """Return a text that lists hosts with their requests and their share of `whole` bytes, the largest first."""
+    """Return a text that lists hosts, the one with the most bytes first, each with its number of requests and its share
+    of `whole` bytes."""
     counts, sizes = Counter(entry.host for entry in entries), Counter[str]()
     for entry in entries:
         sizes[entry.host] += entry.size or 0

@@ -52,8 +52,8 @@ class KindParts(NamedTuple):
     parameters: type[Load]
     answers: Callable[[Any], WorkloadKind]
     example: Callable[[Collection[str], bool], Mapping[str, object]]
-    """Returns the parameters of a small workload with these methods, for verifying a client. The second argument says
-    whether pages are real documents."""
+    """Returns the parameters of a small workload with the given methods, for verifying a client. The second argument
+    says whether pages are real documents."""
 
 
 KINDS: Mapping[str, KindParts] = {
@@ -73,7 +73,7 @@ class AnyWorkloadFile(RootModel[RequestsFile | MixFile | PageFile]):
 
 
 class WorkloadParameters(RequestsParameters, MixParameters, PageParameters):
-    """The parameters of every kind of workload, in one flat list as in a study."""
+    """The parameters of all kinds of workloads, in one flat list as in a study."""
 
     kind: Literal["requests", "mix", "page"] = "requests"
 
@@ -87,9 +87,9 @@ _ANYTHING = {"protocol": "h1"}
 
 
 def workload_of(values: Mapping[str, object]) -> WorkloadKind:
-    """Return the workload that parameters in JSON form describe. A null stays None in the workload: it means that
-    imported samples do not give the parameter. A parameter that is missing because an earlier version did not write it
-    gets its default."""
+    """Return the workload that parameters in JSON form describe. A null, which means that imported samples do not give
+    the parameter, becomes None in the workload. A missing parameter, which an earlier version did not write, gets its
+    default."""
     fields = WorkloadParameters.model_fields.keys() & values.keys()
     non_null = {name: values[name] for name in fields if values[name] is not None}
     read = WorkloadParameters.model_validate({**_ANYTHING, **non_null}, context=RESOLVED)

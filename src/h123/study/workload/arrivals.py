@@ -25,7 +25,7 @@ MOST_ARRIVALS = 1_000_000
 MOST_STEPS = 1000
 _MOST_RATE = 1_000_000
 _RARE = 0.01
-"""The share of trials in which a random gap between requests may be longer than expected."""
+"""The fraction of trials in which a random gap between requests may be longer than `longest_gap_s`."""
 
 Rate = Annotated[float, Field(ge=0, le=_MOST_RATE, strict=True, allow_inf_nan=False)]
 
@@ -35,7 +35,8 @@ class RateStep(Strict):
     which starts with 50 requests at once and sends none after them."""
 
     rate: Rate | Annotated[tuple[Rate, Rate], Field(strict=False)] | None = None
-    """Requests per second, for all users together or for each connection. A ramp has its first and last rate here."""
+    """The requests per second, for all users together or for each connection. For a ramp, the first and the last
+    rate."""
     burst: Annotated[int, Field(ge=1, le=_MOST_RATE, strict=True)] | None = None
     lasts: Annotated[Duration, Field(gt=0)]
 
@@ -68,10 +69,10 @@ class RateStep(Strict):
 
 
 class Arrivals(Strict):
-    """Steps that follow one another, and start again from the first as long as there are requests."""
+    """Steps that follow one another. After the last step, they start again as long as there are requests."""
 
     process: Literal["poisson", "constant"] = "poisson"
-    """poisson: at random and independently of one another; constant: evenly spaced."""
+    """How requests arrive. poisson: at random and independently of one another. constant: evenly spaced."""
     per: Literal["all", "connection"] = "all"
     """all: the steps apply to all users together. connection: they apply separately to each connection's own
     requests."""
@@ -90,7 +91,7 @@ class Arrivals(Strict):
 
     @cached_property
     def _step_starts(self) -> list[int]:
-        """The times in ns at which each step begins, and at which the last one ends."""
+        """The times in ns at which the steps begin, and the time at which the last one ends."""
         return list(itertools.accumulate((step.lasts for step in self.steps), initial=0))
 
     def due(self, seed: int, count: int) -> list[int]:
@@ -154,8 +155,8 @@ class Arrivals(Strict):
         return None
 
     def fields(self, seed: int, count: int, connections: int) -> dict[str, list[int]]:
-        """Return the fields of workload.json: when each request is due, and its connection if connections have their
-        own arrivals."""
+        """Return the fields of workload.json: when each request is due, and, if connections have their own arrivals,
+        its connection."""
         if self.per == "all":
             return {"gaps_ns": _gaps(self.due(seed, count))}
         dealt = self.dealt(seed, count, connections)

@@ -19,7 +19,7 @@ class WorkloadFile(BaseModel):
 
     h123: Literal["workload/2", "workload/1"]
     protocol: Literal["h1", "h2", "h3", "h3-or-h2"]
-    """h3-or-h2: HTTP/3 if it gets through, otherwise HTTP/2."""
+    """h3-or-h2: HTTP/3 if it works over the network, otherwise HTTP/2."""
     host: str
     """The server's name in TLS and in requests."""
     address: str
@@ -30,12 +30,12 @@ class WorkloadFile(BaseModel):
     users: int
     """The number of users who send requests at the same time."""
     requests: int
-    """The number of requests of each user after `warmup`."""
+    """The number of requests that each user sends after `warmup`."""
     rate: float | None
-    """Requests started per second (open loop). Null: a closed loop, or `gaps_ns`."""
+    """The number of requests started per second (open loop). Null: a closed loop, or an open loop with `gaps_ns`."""
     connections: int | Literal["shared", "per-user"]
-    """`shared`: one connection, or over HTTP/1.1 one for each user. `per-user`: one for each user. Or a number of
-    connections, to which users are dealt round robin."""
+    """`shared`: one connection, or over HTTP/1.1 one for each user. `per-user`: one for each user. A number: users are
+    assigned to this many connections round-robin."""
     cold: bool
     """Whether each new connection starts with one extra request."""
     warmup: int
@@ -43,12 +43,12 @@ class WorkloadFile(BaseModel):
     timeout_ns: int
     """The timeout of each request."""
     seed: int
-    """The seed of the gaps in an open loop."""
+    """The seed of the random gaps between requests in an open loop."""
     headers: list[WrittenHeader] = Field(default=[])
-    """Headers of each request."""
+    """The headers of each request."""
     authority: str | None = None
-    """The authority of requests. Present only for the user's own server, whose certificate the client does not check
-    and whose bodies need not be the standard block."""
+    """The authority of requests. Present only for the user's own server. The client does not check that server's
+    certificate, and its bodies need not be the standard block."""
     tls: Literal["1.2", "1.3"] = "1.3"
     """The only TLS version that the client offers. Present only if it is not 1.3."""
     gaps_ns: list[int] | None = None
@@ -57,14 +57,14 @@ class WorkloadFile(BaseModel):
     dealt_to: list[int] | None = None
     """The index of each request's connection. Present only if each connection has its own arrivals."""
     abandon_ns: int | None = None
-    """The time in ns after which the client abandons a request, from when it is due. Present only if the study has
+    """The time in ns from when a request is due until the client abandons it. Present only if the study has
     `abandon`."""
     abandoned: list[int] | None = None
     """The numbers of the requests to abandon, in order."""
     retry_ns: int | None = None
-    """The time in ns from when a request is made until it is repeated. Present only if the study has `retry`."""
+    """The time in ns from when a request is sent until the client retries it. Present only if the study has `retry`."""
     retries: int | None = None
-    """The largest number of repeats of a request."""
+    """The largest number of retries of a request."""
 
     def asking(self) -> "VisitOrder | None":
         """Return how requests depend on each other, or None if each is independent."""
@@ -80,7 +80,7 @@ class VisitOrder:
     runs_ns: Sequence[int]
     """For each resource, the time in ns from its last byte until the requests that it causes are due."""
     at_once: int
-    """The number of simultaneous requests on a connection."""
+    """The largest number of simultaneous requests on a connection."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Target:
 
 
 def common_fields(load: Load, target: Target) -> dict[str, Any]:
-    """Return the fields that workload.json has for all kinds."""
+    """Return the fields of workload.json that all kinds have."""
     return {
         "h123": FORMAT,
         "protocol": load.protocol,

@@ -13,9 +13,9 @@ from h123.base.strict import Strict
 from h123.study.quantities import Size
 
 DIGITS = 12
-"""A header value that changes ends with the request's number, in this many digits."""
+"""A header value that changes ends with the request's number, which has this many digits."""
 MOST_BYTES = 16_000
-"""The largest size of a value in bytes. Servers refuse more."""
+"""The largest size of a value in bytes. Servers refuse larger values."""
 MOST_HEADERS = 100
 RESERVED = frozenset(
     {

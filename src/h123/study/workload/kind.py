@@ -1,8 +1,8 @@
 """Defines the interface of all kinds of workloads, for the code that plans, runs, checks or shows them.
 
-A kind is a module in this package. It defines its parameters, a subclass of `Load`; its answers, a subclass of
-`WorkloadKind`; and its workload.json for clients, a subclass of `WorkloadFile`. Only this package knows kinds by their
-names. The optional features of a load each have a module: arrivals, abandonment, retries, headers.
+Each kind has a module in this package. The module defines the kind's parameters, a subclass of `Load`; its behaviour, a
+subclass of `WorkloadKind`; and its workload.json for clients, a subclass of `WorkloadFile`. Only this package knows
+kinds by their names. The optional features of a load each have a module: arrivals, abandonment, retries, headers.
 """
 
 import math
@@ -18,12 +18,12 @@ from h123.study.workload.client_file import Target, WorkloadFile, common_fields
 from h123.study.workload.load import SENDERS, Exchange, Load, Sender, Upload, VisitShape
 
 RARE = 0.01
-"""The share of trials in which a random gap between requests may be longer than expected."""
+"""The fraction of trials in which a random gap between requests may be longer than `longest_silence_ns`."""
 
 
 @dataclass(frozen=True)
 class WorkloadKind(ABC):
-    """A workload. The methods give the answers that most kinds share, and each kind overrides some of them."""
+    """A workload. The methods return what is right for most kinds, and each kind overrides some of them."""
 
     load: Load
     """The workload's parameters."""
@@ -42,10 +42,10 @@ class WorkloadKind(ABC):
 
     @abstractmethod
     def served(self) -> Sequence[int]:
-        """Return the sizes of the bodies that are downloaded as `/bytes/<n>`."""
+        """Return the sizes n of the bodies that the client downloads from `/bytes/<n>`."""
 
     def documents(self) -> Documents | None:
-        """Return the page's documents if servers must have real ones, otherwise None."""
+        """Return the documents of the page if servers must have real ones, otherwise None."""
         return None
 
     def uploads(self) -> Sequence[Upload]:
@@ -67,7 +67,7 @@ class WorkloadKind(ABC):
 
     @property
     def open_loop(self) -> bool:
-        """Whether requests are sent when they are due, even if earlier ones have not been answered."""
+        """Whether requests are sent when they are due, even if earlier ones have no response yet."""
         return self.load.rate is not None or self.load.arrivals is not None
 
     @property
@@ -87,11 +87,11 @@ class WorkloadKind(ABC):
 
     @property
     def retries(self) -> bool:
-        """Whether the client must repeat requests."""
+        """Whether the client must retry requests."""
         return self.load.retry is not None
 
     def resource(self, _number: int, _seed: int) -> int:
-        """Return the index of the resource that a request asks for. Requests are numbered user by user: first all
+        """Return the index of the resource that this request fetches. Requests are numbered user by user: first all
         requests of the first user, then all of the second, and so on."""
         return 0
 
@@ -129,7 +129,7 @@ class WorkloadKind(ABC):
         return bool(self.load.headers)
 
     def fresh_bytes(self) -> int:
-        """Return how many header bytes of each request differ from those of all earlier requests."""
+        """Return how many bytes of each request's headers differ from those of all earlier requests."""
         return sum(header.bytes or 0 for header in self.load.headers if header.changes == "request")
 
     # Amounts
@@ -146,11 +146,11 @@ class WorkloadKind(ABC):
         return self.load.users if connections == "per-user" or self.load.protocol == "h1" else 1
 
     def connections_opened(self) -> int:
-        """Return the number of connections that a trial opens if none is lost."""
+        """Return the number of connections that a trial opens if no connection breaks."""
         return self.connection_count()
 
     def connections_again(self) -> int:
-        """Return the largest number of HTTP/1.1 connections that may have to be reopened after abandoned or repeated
+        """Return the largest number of HTTP/1.1 connections that may have to be reopened after abandoned or retried
         requests closed them."""
         rows = self.rows()
         if self.load.protocol != "h1" or rows is None:
@@ -207,7 +207,7 @@ class WorkloadKind(ABC):
         return {"warm": warm - leaving, LEAVING: leaving, "warmup": load.users * load.warmup, "cold": cold}
 
     def each(self) -> int:
-        """Return the number of requests of one user, without cold requests."""
+        """Return the number of requests that one user sends, without cold requests."""
         return self.load.requests + self.load.warmup
 
     def round_trips(self) -> float:
@@ -249,8 +249,8 @@ class WorkloadKind(ABC):
         return None if self.open_loop else self.load.users
 
     def most_on_connection(self) -> int | None:
-        """Return the largest number of simultaneous requests on one connection. Users are dealt to connections round
-        robin, and HTTP/1.1 carries one request at a time."""
+        """Return the largest number of simultaneous requests on one connection. Users are assigned to connections
+        round-robin, and HTTP/1.1 carries one request at a time."""
         if self.open_loop or _unknown(self.load, "users", "connections"):
             return None
         return 1 if self.load.protocol == "h1" else -(-self.load.users // self.connection_count())

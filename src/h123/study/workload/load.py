@@ -16,7 +16,7 @@ from h123.study.workload.headers import MOST_HEADERS, Header, once_each
 from h123.study.workload.retry import Retry
 
 OK, BEYOND_OK = 200, 300
-"""An answer succeeds if its status is at least the first number and below the second."""
+"""A response is a success if its status is at least the first number and below the second."""
 Count = Annotated[int, Field(strict=True)]
 Method = Literal["GET", "POST"]
 Sender = Literal["server", "client"]
@@ -36,8 +36,8 @@ Connections = Annotated[Literal["shared", "per-user"] | int, BeforeValidator(_re
 
 
 class Load(Strict):
-    """The parameters that all kinds of workloads share: who makes requests, how often, and over how many connections. A
-    parameter that imported samples do not give is None."""
+    """The parameters that all kinds of workloads share, such as the users, their requests and the number of
+    connections. A parameter that imported samples do not give is None."""
 
     protocol: Literal["h1", "h2", "h3"]
     """HTTP/1.1, HTTP/2 or HTTP/3."""
@@ -46,17 +46,18 @@ class Load(Strict):
     requests: Annotated[Count, Field(ge=1, le=10_000_000)] = 10
     """The number of requests of each user, without warm-up."""
     rate: Annotated[float, Field(ge=0.001, le=1_000_000, strict=True, allow_inf_nan=False)] | None = None
-    """Requests per second of all users together (open loop). None: each user waits for the previous answer (closed
-    loop)."""
+    """The requests per second of all users together (open loop). None: each user waits for the previous response
+    (closed loop)."""
     arrivals: Arrivals | None = None
     """Rates that change, instead of `rate`. The client receives a time for each request."""
     abandon: Abandon | None = None
-    """Abandons some warm requests while they are in progress. The client receives their numbers."""
+    """Makes the client abandon some warm requests while they are in progress. The client receives the numbers of these
+    requests."""
     retry: Retry | None = None
-    """Repeats requests that have no answer after a while, except cold ones."""
+    """Makes the client retry requests that have no response after a while, except cold requests."""
     connections: Connections = "shared"
     """shared: HTTP/2 and HTTP/3 use one connection, HTTP/1.1 one per user. per-user: one for each user. A number: users
-    are dealt to that many connections round robin."""
+    are assigned to this many connections round-robin."""
     warmup: Annotated[Count, Field(ge=0, le=10_000_000)] = 0
     """How many of each user's first requests are marked as warm-up and do not count."""
     cold: StrictBool = True
@@ -64,22 +65,22 @@ class Load(Strict):
     timeout: Annotated[Duration, Field(gt=0)] = 30 * 10**9
     """The timeout of one request."""
     headers: Annotated[tuple[Header, ...], Field(max_length=MOST_HEADERS), AfterValidator(once_each)] = ()
-    """Headers of each request, in addition to those that its protocol needs."""
+    """The headers of each request, in addition to those that its protocol needs."""
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """One of the distinct requests of a workload, and the required answer."""
+    """One of the distinct requests of a workload, and the required response."""
 
     method: Method | None
     """The method, or None if unknown."""
     up: int | None = None
     down: int | None = None
-    """Body bytes of the answer. None: any number."""
+    """The size of the response's body in bytes. None: any size."""
     status: int = OK
-    """The required status of the answer. OK: any success."""
+    """The required status of the response. OK: any success."""
     share: float = 1.0
-    """The share of this request among all requests of the workload."""
+    """The fraction of the workload's requests that are of this sort."""
     pause_ns: int = 0
     """The pause of a user before this request, in ns."""
 
@@ -95,7 +96,7 @@ class VisitShape:
 
     requests: int
     largest: int
-    """The resource with the largest body. Resource 0 is the first request, the document."""
+    """The index of the resource with the largest body. Resource 0 is the document, which is requested first."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,6 @@ class Upload:
 
     @property
     def name(self) -> str:
-        """The file's name in the folder with all files of a study. It is unique, even if files come from different
-        folders."""
+        """The file's name in the folder that contains all files of a study. The name is unique, even if files come from
+        different folders."""
         return quote(self.file, safe="")

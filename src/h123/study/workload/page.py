@@ -1,4 +1,4 @@
-"""Defines the kind `page`: users who visit a page. A visit loads a document, the resources that the document requests,
+"""Defines the `page` kind: users who visit a page. A visit loads a document, the resources that the document requests,
 the resources that these request, and so on.
 
 docs/contracts/workload.md defines the rules by which a client loads the page. This module computes their consequences
@@ -31,7 +31,7 @@ from h123.study.workload.load import Exchange, Load, VisitShape
 BROWSER_CONNECTIONS = 6
 """The number of HTTP/1.1 connections that Chromium, Firefox and Safari open to a host."""
 STREAMS = 100
-"""The number of simultaneous requests on an HTTP/2 or HTTP/3 connection: the smallest limit among the servers."""
+"""The largest number of simultaneous requests on an HTTP/2 or HTTP/3 connection: the smallest limit of all servers."""
 
 
 def _read_site(value: object, info: ValidationInfo) -> object:
@@ -45,10 +45,10 @@ def _read_site(value: object, info: ValidationInfo) -> object:
 
 
 class PageParameters(Load):
-    """The parameters of the kind `page`."""
+    """The parameters of the `page` kind."""
 
     site: Annotated[Site | None, BeforeValidator(_read_site)] = None
-    """The page; required if the workload is of this kind."""
+    """The page, which a workload of this kind needs."""
     documents: StrictBool = False
     """Whether the resources are real HTML, styles and scripts, which make a browser request the page's resources. If
     not, they are plain bodies, and the client is given the order of requests."""
@@ -56,11 +56,11 @@ class PageParameters(Load):
     """Whether the server also supports HTTP/2 at the same address and announces HTTP/3. The client then discovers
     HTTP/3 itself and may use either."""
     announced: Announcement = ALT_SVC
-    """The place where HTTP/3 is announced: the server's answers over HTTP/2 (Alt-Svc, RFC 7838), or the DNS before the
-    first request (an HTTPS record, RFC 9460)."""
+    """The place where HTTP/3 is announced: the server's responses over HTTP/2 (Alt-Svc, RFC 7838), or the DNS before
+    the first request (an HTTPS record, RFC 9460)."""
     visit: Literal["first", "repeat"] = "first"
-    """first: the client knows nothing about the server. repeat: it has visited the page before and keeps what it
-    learned about the server, but no connection and no part of the page."""
+    """first: the client knows nothing about the server. repeat: the client has visited the page before and keeps what
+    it learned about the server, but no connection and no part of the page."""
     pause: Duration = 0
     """The pause between a user's visits, from the end of one to the start of the next."""
     cache: Literal["empty", "kept"] = "empty"
@@ -84,14 +84,14 @@ class WrittenResource(BaseModel):
 
 
 class PageFile(WorkloadFile):
-    """The content of workload.json for the kind `page`."""
+    """The content of workload.json for the `page` kind."""
 
     kind: Literal["page"]
     page: list[WrittenResource]
     at_once: int
-    """The number of simultaneous requests on each of a visit's `connections`."""
+    """The largest number of simultaneous requests on each of a visit's `connections`."""
     visit: Literal["repeat"] | None = None
-    """Present only if the client already knows the server."""
+    """Present only if the client has visited the page before."""
     lookup: Literal["dns"] | None = None
     """Present only if the client must look up the server with its host's resolver and must not use `address`."""
     pause_ns: int | None = None
@@ -104,13 +104,13 @@ class PageFile(WorkloadFile):
 
 @dataclass(frozen=True)
 class Page(WorkloadKind):
-    """A workload of the kind `page`."""
+    """A workload of the `page` kind."""
 
     load: PageParameters
 
     @cached_property
     def site(self) -> Site:
-        """The requested part of the site. `fault` has checked that a site is given."""
+        """The part of the site that is requested. `fault` has checked that a site is given."""
         assert self.load.site is not None
         return self.load.site.repeat_requests() if self.load.cache == "kept" else self.load.site
 
@@ -128,7 +128,8 @@ class Page(WorkloadKind):
         ]
 
     def moved(self, way: str) -> float:
-        """Return the average body bytes of a request. This builds no `Exchange`, because plans call it often."""
+        """Return the average body bytes of a request. Unlike the base class, this builds no `Exchange`, because plans
+        call it often."""
         exact = [resource for resource in self.site.resources if resource.exact] if way == "down" else []
         return sum(resource.size * resource.count for resource in exact) / sum(
             resource.count for resource in self.site.resources
@@ -242,17 +243,18 @@ class Page(WorkloadKind):
         return depths
 
     def connection_count(self) -> int:
-        """Return the number of simultaneous connections of all users to all hosts."""
+        """Return the largest number of simultaneous connections of all users to all hosts."""
         return self.load.users * self._of_visit * len(self._of_hosts)
 
     def connections_opened(self) -> int:
         """Return the largest number of connections that a trial opens. A page with many parallel requests opens all
-        HTTP/1.1 connections of a visit; if HTTP/3 must be discovered, the connections of both protocols count."""
+        HTTP/1.1 connections of a visit. If HTTP/3 must be discovered, the connections of both protocols are
+        included."""
         needed = sum(min(max(depths.values()), self._of_visit) for depths in self._of_hosts.values())
         return self.load.users * needed * (super().each() if self.load.cold else 1)
 
     def rows(self) -> dict[str, int] | None:
-        """Return the number of rows by phase. No row is cold, because the first request of a visit opens the
+        """Return the number of samples in each phase. No sample is cold, because the first request of a visit opens the
         connection."""
         each = self.load.users * len(self.site.loads())
         return {"warm": each * self.load.requests, LEAVING: 0, "warmup": each * self.load.warmup, "cold": 0}
@@ -268,8 +270,8 @@ class Page(WorkloadKind):
         return min(self._at_once, max(depths.total() for depths in self._of_hosts.values()))
 
     def round_trips(self) -> float:
-        """Return the round trips of a visit: opening connections (to other hosts when they are first needed), the
-        resources of each depth after those of the previous one, and slow start."""
+        """Return the round trips of one user's visits: for opening connections (to other hosts when they are first
+        needed), for the resources of each depth after those of the previous depth, and for slow start."""
         room, hosts = self._of_visit * self._at_once, self._of_hosts.values()
         depths = {depth for of in hosts for depth in of}
         turns = sum(max(math.ceil(of[depth] / room) for of in hosts) for depth in depths)
@@ -284,7 +286,8 @@ class Page(WorkloadKind):
         return sum(resource.size * resource.count for resource in self.site.resources if resource.host == host)
 
     def pause_s(self) -> float:
-        """Return the average pause in seconds. A repeat visit follows another visit without a pause between the two."""
+        """Return the average pause before a request, in seconds. A repeat visit follows another visit without a pause
+        between the two."""
         visits = super().each()
         paused = (visits - 1) * self.load.pause / (2 if self.repeats else 1)
         return (visits * self.site.running_ns() + paused) / 1e9 / self.each()
@@ -293,8 +296,8 @@ class Page(WorkloadKind):
         return max(self.site.running_ns(), self.load.pause or 0)
 
     def longest_silence_ns(self) -> int:
-        """Return the longest silence of a connection in ns. Connections close at the end of a visit, unless the user's
-        visits share them."""
+        """Return the longest time in ns in which a connection may have no request in progress. Connections close at the
+        end of a visit, unless the user's visits share them."""
         return self.site.running_ns() if self.load.cold else self.longest_pause_ns()
 
     # The file for a client

@@ -1,4 +1,4 @@
-"""Defines the kind `requests`: all requests of a workload are equal, a download or an upload of one size."""
+"""Defines the `requests` kind: all requests of a workload are downloads, or uploads, of one size."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from h123.study.workload.load import Exchange, Load, Method
 
 
 class RequestsParameters(Load):
-    """The parameters of the kind `requests`."""
+    """The parameters of the `requests` kind."""
 
     method: Method = "GET"
     size: Annotated[Size, Field(ge=1)] = 100_000
-    """The body bytes of one request (POST: sent, GET: received)."""
+    """The size of the body that each request sends (POST) or receives (GET)."""
     sessions: Sessions = FULL
     """full: every handshake is a full one. resumed: each connection resumes the session of an earlier connection, which
     no sample records. fast-open: in addition, TLS starts in TCP's first packet. early: the first request is sent before
@@ -29,7 +29,7 @@ class RequestsParameters(Load):
 
 
 class RequestsFile(WorkloadFile):
-    """The content of workload.json for the kind `requests`, and for version 1, which had only this kind."""
+    """The content of workload.json for the `requests` kind, and for version 1, which had only this kind."""
 
     kind: Literal["requests"] = "requests"
     method: Method
@@ -37,12 +37,12 @@ class RequestsFile(WorkloadFile):
     upload_bytes: int
     """The size of a POST's body."""
     sessions: Resumption | None = None
-    """Present only if handshakes are not full ones."""
+    """The way in which connections are opened. Present only if handshakes are not full."""
 
 
 @dataclass(frozen=True)
 class Requests(WorkloadKind):
-    """A workload of the kind `requests`."""
+    """A workload of the `requests` kind."""
 
     load: RequestsParameters
 

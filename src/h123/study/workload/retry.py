@@ -1,6 +1,6 @@
-"""Repeats requests that get no answer in time, as many programs do.
+"""Retries requests that get no response in time, as many programs do.
 
-All tries count as one request, whose time starts when the request was first due. So an answer soon after the third try
+All tries count as one request, whose time starts when the request was first due. So a response soon after the third try
 is not a quick one.
 """
 
@@ -15,12 +15,12 @@ MOST_RETRIES = 100
 
 
 class Retry(Strict):
-    """Settings for repeating requests: `{after: 500ms, at_most: 2}`."""
+    """Settings for retrying requests: `{after: 500ms, at_most: 2}`."""
 
     after: Annotated[Duration, Field(gt=0)]
-    """The time from when a request is made until it is repeated, unless it has an answer by then."""
+    """The time from when a request is sent until it is retried, unless it has a response by then."""
     at_most: Annotated[int, Field(ge=1, le=MOST_RETRIES, strict=True)]
-    """The largest number of repeats of a request."""
+    """The largest number of retries of a request."""
 
     @property
     def last_ns(self) -> int:
@@ -28,7 +28,7 @@ class Retry(Strict):
         return self.after * self.at_most
 
     def fault(self, timeout_ns: int) -> str | None:
-        """Return why requests cannot be repeated like this, or None."""
+        """Return why requests cannot be retried like this, or None."""
         if self.last_ns >= timeout_ns:
             return (
                 "requests time out before their last try: write a shorter `after`, a smaller "

@@ -1,4 +1,4 @@
-"""Recognises columns of a table of measurements by their names."""
+"""Recognises the columns of a table of measurements by their names."""
 
 import re
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ SCALES = {
     "rate": {"bit/s": 1, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9},
     "loss": {"%": 0.01, "share": 1},
 }
-"""Units by the kind of quantity, with the factors that convert them to s, bit/s and shares."""
+"""The units of each quantity, with the factors that convert them to s, bit/s and fractions."""
 KINDS = {
     "time": ("time", 1),
     "rate": ("rate", 1),
@@ -24,7 +24,8 @@ KINDS = {
     "down-delay": ("time", 1),
     "loss": ("loss", 1),
 }
-"""The kinds of columns: the quantity of each, and the factor that converts it to one direction of the link."""
+"""Maps each kind of column to its quantity and to the factor that converts its values to values of one direction of the
+link."""
 _SUFFIXES = {
     **{suffix: suffix for suffix in ("s", "ms", "us", "ns")},
     **{f"{prefix.lower()}{end}": f"{prefix}bit/s" for prefix in ("", "k", "M", "G") for end in ("bps", "bit_s", "bit")},
@@ -50,12 +51,12 @@ _PUBLISHED = [
     {"timestamp": "time:s", "rtt": "rtt:ms", "uplink": "up-delay:ms", "downlink": "down-delay:ms"},
     {"timestamp": "time:s", "rtt": "rtt:ms"},
 ]
-"""Columns of published datasets whose names do not say the unit."""
+"""The columns of published datasets in which the columns' names do not include the unit."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column that is used: what it contains, and the factor that converts its values to s, bit/s or shares."""
+    """A column that is used: its kind, and the factor that converts its values to s, bit/s or fractions."""
 
     index: int
     kind: str
@@ -75,7 +76,8 @@ def parse_column(text: str) -> tuple[str, str, str]:
 
 
 def recognise(table: RecordTable, chosen: list[str]) -> list[Column]:
-    """Return the columns of a table that are used. `chosen`: columns that the user described. Raises UserError."""
+    """Return those columns of a table that are used. `chosen`: the user's descriptions of columns, as for
+    `parse_column`. Raises UserError."""
     path, line, names = table.path, table.line, table.names
     if table.nameless() and not chosen:
         raise UserError(

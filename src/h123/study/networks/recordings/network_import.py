@@ -26,12 +26,12 @@ class ImportedNetwork:
 
     network: Network
     files: dict[str, str]
-    """The texts of the network's file and of its records, by name."""
+    """The texts of the network's file and of its records, by file name."""
     notes: list[str]
-    """What the recording cannot express, and what was assumed."""
+    """Notes on what the recordings lack, and on what was assumed."""
 
     def summary(self) -> str:
-        """Return a line about the network's directions and the length of its record."""
+        """Return one line about the length of the network's records and about its directions."""
         up, down = self.network.describe()
         records = self.network.records
         assert records
@@ -43,7 +43,7 @@ class ImportedNetwork:
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """The user's statements about the recordings."""
+    """What the user specifies about the recordings and the network."""
 
     columns: Sequence[str] = ()
     load: str = "heavy"
@@ -51,7 +51,7 @@ class ImportOptions:
     delay: str | None = None
     """The one-way delay, if none was recorded."""
     step: float = 0.1
-    """The shortest row of a record, in s."""
+    """The shortest time between two rows of a record, in s."""
     source: str | None = None
     licence: str | None = None
 
@@ -106,7 +106,7 @@ def _directions(readings: Sequence[tuple[Path, Reading]]) -> dict[str, list[Trac
 
 
 def _joined(tracks: list[Track], options: ImportOptions) -> Track:
-    """Join the tracks of a direction, because CellReplay writes the heavy load into a separate file."""
+    """Join the tracks of one direction. (CellReplay writes its heavy load to a separate file.)"""
     if not tracks:
         raise UserError("the recording has no values", remedy="check its columns, or name them with --column")
     traces = [track.trace for track in tracks if track.trace is not None]
@@ -154,7 +154,7 @@ def _line(text: str) -> str:
 
 
 def _checked(files: dict[str, str], main: str) -> Network:
-    """Read the network as studies will. Raises UserError."""
+    """Read the network from these files, as studies will do. Raises UserError."""
     with TemporaryDirectory() as folder:
         for name, text in files.items():
             (Path(folder) / name).write_text(text, "utf-8")

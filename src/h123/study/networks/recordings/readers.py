@@ -22,26 +22,26 @@ MOST_BYTES = 100_000_000
 WAYS = ("up", "down")
 TRANSFERRED = "A rate is what was transferred; the link may have been able to carry more."
 _EPOCHS = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3))
-"""The smallest values that count as ns, us or ms since 1970, each with the factor that converts it to s."""
+"""The smallest values that are read as ns, us or ms since 1970, each with the factor that converts it to s."""
 _CELLREPLAY = re.compile(r"\d{1,15}( +\d{1,9})+ *")
 _OPPORTUNITIES = re.compile(r"^\d+ +\d+ +\d", re.MULTILINE)
-"""Three numbers in a line, as in CellReplay traces but not in tables of two columns."""
+"""Three numbers on a line, as in CellReplay traces but not in tables with two columns."""
 _MEASUREMENTS = {"Download": ("down", "BytesAcked"), "Upload": ("up", "BytesReceived")}
 
 
 @dataclass
 class Reading:
-    """A file's data about a link."""
+    """What a file says about a link."""
 
     format: str
     tracks: dict[str, Track]
     """The tracks by direction: `up`, `down`, or `both`."""
     notes: list[str] = field(default_factory=list)
-    """What the format cannot express."""
+    """Notes on what the format cannot express."""
 
 
 def read_recording(path: Path, columns: list[str]) -> Reading:
-    """Return the file's data. `columns`: the user's descriptions of columns. Raises UserError."""
+    """Return what the file says about a link. `columns`: the user's descriptions of columns. Raises UserError."""
     text = read_text(path, MOST_BYTES)
     first = text.partition("\n")[0].rstrip("\r")
     if is_trace(text):
@@ -178,8 +178,8 @@ def _table(table: RecordTable, chosen: list[str]) -> Reading:
 
 
 def _loss(values: dict[str, float | None], way: str, part: float) -> float | None:
-    """Return the share of lost packets. A negative delay means a lost packet. `part`: the direction's share of the
-    losses of round trips."""
+    """Return the share of lost packets. A negative delay means a lost packet. `part`: the fraction of the losses of
+    round trips that this direction is assumed to have."""
     if (share := values.get("loss")) is not None:
         return share * part
     delays = {kind: value for kind in (f"{way}-delay", "rtt", "delay") if (value := values.get(kind)) is not None}

@@ -8,13 +8,13 @@ from statistics import fmean
 Values = list[float | None]
 
 UNITS = {"rate": ("rate_mbit_s", 1e6), "delay": ("delay_ms", 1e-3), "loss": ("loss_percent", 1e-2)}
-"""The columns of a record, and the sizes of their units."""
+"""The column of a record for each kind of value, and the column's unit in bit/s, s or fractions."""
 
 
 @dataclass
 class Track:
-    """The rows of one direction: times in s, rates in bit/s, one-way delays in s, and shares of lost packets. A value
-    is None if the recording has none."""
+    """The rows of one direction: times in s, rates in bit/s, one-way delays in s, and fractions of lost packets. A
+    value is None if the recording does not contain it."""
 
     times: list[float] = field(default_factory=list)
     values: dict[str, Values] = field(default_factory=dict)
@@ -40,7 +40,8 @@ class Track:
         return "\n".join(lines) + "\n"
 
     def _rows(self, step: float) -> list[tuple[float, dict[str, float | None]]]:
-        """Return the averages of the steps that have rows. Steps without rows keep the last values before them."""
+        """Return a row with the averages of each step that contains values. During steps without values, the last
+        values before them apply."""
         rows = []
         numbers = [int((time - self.times[0]) / step + 1e-6) for time in self.times]
         for number, group in groupby(range(len(numbers)), numbers.__getitem__):
