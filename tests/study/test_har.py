@@ -88,10 +88,10 @@ def test_chrome(tmp_path: Path) -> None:
     assert found.notes == [
         "The site has one host instead of 3: www.example.org (5 requests, 113 kB, 99 % of the bytes), api.example.net "
         "(2 requests, 1.1 kB, 0.96 % of the bytes), example.org (1 request, 0 B, 0 % of the bytes).",
-        "Left out: 1 that took no network (data:, blob:, extensions), 1 without an answer (aborted, blocked, failed), "
+        "Left out: 1 that took no network (data:, blob:, extensions), 1 without a response (aborted, blocked, failed), "
         "1 of WebSockets.",
         "Requests by other methods, made with GET and no body here: 1.",
-        "Answers from a cache, which each visit loads here: 1.",
+        "Responses from a cache, which each visit loads here: 1.",
         "Sizes that include headers, because no other was recorded: 5.",
         "Uncompressed sizes, because no other was recorded: 1.",
         "Resources without a body, which have 1 byte here: 2.",

@@ -81,7 +81,7 @@ def test_pixels_have_the_size_of_their_bodies(tmp_path: Path) -> None:
 
 
 def test_a_document_that_failed_is_refused() -> None:
-    with pytest.raises(UserError, match=r"the page's document failed: https://shop\.test/ has no answer"):
+    with pytest.raises(UserError, match=r"the page's document failed: https://shop\.test/ has no response"):
         case("document-failed")
 
 
@@ -142,8 +142,8 @@ def test_waits_in_the_load_are_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("entries", "said"),
     [
-        ([entry("", 0, kind="document", response={"status": 503})], "was answered with status 503"),
-        ([entry("", 0, kind=None, response={"status": 404})], "was answered with status 404"),
+        ([entry("", 0, kind="document", response={"status": 503})], "returned status 503"),
+        ([entry("", 0, kind=None, response={"status": 404})], "returned status 404"),
         (
             [entry("", 0, kind="document", response={"status": 302, "redirectURL": "/in"})],
             "redirects to https://shop.te",
@@ -154,9 +154,9 @@ def test_waits_in_the_load_are_said(tmp_path: Path) -> None:
                 entry("in", 50, kind=None, response={"status": 0}),
                 entry("a.png", 90, kind=None, mime="image/png"),
             ],
-            f"redirects to {HOME}in, which has no answer",
+            f"redirects to {HOME}in, which has no response",
         ),
-        ([entry("", 0, kind=None, mime="", response={"status": 0}), entry("a.png", 90)], "has no answer (status 0)"),
+        ([entry("", 0, kind=None, mime="", response={"status": 0}), entry("a.png", 90)], "has no response (status 0)"),
     ],
 )
 def test_documents_that_fail_otherwise(tmp_path: Path, entries: list[dict[str, Any]], said: str) -> None:

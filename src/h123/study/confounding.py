@@ -11,8 +11,8 @@ _LABELS = {"capture", "port", "qlog", "timeout", "trial_timeout"}
 
 
 def confounded_parameters(study: Study, levels: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, list[str]]]:
-    """Yield each group of parameters that the given levels of a factor always change together, after the factor's
-    name."""
+    """Yield the factor's name and the parameters of each group that the given levels of the factor always change
+    together."""
     for factor, names in levels.items():
         settings = [study.factors[factor][name] for name in names]
         changed = sorted({name for level in settings for name in level} - _LABELS)

@@ -201,9 +201,9 @@ def _behind(parameters: Parameters, networks: Mapping[str, Network]) -> tuple[fl
 
 
 def _warm_s(parameters: Parameters, paths: "_Paths", connections: int, *, after: bool) -> float:
-    """Return the seconds that all warm requests take: the longest of the times to which losses on each connection, the
-    rate of the link, and the pace of the load limit them. `after`: whether a cold request comes first on each
-    connection."""
+    """Return the seconds that all warm requests take: the longest of the times that result from the losses on each
+    connection, from the rate of the link, and from the pace of the load. `after`: whether a cold request comes first on
+    each connection."""
     alone, together = 0.0, 0.0
     for way, path in paths.items():
         request_bits = _bits(parameters, way)
@@ -269,8 +269,8 @@ def _uncounted_s(parameters: Parameters, paths: _Paths) -> float:
 
 
 def _pace_s(parameters: Parameters, paths: _Paths) -> float:
-    """Return the seconds that the requests take at the pace of the load: at the requested rate or, in a closed loop, if
-    each user's requests follow one another."""
+    """Return the seconds that the requests take at the pace of the load: at the requested rate or, in a closed loop,
+    with one request of each user after another."""
     work = parameters.workload
     requests = parameters.users * work.each()
     if parameters.rate is not None:

@@ -23,7 +23,7 @@ FACTOR = "change"
 AS_IS = "as-is"
 ALL = "all"
 MOST_COMBINED = 3
-"""The largest number of changes of which every combination is made. Each additional change doubles the number of
+"""The largest number of changes that are made in all combinations. Each additional change doubles the number of
 combinations."""
 
 

@@ -306,7 +306,7 @@ class StudyReader:
         self.check_charts(study)
 
     def check_changes(self, study: Study) -> None:
-        """Check that the factor `changes` exists and has at least two levels."""
+        """Check that the factor that `changes` names exists and has at least two levels."""
         factor, other_factors = study.compare.changes, [name for name in study.factors if name != study.compare.factor]
         if factor is None:
             return

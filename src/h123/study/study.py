@@ -63,7 +63,7 @@ class Family(Strict):
     correction: Literal["holm", "bh"]
     """holm for confirmatory questions, bh (Benjamini-Hochberg) for sweeps."""
     metrics: list[MetricName] = Field(min_length=1)
-    """The names of the metrics."""
+    """The metrics to compare, by name."""
     pairs: list[Pair] | None = None
     """The pairs to compare. None: all pairs of the study."""
     each: list[str] = Field(default=[])
@@ -94,7 +94,7 @@ class Chart(Strict):
     along: str
     """The factor whose levels the groups represent."""
     at: Annotated[dict[str, str], Field(min_length=1)]
-    """Maps the name of each group to its level of the factor `along`."""
+    """Maps the name of each group to its level of the factor that `along` names."""
 
 
 class Comparison(Strict):

@@ -55,7 +55,7 @@ _PLAIN = {
 _WHERE_IT_BEGAN = ("expected ',' or", "could not find expected ':'", "found unexpected end of stream")
 """The beginnings of messages about something that began on an earlier line, which is the line to fix."""
 _PAGES = {"published": "docs/contracts/claims.md", "site": "docs/pages.md", "import": "docs/import.md"}
-"""The pages of formats that are not documented in docs/contracts/<format>.md."""
+"""The documentation pages of formats that have no page docs/contracts/<format>.md."""
 MOST_FAULTS = 100
 """The largest number of faults that the reader compares to find the first one in the file."""
 

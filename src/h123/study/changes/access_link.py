@@ -30,7 +30,7 @@ def access_link(network: Network, p: Parameters, lost_at: float) -> Network:
 
 
 def _without(way: Direction, effect: str) -> Direction:
-    """Return the direction without an effect, and without timed changes that set nothing else."""
+    """Return the direction without this effect, and without timed changes that set only this effect."""
     changes = [change.model_copy(update={effect: None}) for change in way.changes or []]
     other_changes = [change for change in changes if change.model_dump(exclude={"at_ns"}, exclude_none=True)]
     return way.model_copy(update={effect: None, "changes": other_changes or None})

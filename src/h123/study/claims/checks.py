@@ -73,8 +73,8 @@ class ProductCheck(Strict):
 
 
 class WorkCheck(Strict):
-    """A check that the cores can do so many units of work per second, if each takes this processor time: per_second x
-    each <= cores."""
+    """A check that the cores can do this many units of work per second if each unit takes this much processor time:
+    per_second x each <= cores."""
 
     check: Literal["work-within-cores"]
     per_second: Positive

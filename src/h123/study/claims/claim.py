@@ -36,7 +36,7 @@ class Claim(Strict):
     b: str | None = None
     """The level that `a` is compared with."""
     direction: Literal["lower", "higher", "equivalent", "not higher", "not lower", "none"]
-    """How `a` compares with `b` according to the source."""
+    """How `a` compares with `b` according to the source. none: the claim is not a comparison."""
     checks: list[Annotated[Check, Field(discriminator="check")]] = Field(default=[])
     """Checks of the claim's figures by arithmetic or physics."""
 

@@ -51,7 +51,7 @@ class Statement(Strict):
     metric: PrintedName
     statistic: Literal["mean", "median"]
     cell: Cell
-    """The levels of the factors that the sentence names. Other factors may have any level."""
+    """The levels that the sentence names, by factor. Other factors may have any level."""
     printed: Figures = Field(default={})
     """The value for each level of the compared factor."""
     change: Figures = Field(default={})

@@ -156,7 +156,7 @@ class ProcessorTime:
     connection."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall",)
-    """Not the virtual clock, under which processing takes no time, and the kernel counts nothing but rounding
+    """The virtual clock is missing. Under it, processing takes no time, and the kernel counts nothing but rounding
     errors."""
     roles: tuple[Role, ...]
     """`backend` is everything behind the server: the store of its objects, or a proxy's origin."""
@@ -316,7 +316,7 @@ class LossCost:
     otherwise identical."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("virtual",)
-    """Not the wall clock, under which two trials differ even without a loss."""
+    """The wall clock is missing. Under it, two trials differ even without a loss."""
     needs: ClassVar[Needs] = Needs(("start_ns", "end_ns"), packets=True, counterpart=True)
     what: Literal["all", "others"]
     """The requests whose delays are added up: all, or all except the one that lost the packet."""

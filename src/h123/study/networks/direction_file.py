@@ -37,9 +37,9 @@ LONGEST_INTERVAL = 1_000_000_000
 
 
 class BurstsFile(Strict):
-    """Losses in bursts, such as `loss: {bad_after: 1%, good_after: 20%}`. After each packet, these are the
-    probabilities of entering and leaving the bad state. `loss_good` and `loss_bad` are the loss probabilities in the
-    two states."""
+    """Losses in bursts, such as `loss: {bad_after: 1%, good_after: 20%}`. After each packet, `bad_after` is the
+    probability of entering the bad state, and `good_after` of leaving it. `loss_good` and `loss_bad` are the loss
+    probabilities in the two states."""
 
     bad_after: Share
     good_after: Annotated[Share, Positive]
@@ -210,8 +210,8 @@ class DirectionFile(Strict):
     """A Mahimahi file instead of a rate. Each line is a time in milliseconds at which 1500 bytes can be delivered; the
     trace repeats."""
     record: Annotated[LinkRecord | None, BeforeValidator(_read_record)] = None
-    """A file that gives rate, delay and loss over time, instead of these keys: CSV or a Mahimahi trace. Each block
-    starts at a different point in the record."""
+    """A file, CSV or a Mahimahi trace, that gives rate, delay and loss over time and replaces the keys for these. Each
+    block starts at a different point in the record."""
     burst: Size | None = None
     """The number of bytes that may pass at once after a silence. The rate limit is then a token bucket (Linux's
     TBF)."""

@@ -145,8 +145,8 @@ class Documents:
         return f"<!doctype html><link rel=icon href=data:,>{script}{tags}{needs}"
 
     def _styled(self, document: int) -> Iterator[int]:
-        """Yield the indices of the resources that a document's styles request, including styles that its scripts add.
-        The document needs an element for each, because browsers do not load what no element uses."""
+        """Yield the indices of the images and fonts that a document's styles request, including styles that its scripts
+        add. The document needs an element for each, because browsers do not load what no element uses."""
         for index, (resource, asker) in enumerate(self._loads):
             if resource.type in ("image", "font") and asker is not None and self._loads[asker][0].type == "style":
                 while asker is not None and self._loads[asker][0].type != "document":

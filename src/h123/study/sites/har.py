@@ -12,7 +12,7 @@ from h123.base.complaints import excerpt
 from h123.base.errors import UserError
 from h123.base.files.textfile import read_text
 from h123.base.units import format_seconds, format_span
-from h123.study.sites.har_entry import NO_ANSWER, HarEntry, WrittenHarEntry
+from h123.study.sites.har_entry import NO_RESPONSE, HarEntry, WrittenHarEntry
 from h123.study.sites.har_page import HarPage, RequestsByPage, paged, plain
 from h123.study.sites.har_part import HarPart
 from h123.study.sites.page_load import IDLE_S, QUIET_S, PageLoad, RecordedRequest, page_load
@@ -60,7 +60,7 @@ def read_har(path: Path, page: int | None = None) -> Recording:
         entry_part = WrittenHarEntry(part)
         if reason := entry_part.unusable():
             recording.left_out[reason] += 1
-            if reason == NO_ANSWER and entry_part.may_be_document():
+            if reason == NO_RESPONSE and entry_part.may_be_document():
                 failed.append(entry_part)
         else:
             recording.entries.append(entry_part.entry())
@@ -135,7 +135,7 @@ def _start_at_document(path: Path, recording: Recording, failed: Sequence[Writte
     first = _first_document(entries)
     if first is None and failed:
         raise UserError(
-            f"{path}: the page's document failed: {plain(failed[0].url)} has no answer (status {failed[0].status})",
+            f"{path}: the page's document failed: {plain(failed[0].url)} has no response (status {failed[0].status})",
             remedy="record the page again when it loads",
         )
     if first:
@@ -145,7 +145,7 @@ def _start_at_document(path: Path, recording: Recording, failed: Sequence[Writte
     opening = entries[document]
     if opening.status >= _FIRST_FAILURE:
         raise UserError(
-            f"{path}: the page's document failed: {plain(opening.url)} was answered with status {opening.status}",
+            f"{path}: the page's document failed: {plain(opening.url)} returned status {opening.status}",
             remedy="record the page again when it loads",
         )
     if opening.type != "document":
@@ -183,7 +183,7 @@ def _after_redirects(path: Path, entries: Sequence[HarEntry]) -> int:
         if target_index is None:
             raise UserError(
                 f"{path}: the page's document failed: {plain(entries[at].url)} redirects to {plain(target)}, which has "
-                "no answer in the recording",
+                "no response in the recording",
                 remedy="record the page again when it loads",
             )
         at = target_index

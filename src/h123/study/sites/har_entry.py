@@ -14,7 +14,7 @@ from h123.study.sites.har_part import HarPart
 from h123.study.sites.site import Type
 
 NO_BODY = {204, 205, 304}
-NO_ANSWER = "without an answer (aborted, blocked, failed)"
+NO_RESPONSE = "without a response (aborted, blocked, failed)"
 _LISTS = {"cache-control", "vary"}
 _LARGEST_HEAD = 8192
 """The largest size in bytes of a response's headers, or of the overhead of chunks. A measured size may exceed the
@@ -131,7 +131,7 @@ class WrittenHarEntry:
         if self.method == "CONNECT":
             return "that opened a proxy's tunnel"
         if self.status <= 0:
-            return NO_ANSWER
+            return NO_RESPONSE
         return "of event streams" if self.kind == "eventsource" or "event-stream" in self._mime() else None
 
     def may_be_document(self) -> bool:

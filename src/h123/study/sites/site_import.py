@@ -174,7 +174,7 @@ def _notes(recording: Recording, apart: Mapping[str, str]) -> list[str]:
         words.append(f"Left out: {left_out}.")
     counts = [
         (sum(not entry.get for entry in entries), "Requests by other methods, made with GET and no body here"),
-        (sum(entry.cached for entry in entries), "Answers from a cache, which each visit loads here"),
+        (sum(entry.cached for entry in entries), "Responses from a cache, which each visit loads here"),
         (sum(entry.with_head for entry in entries), "Sizes that include headers, because no other was recorded"),
         (sum(entry.unpacked for entry in entries), "Uncompressed sizes, because no other was recorded"),
         (sum(entry.size == 0 for entry in entries), "Resources without a body, which have 1 byte here"),

@@ -25,8 +25,8 @@ class WorkloadFile(BaseModel):
     address: str
     port: int
     ca: str
-    """The path of the certificate authority. It is below a fixed root, like all paths in a trial's files, so it is the
-    same on every machine."""
+    """The path of the certificate authority's certificate. Like all paths in a trial's files, it is below a fixed root,
+    so it is the same on every machine."""
     users: int
     """The number of users who send requests at the same time."""
     requests: int
@@ -62,7 +62,8 @@ class WorkloadFile(BaseModel):
     abandoned: list[int] | None = None
     """The numbers of the requests to abandon, in order."""
     retry_ns: int | None = None
-    """The time in ns from when a request is sent until the client retries it. Present only if the study has `retry`."""
+    """The time in ns from when a request is due until its first retry, and from each retry to the next. Present only if
+    the study has `retry`."""
     retries: int | None = None
     """The largest number of retries of a request."""
 
@@ -91,8 +92,8 @@ class Target:
     address: str
     port: int
     ca: str
-    """The path of the certificate authority. It is below a fixed root, like all paths in a trial's files, so it is the
-    same on every machine."""
+    """The path of the certificate authority's certificate. Like all paths in a trial's files, it is below a fixed root,
+    so it is the same on every machine."""
     seed: int
     authority: str | None = None
     """The authority of a server that is not a subject."""

@@ -57,7 +57,7 @@ class WorkloadKind(ABC):
         load = self.load
         count, warm = load.users * self.each(), load.users * load.requests
         if load.abandon is not None and load.retry is not None:
-            return "a request is either abandoned or repeated: leave out `abandon`, or `retry`"
+            return "a request is either abandoned or retried: leave out `abandon`, or `retry`"
         faults = [
             load.arrivals and load.arrivals.fault(count, rate=load.rate is not None),
             load.abandon and load.abandon.fault(warm, load.timeout),

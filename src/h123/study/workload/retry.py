@@ -18,7 +18,8 @@ class Retry(Strict):
     """Settings for retrying requests: `{after: 500ms, at_most: 2}`."""
 
     after: Annotated[Duration, Field(gt=0)]
-    """The time from when a request is sent until it is retried, unless it has a response by then."""
+    """The time from when a request is due until its first retry, and from each retry to the next, unless it has a
+    response by then."""
     at_most: Annotated[int, Field(ge=1, le=MOST_RETRIES, strict=True)]
     """The largest number of retries of a request."""
 

@@ -16,7 +16,8 @@ from h123.study.networks.recordings.readers import WAYS, Reading, read_recording
 from h123.study.networks.recordings.track import Track
 
 LEAST_QUEUE_BYTES, QUEUE_S = 100_000, 0.1
-"""An imported network's queue holds what arrives in QUEUE_S at the average rate, but at least LEAST_QUEUE_BYTES."""
+"""An imported network's queue holds what arrives in QUEUE_S seconds at the average rate, but at least
+LEAST_QUEUE_BYTES."""
 _WORDS = {"up": {"up", "ul", "uplink", "upload"}, "down": {"down", "dl", "downlink", "download"}}
 
 

@@ -90,7 +90,8 @@ def _finite(text: str) -> float:
 
 
 def _iperf3(path: Path, result: dict[str, Any]) -> dict[str, Track]:
-    """Read the sums of the intervals. The sender is the client, or the server with `-R`."""
+    """Return the rates of each direction, from the sums of iperf3's intervals. The client is the sender or, with `-R`,
+    the server."""
     tracks = {}
     try:
         asked = result["start"]["test_start"]
