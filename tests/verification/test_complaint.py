@@ -16,7 +16,7 @@ from h123.verification.server_checks.complaint import explained
         (
             "GET 1000",
             "content-length -1 instead of 1000",
-            "GET /bytes/1000: the answer has no content-length (chunked?); `content-length: 1000` is required",
+            "GET /bytes/1000: the response has no content-length (chunked?); `content-length: 1000` is required",
         ),
         ("POST 5", 'counted "" instead of 5', 'POST /upload of 5 bytes: counted "" instead of 5'),
         ("404", "status 200 instead of 404", "GET /there-is-nothing-here: status 200 instead of 404"),

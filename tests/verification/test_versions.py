@@ -77,7 +77,7 @@ def test_silence_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
         udp.bind(("127.0.0.1", 0))
         passed, told = versions.ask("127.0.0.1", udp.getsockname()[1])
-    assert (passed, told) == (False, "no answer to 3 packets of version 0x1a2a3a4a, 0.05 s each")
+    assert (passed, told) == (False, "no response to 3 packets of version 0x1a2a3a4a, 0.05 s each")
 
 
 def test_it_runs_by_itself_from_file_to_file(tmp_path: Path) -> None:

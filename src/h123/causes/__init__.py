@@ -1,7 +1,7 @@
 """Explains what requests spent their time on, from the packets that a trial recorded.
 
-The parts of a request add up to its latency. Apart from frames that a client's logged keys make readable, the
-explanation uses only what any observer on the path can see.
+The parts of a request's time add up to its latency. The explanation uses only what any observer on the path can see of
+packets, except for frames that a client's logged keys make readable and the server's own logs.
 """
 
 from h123.causes.cause import CAUSES, FORMER_NAMES, NUMBER, UNATTRIBUTED, WORDS, Cause

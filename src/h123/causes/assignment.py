@@ -10,7 +10,7 @@ Places = NDArray[np.intp]
 def assigned(costs: Floats, beyond: float) -> list[int | None]:
     """Return the column for each row of `costs`, chosen so that the total cost is as small as possible.
 
-    A row gets None if there are more rows than columns, or if no column costs less than `beyond`.
+    A row gets None if there are too few columns for all rows, or if its column costs `beyond` or more.
     """
     rows, columns = costs.shape
     if rows <= columns:
@@ -25,7 +25,7 @@ def assigned(costs: Floats, beyond: float) -> list[int | None]:
 
 
 def _columns(costs: Floats) -> Places:
-    """Return the column of each row. There must not be more rows than columns.
+    """Return the column that is assigned to each row. There must not be more rows than columns.
 
     Each row takes the shortest augmenting path to a free column. The length of a step is its cost less the prices of
     its row and column, which is never negative. Source: Crouse, IEEE Transactions on Aerospace and Electronic Systems

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Nanoseconds = NDArray[np.float64]
-"""Nanoseconds of each cause, in the order of CAUSES."""
+"""The nanoseconds of each cause, in the order of CAUSES."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Cause:
     words: str
     """What the time was spent on, in words."""
     rivals: tuple[str, ...] = ()
-    """Groups of causes between which the evidence cannot decide; empty if the cause is clear."""
+    """The groups of causes between which the packets cannot decide. Empty if the cause is clear."""
 
     @property
     def in_trips(self) -> bool:
@@ -67,7 +67,7 @@ VALIDATING = Cause("validating", "moved", "validating the new path")
 ANEW = Cause("anew", "moved", "opening a new connection")
 UNATTRIBUTED = Cause("unattributed", "unattributed", "what packets do not show")
 FORMER_NAMES = {"untold": UNATTRIBUTED.name}
-"""Names of causes in files of the previous version, with their present names."""
+"""Maps names of causes in files of earlier versions to their present names."""
 
 CAUSES = (
     *(TRIES, PLACE, CONNECTING, AMPLIFICATION, RETRY, BLOCKED, TRIP, SERVER, SLOW_START, WINDOW, CUT, MENDING),
@@ -79,15 +79,15 @@ CAUSES = (
 REPAIRS = (MENDING, QUEUE_LOSS, POLICED, TOO_LARGE)
 """The causes of the time until a lost packet is sent again, one for each way to lose a packet."""
 WINDOWS = (SLOW_START, WINDOW, CUT, MARKED, LIMIT, RECEIVER, *REPAIRS, NAGLE)
-"""The causes that may keep a client from sending a request that is ready."""
+"""The causes that may keep a client from sending a request that is ready to be sent."""
 WORDS = {cause.name: cause.words for cause in CAUSES}
 """The wording of each cause in answers, pages, the glossary and `h123 explain`. There is no other wording."""
 NUMBER = {cause: number for number, cause in enumerate(CAUSES)}
-"""The index of each cause in a row of seconds."""
+"""The index of each cause in CAUSES, and so in an array of times."""
 
 
 def time_on(cause: Cause, begin: int, end: int) -> Nanoseconds:
-    """Return the time of every cause in ns: the time from `begin` to `end` for this cause, and 0 for all others."""
+    """Return the ns of every cause: the time from `begin` to `end` for this cause, and 0 for all others."""
     row = np.zeros(len(CAUSES))
     row[NUMBER[cause]] = end - begin
     return row

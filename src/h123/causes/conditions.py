@@ -12,11 +12,11 @@ class Conditions:
     """The conditions of one trial that explanations depend on."""
 
     virtual: bool = False
-    """Whether processing took no time."""
+    """Whether the trial ran under the virtual clock, so that processing took no time."""
     first_window: int = 10
-    """The number of packets with which TCP begins; Linux follows RFC 6928."""
+    """TCP's initial window in packets. Linux's default is that of RFC 6928."""
     paced: bool = False
-    """Whether TCP spaces its packets by a timer, as with BBR."""
+    """Whether TCP spaces its packets with a timer, as BBR does."""
 
     @classmethod
     def of(cls, trial: TrialFile) -> "Conditions":

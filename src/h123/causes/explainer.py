@@ -1,8 +1,8 @@
 """Divides a request's time into causes.
 
 A request passes through these stages: opening a connection (if it needs one), sending, travelling to the server,
-waiting for the answer, receiving the answer, waiting for the answer's last packet to arrive, and processing by the
-client. A page's request may first wait for a place on a connection. While a body is sent, the sender's course
+waiting for the response, receiving the response, waiting for the response's last packet to arrive, and processing by
+the client. A page's request may first wait for a place on a connection. While a body is sent, the sender's course
 (sender.py) shows what the time was spent on.
 """
 
@@ -51,15 +51,16 @@ from h123.packets.capture import DOWN, TCP, UP
 from h123.packets.stack_log import StackLog
 
 _CLOCKS_NS = 50_000
-"""Tolerance, in ns: a client may record a time just before or after the packet is in flight."""
+"""The tolerance for a client's times in ns: a client may record the time of a packet just before or after the packet is
+in flight."""
 _LATE_NS = 1_000_000
-"""A client may record a request's time up to this many ns before its packet is sent."""
+"""A client may record that it sent a request up to this many ns before the request's packet reaches the link."""
 _SMALL = 100
 """A body of at most this many bytes fits into a single packet."""
 
 
 class Explainer:
-    """An explainer of the requests of one connection."""
+    """Explains the time of the requests of one connection."""
 
     def __init__(
         self,
@@ -72,10 +73,10 @@ class Explainer:
         conditions: Conditions = WALL,
         streams: Streams | None = None,
     ) -> None:
-        """Prepare the explanation. `log`: the server stack's log of the connection. `at_once`: how many requests the
-        connection takes at the same time, while others wait; None: the most that were ever in progress. `moves`: when
-        the client changed its address, in ns. `streams`: the streams in the connection's frames; None if these cannot
-        be read."""
+        """Prepare the explanation. `log`: the server stack's log of the connection. `at_once`: how many requests may be
+        in progress on the connection at the same time, while others wait; None: the most that ever were. `moves`: when
+        the client's address changed, in ns. `streams`: the streams in the connection's frames; None if these cannot be
+        read."""
         self._of, self._server_work, self._conditions = connection, server, conditions
         opened = requests
         if streams:
@@ -98,7 +99,7 @@ class Explainer:
         self._server = Sender(down, up, trip, of_server, unheard, answer_spans, fills, conditions)
 
     def explain(self) -> list[Nanoseconds]:
-        """Return each request's time, divided into parts that add up to it."""
+        """Return, for each request, the parts of its time, which add up to its latency."""
         shared = share_connection(self._requests)
         return [self._durations(request, among) for request, among in zip(self._requests, shared, strict=True)]
 
@@ -130,7 +131,8 @@ class Explainer:
         )
 
     def sizes(self) -> dict[str, float]:
-        """Return the size behind each cause, if known: the bytes of a window, or the number of requests at once."""
+        """Return, for each cause that is a known limit, its size: a window in bytes, or a number of simultaneous
+        requests."""
         allowed = self._streams.allowed if self._streams else None
         size_of: dict[str, float] = {PLACE.name: min(allowed or self._at_once, self._at_once)}
         for way, sender in ((UP, self._client), (DOWN, self._server)):
@@ -142,7 +144,7 @@ class Explainer:
         return size_of
 
     def head_of_line(self) -> NDArray[np.float64]:
-        """Return, for each request, for how many ns lost packets delayed data of other requests."""
+        """Return, for each request, for how many ns it waited for repairs of other requests' losses."""
         up = [Body(request.begin, request.end, request.up) for request in self._requests]
         down = [Body(request.begin, request.end, request.down) for request in self._requests]
         return head_of_line_ns(self._client, up) + head_of_line_ns(self._server, down)
@@ -178,8 +180,8 @@ class Explainer:
         return _RequestPackets(first, last, arrival, _answer_begins(down, arrival, answer_seen), end)
 
     def _bodies(self) -> tuple[Spans, Spans]:
-        """Return when the client and the server had something to send: from the first packet of a request, or an
-        answer, to its last."""
+        """Return when the client and the server had something to send: from the first packet of a request or response
+        to its last."""
         up, down, shared_requests = (
             self._of.up,
             self._of.down,
@@ -201,22 +203,22 @@ class Explainer:
         )
 
     def _received(self, marks: "_Marks", last: int) -> Nanoseconds:
-        """Return the parts of the time from the sending of the answer to the request's end. `last`: index of the
-        answer's last packet."""
+        """Return the parts of the time from the beginning of the response to the request's end. `last`: the index of
+        the response's last packet."""
         down = self._of.down
         time = self._server.course.between(*marks.up_to(int(down.wire.ends[last])))
         time += time_on(TRIP, *marks.up_to(int(down.delivered_at[last])))
         return time + time_on(CLIENT_WORK, *marks.up_to(NEVER))
 
     def _answers(self, request: Request) -> Times:
-        """Return the indices of packets that may belong to the answer. Over QUIC a small answer may be no larger than
-        an acknowledgement."""
+        """Return the indices of packets that may belong to the response. Over QUIC a small response may be no larger
+        than an acknowledgement."""
         down = self._of.down
         return down.arrivals if self._of.quic and request.down <= _SMALL else down.delivered
 
     def _last_answer(self, request: Request) -> int | None:
-        """Return the index of the answer's last packet. Over QUIC, a stream may end in a separate packet that is no
-        larger than an acknowledgement. That packet counts if the request ended just after it."""
+        """Return the index of the response's last packet. Over QUIC, a stream may end in a separate packet that is no
+        larger than an acknowledgement. It is that packet if the request ended just after its arrival."""
         down = self._of.down
         last = _last(down, self._answers(request), request.end)
         if not self._of.quic or last is None or request.end - int(down.delivered_at[last]) < _LATE_NS:
@@ -225,9 +227,10 @@ class Explainer:
         return small if small is not None and request.end - int(down.delivered_at[small]) < _CLOCKS_NS else last
 
     def _first(self, request: Request) -> int | None:
-        """Return the index of the request's first packet, whether or not it arrived. It is the last packet sent by the
-        time that the client recorded, which may be slightly late. If the request has a body or no recorded time, it is
-        the first packet sent after the request began. Over QUIC, it may be as small as an acknowledgement."""
+        """Return the index of the request's first packet, whether or not it arrived. If the client recorded when it
+        sent the request, and the request has no large body, this is the last packet sent until just after that time.
+        Otherwise it is the first packet sent after the request began. Over QUIC, a request with a recorded time may be
+        as small as an acknowledgement."""
         up, sent_known = self._of.up, request.sent_at is not None
         carries = np.ones(len(up), bool) if self._of.quic and sent_known else up.speaks
         begin = int(np.searchsorted(up.at, max(request.ready, request.begin) - _CLOCKS_NS))
@@ -239,21 +242,22 @@ class Explainer:
         return begin + int(places[0]) if len(places) else None
 
     def _first_answer(self, request: Request, arrival: int) -> int:
-        """Return when the server sent the first packet that must belong to the answer, even if the client read it much
-        later. A busy client reads late, and a 16 kB TLS record over TCP may exceed the first flight. On a new
-        connection, only full packets qualify, because session tickets are smaller."""
+        """Return when the server sent the first packet that must belong to the response, even if the client read it
+        much later. A busy client reads late, and a 16 kB TLS record over TCP may exceed the first flight. For a
+        connection's first request over TCP, only full packets qualify, because session tickets are smaller; over QUIC,
+        return NEVER."""
         if request.begin > self._open:
             return _first_payload_after(self._of.down, arrival, _SMALL)
         return NEVER if self._of.quic else _first_payload_after(self._of.down, arrival, FULL)
 
     def _answering(self, begin: int, end: int, shared: bool) -> Nanoseconds:
-        """Return the parts of the time between the request's arrival and the beginning of its answer."""
+        """Return the parts of the time between the request's arrival and the beginning of the response."""
         mended = min(max(self._repaired_at(begin, end), begin), end)
         return time_on(self._client.repairing(begin, end), begin, mended) + self._thinking(mended, end, shared)
 
     def _repaired_at(self, begin: int, end: int) -> int:
-        """Return when the server had received all packets that the client had lost and sent again. Until then, it could
-        read nothing after the gap."""
+        """Return when the server had received the retransmissions of all packets that the client had lost. Until then,
+        it could read nothing after the gap."""
         up, repairs = self._of.up, self._client.mending
         open_then = (repairs.begins < end) & (repairs.ends > begin)
         if not open_then.any():
@@ -262,10 +266,10 @@ class Explainer:
         return int(up.delivered_at[np.argmax(again)]) if again.any() else begin
 
     def _thinking(self, begin: int, end: int, shared: bool) -> Nanoseconds:
-        """Return the parts of the time until the answer begins. While the server sends other answers on the connection,
-        or cannot reach a client that moved, the cause is whatever limits the server then."""
+        """Return the parts of the time until the response begins. While the server sends other responses on the
+        connection, or cannot reach a client that moved, the cause is whatever limits the server then."""
         alone = SERVER_WORK if self._server_work.fills(begin, end) else SERVER
-        # While the server had nothing else to send, the answer was not ready.
+        # While the server had nothing else to send, the response was not ready.
         idle = self._server.course.last(IDLE, begin, end) if shared else begin
         time = time_on(alone, begin, idle) + self._server.course.between(idle, end)
         for cause in (
@@ -276,14 +280,14 @@ class Explainer:
         return time
 
     def _share_since(self, request: Request, time: int) -> float:
-        """Return the share of the answer that came after `time`, estimated from the time that the connection's data was
-        on the wire."""
+        """Return the share of the response that came after `time`, estimated from the time that the connection's data
+        was on the wire."""
         whole, since = (self._server.course.between(begin, request.end) for begin in (request.start, time))
         return float(since[NUMBER[RATE]] / max(whole[NUMBER[RATE]], 1.0))
 
     def _own(self, request: Request, time: Nanoseconds, share: float = 1.0) -> Nanoseconds:
-        """Count the wire time of other answers on the same connection as queueing, and return the changed parts of the
-        request's time. `share`: the share of the request's bodies that this time covers."""
+        """Attribute the time that other requests' data on the connection was on the wire to queueing, and return the
+        changed parts of the request's time. `share`: the share of the request's bodies that this time covers."""
         own = share * (self._of.up.wire_ns(request.up) + self._of.down.wire_ns(request.down))
         others_ns = max(time[NUMBER[RATE]] - own, 0.0)
         time[NUMBER[RATE]] -= others_ns
@@ -303,30 +307,31 @@ class Explainer:
 
     @cached_property
     def _open(self) -> int:
-        """When the first request was sent. Earlier requests waited for the connection."""
+        """When the connection's first request was sent. Requests that began before that time waited for the
+        connection."""
         first = self._first(self._requests[0])
         return int(self._of.up.at[first]) if first is not None else self._of.begin
 
 
 @dataclass(frozen=True)
 class _RequestPackets:
-    """The packets of a request."""
+    """The packets of a request and its response."""
 
     first: int
     """The index of the request's first packet among the client's."""
     last: int
-    """The index of the packet with which the server had the whole request."""
+    """The index of the client's packet with whose arrival the server had the whole request."""
     arrival: int
     """When that packet arrived, in ns."""
     answer_begin: int
-    """When the server began to send the answer, in ns."""
+    """When the server began to send the response, in ns."""
     end: int
-    """The index of the answer's last packet among the server's."""
+    """The index of the response's last packet among the server's."""
 
 
 def _of_stream(stream: Stream, up: Sending, down: Sending) -> _RequestPackets:
-    """Return the packets with which the stream's frames begin and end. The answer's last packet is the one that
-    completed the answer."""
+    """Return the packets with which the stream's frames begin and end. The response's last packet is the one that
+    completed the response."""
     first, last = (int(np.searchsorted(up.at, time)) for time in (stream.request_begin, stream.request_end))
     read = np.searchsorted(down.delivered_at[down.arrivals], stream.answer_arrival, side="right") - 1
     return _RequestPackets(
@@ -335,8 +340,8 @@ def _of_stream(stream: Stream, up: Sending, down: Sending) -> _RequestPackets:
 
 
 def _with_unread(bodies: Spans, down: Sending, first_arrival: int) -> Spans:
-    """Return `bodies` with the beginnings of answers that a client reads late, because over TCP it reads whole TLS
-    records. Each of them lasts from a full packet outside all bodies to the next body. Packets before the first
+    """Return `bodies` and the beginnings of responses that a client reads late, because over TCP it reads whole TLS
+    records. Each beginning lasts from a full packet outside all bodies to the next body. Packets before the first
     request's arrival do not count."""
     outside = np.flatnonzero(down.full & ~bodies.hold(down.at) & (down.at >= first_arrival))
     if not len(outside) or down.packets["protocol"][0] != TCP:
@@ -359,15 +364,15 @@ class _Marks:
 
 
 def _last(sending: Sending, places: Times, time: int) -> int | None:
-    """Return the last of `places`, the indices of packets in the order of arrival, whose packet had been delivered at
+    """Return the last of `places` (the indices of packets, in the order of arrival) whose packet had been delivered by
     `time`. None if there is none."""
     count = int(np.searchsorted(sending.delivered_at[places], time + _CLOCKS_NS, side="right"))
     return int(places[count - 1]) if count else None
 
 
 def _last_of_request(up: Sending, first: int, answered: int, size: int) -> int:
-    """Return the index of the packet with which the server had the whole request. For a request without a body, this is
-    the first packet that arrived. Otherwise it is the last one before the answer."""
+    """Return the index of the packet with whose arrival the server had the whole request. For a request that fits into
+    one packet, this is the first packet that arrived. Otherwise it is the last one before the response."""
     # nearly in the order of arrival
     end = max(int(np.searchsorted(up.delivered_at, answered, side="right")), first + 1)
     if size <= _SMALL:

@@ -1,9 +1,10 @@
-"""Estimates head-of-line blocking: how long data of other requests on a connection had to wait behind a gap, although
-it had arrived.
+"""Estimates head-of-line blocking: how long data that had already arrived waited behind a gap in the data of other
+requests on the same connection.
 
 TCP delivers no byte behind a missing one. While a lost packet has not been resent and later data arrives, all requests
 on the connection wait, whichever of them the lost bytes belong to. Encryption hides which request the lost bytes belong
-to, so the delay is divided in proportion to the sizes of bodies. QUIC delivers each stream's bytes independently.
+to, so losses are attributed to requests in proportion to the sizes of their bodies. QUIC delivers each stream's bytes
+independently.
 """
 
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ from h123.packets.capture import TCP
 
 @dataclass(frozen=True)
 class Body:
-    """The data that one request moves in one direction, with the times, in ns, at which it begins and ends."""
+    """The body that one request moves in one direction, with the times, in ns, at which the request begins and ends."""
 
     start: int
     end: int

@@ -21,19 +21,19 @@ class Course:
     one."""
 
     edges: Times
-    """Edges in ascending order, one more than there are causes."""
+    """The times in ns at which causes begin or end, in ascending order. There is one more than there are causes."""
     numbers: Numbers
 
     @classmethod
     def cut(cls, edges: Times, tell: Callable[[Times], Numbers]) -> Self:
-        """Build a course. `edges` are all times at which a cause may begin or end. `tell` gets moments between the
-        edges, and returns the cause at each moment."""
+        """Build a course. `edges` are all times at which a cause may begin or end. `tell` gets a moment between each
+        edge and the next, and returns the number of the cause at each moment."""
         moments = np.unique(edges)
         return cls(moments, tell(moments[:-1] + (moments[1:] - moments[:-1]) // 2))
 
     @cached_property
     def _sums(self) -> NDArray[np.int64]:
-        """The time of each cause up to each edge, of the shape (causes, edges)."""
+        """The ns that each cause took up to each edge, as an array of the shape (causes, edges)."""
         sums = np.zeros((len(CAUSES), len(self.edges)), np.int64)
         lengths = np.diff(self.edges)
         sums[self.numbers, np.arange(1, len(self.edges))] = lengths
@@ -59,7 +59,8 @@ class Course:
         return min(max(int(self.edges[max(int(first) - 1, 0) + int(places[-1]) + 1]), begin), end)
 
     def causes_at(self, moments: Times) -> Numbers:
-        """Return the cause at each moment: UNATTRIBUTED before the first edge and after the last."""
+        """Return the number of the cause at each moment. It is UNATTRIBUTED's before the first edge and after the
+        last."""
         place = np.searchsorted(self.edges, moments, side="right")
         none = numbers(UNATTRIBUTED, 1)
         return np.concatenate([none, self.numbers, none])[np.minimum(place, len(self.numbers) + 1)]

@@ -13,7 +13,8 @@ from h123.causes.request import Request
 _UNLIKELY_NS = 10**12
 """A mismatch that rules out a connection, in ns."""
 _CLOCKS_NS = 1_000_000
-"""A client may record its time up to this many ns after its first packet."""
+"""A client may record the start of a connection's first request up to this many ns after the connection's first
+packet."""
 _Group = TypeVar("_Group")
 
 
@@ -24,8 +25,8 @@ def match(
     fits if it began when the group's first request needed a connection, and if its packets arrived just before the
     requests ended.
 
-    A group contains the requests of one connection in the order of their starts. `moves`: the times at which the client
-    gets a new address; the returned connection includes the parts after moves.
+    A group contains the requests of one connection in the order of their starts. `moves`: the times in ns at which the
+    client gets a new address. A returned connection includes its parts after moves.
     """
     assigned = _assigned(requests, [connection for connection in connections if not connection.continues], _mismatch_ns)
     for begin, end in pairwise([*moves, NEVER]):
@@ -44,7 +45,8 @@ def match(
 def _assigned(
     groups: Sequence[_Group], connections: Sequence[Connection], unlike: Callable[[_Group, Connection], float]
 ) -> list[Connection | None]:
-    """Return the connection of each group, chosen so that the total of `unlike`, in ns, is as small as possible."""
+    """Return the connection of each group, or None. Connections are chosen so that the total of `unlike`, in ns, is as
+    small as possible."""
     if not groups or not connections:
         return [None] * len(groups)
     costs = np.array([[unlike(of, connection) for connection in connections] for of in groups])
@@ -52,9 +54,9 @@ def _assigned(
 
 
 def _mismatch_ns(requests: Sequence[Request], connection: Connection) -> float:
-    """Return how badly a connection fits the requests, in ns: how long before the requests' ends its packets arrived,
-    plus a small part of the time between its beginning and the first request. The connection may be older than the
-    first request, because a browser may open it earlier in the visit."""
+    """Return how badly a connection fits the requests, in ns: how long before the requests' ends the connection's last
+    packets arrived, plus a small part of the time between the connection's beginning and the first request. The
+    connection may be older than the first request, because a browser may open it earlier in the visit."""
     first = requests[0]
     begin = (first.visit or first.start) - _CLOCKS_NS
     if (
@@ -67,8 +69,8 @@ def _mismatch_ns(requests: Sequence[Request], connection: Connection) -> float:
 
 
 def _mismatch_of_rest_ns(of: tuple[Sequence[Request], Connection | None], part: Connection) -> float:
-    """Return how badly a part of an existing connection fits, in ns, judged by the requests that ended after the part
-    began."""
+    """Return how badly `part`, which begins after a move, fits as the continuation of a connection, in ns. It is judged
+    by the connection's requests that ended after the part began."""
     requests, whole = of
     if whole is None or not whole.quic or whole.begin > part.begin or not part.down.arrived.any():
         return _UNLIKELY_NS

@@ -1,4 +1,4 @@
-"""Determines how busy a role kept its processor, from the lab's samples over time."""
+"""Determines how busy a role kept its processor, from the lab's samples of processor time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ import numpy as np
 from h123.documents.lab_report import Report
 
 _BUSY = 0.5
-"""If a role computed or waited for a processor for at least this share of a span of time, the whole span counts as its
-processing."""
+"""If a role computed or waited for a processor for at least this share of a span of time, the whole span is attributed
+to the role's processing."""
 
 
 @dataclass(frozen=True)
@@ -19,10 +19,12 @@ class Work:
     times: Sequence[int]
     """Times of the samples in ns, ascending."""
     usage: Sequence[float]
-    """Processor time up to each sample in ns, including the time that the role's threads waited for a processor."""
+    """Processor time up to each sample in ns, including an estimate of the time that the role's threads waited for a
+    processor."""
 
     def fills(self, begin: int, end: int) -> bool:
-        """Return whether the role worked for most of the time from `begin` to `end`, judged by the nearest samples."""
+        """Return whether the role computed or waited for a processor for at least half of the time from `begin` to
+        `end`, judged by the nearest samples."""
         if len(self.times) < 2 or end <= begin:
             return False
         low = max(int(np.searchsorted(self.times, begin, side="right")) - 1, 0)
@@ -33,7 +35,7 @@ class Work:
 
 
 def work(report: Report, name: str) -> Work:
-    """Return the work of a role. Empty if the report lacks the role."""
+    """Return the processor time of a role over time. Empty if the report has no samples of the role."""
     cpu = next((role.cpu for role in report.roles if role.name == name and role.cpu), None)
     if cpu is None or not cpu.main_over_time:
         return Work([], [])

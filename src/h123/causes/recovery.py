@@ -1,4 +1,4 @@
-"""Explains the time from a client's move until the next complete answer (docs/migration.md)."""
+"""Explains the time from a client's move until the next complete response (docs/migration.md)."""
 
 import math
 from collections.abc import Sequence
@@ -19,12 +19,13 @@ class Recovery:
     request_at: int
     """When a request was first in progress after the move."""
     failed: int
-    """The end of the last failed request of the user who got the first answer. 0: none failed."""
+    """The end of the last request that failed between the move and the answered request, for the same user. 0: none
+    failed."""
     answer: Sample
-    """The sample of the first answered request."""
+    """The sample of the first request that was answered after the move."""
 
     def durations(self, connection: Connection, explainer: Explainer, number: int) -> Nanoseconds:
-        """Return the time spent on each cause. `number`: the index of the answered request in `explainer`."""
+        """Return the ns spent on each cause. `number`: the index of the answered request in `explainer`."""
         request_at = min(self.request_at, max(connection.begin, self.at))
         time = time_on(IDLE, self.at, request_at)
         if connection.begin < self.at:
@@ -37,16 +38,16 @@ class Recovery:
 
     def _noticed(self, begin: int) -> int:
         """Return when the client noticed, by a failed request, that it needed a new connection. If no request failed,
-        or if the answered request was first sent on an earlier connection, return `begin`, the beginning of the new
-        one."""
+        or if the answered request was first sent on an earlier connection, return `begin`, when the new connection
+        began."""
         sent_ns = self.answer["sent_ns"]
         return begin if not self.failed or (sent_ns is not None and sent_ns < begin) else self.failed
 
 
 def middle_recoveries(moves: Sequence[int], rows: Sequence[Sample]) -> list[Recovery]:
     """Return the recovery of median length among those from the trial's moves. For an even number of moves, return the
-    two in the middle, whose mean is the median. A move that no answer followed ranks as the longest recovery. Empty if
-    such a move would be in the middle."""
+    two in the middle, whose mean duration is the median. A move that no response followed ranks as the longest
+    recovery. The list is empty if such a move would be in the middle."""
     answers = sorted((row for row in rows if not row["error"]), key=lambda row: row["end_ns"])
     answers_of_moves = [(at, next((row for row in answers if row["end_ns"] > at), None)) for at in moves]
     ordered = sorted(answers_of_moves, key=lambda pair: pair[1]["end_ns"] - pair[0] if pair[1] else math.inf)

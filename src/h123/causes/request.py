@@ -21,13 +21,13 @@ class Request:
     ready: int
     """When the connection was open, or the request's start if the connection was already open."""
     sent_at: int | None
-    """When the request had been sent. None if the client does not record it."""
+    """When the client had sent the request. None if the client does not record it."""
     first_byte: int | None
     end: int
     up: int
-    """Bytes of the request's body."""
+    """The size of the request's body in bytes."""
     down: int
-    """Bytes of the answer's body."""
+    """The size of the response's body in bytes."""
     blocked: bool = False
     """Whether the client tried UDP for the request and UDP was blocked."""
     place_at: int = 0
@@ -37,13 +37,13 @@ class Request:
     quic: bool | None = None
     """Whether QUIC carried the request. None if the client does not record it."""
     last_try: int = 0
-    """When the last attempt was made. 0: there was only one."""
+    """When the last attempt began. 0: there was only one."""
     stream: Stream | None = None
     """The stream according to the frames. None if these cannot be read."""
 
     @property
     def made_at(self) -> int:
-        """When the request was made, or repeated for the last time."""
+        """When the request was made, or retried for the last time."""
         return max(self.start, self.last_try)
 
     @property
@@ -53,8 +53,9 @@ class Request:
 
 
 def most_at_once(requests: Sequence[Request]) -> int:
-    """Return the largest number of requests in progress at the same time. A request counts from when it was sent. For
-    uploads without known streams, return the number of all requests, because the true number is unknown."""
+    """Return the largest number of requests in progress at the same time. A request is in progress from when it was
+    sent. For uploads whose streams are unknown, return the number of all requests, because the true number is
+    unknown."""
     if any(request.up > _SMALL and not request.stream for request in requests):
         return len(requests)  # their clients record when the whole body was sent
     starts = np.sort([sent_at(request) for request in requests])
@@ -63,8 +64,8 @@ def most_at_once(requests: Sequence[Request]) -> int:
 
 
 def waiting(requests: Sequence[Request], at_once: int) -> list[Request]:
-    """Return the requests, each with the time until which it waited for a place on the connection. A request waits
-    while `at_once` earlier ones are in progress."""
+    """Return the requests with `place_at`, the time until which each waited for a place on the connection. A request
+    waits while `at_once` earlier ones are in progress."""
     delayed, ends = list(requests), list[int]()
     for place in sorted(range(len(delayed)), key=lambda place: sent_at(delayed[place])):
         request = delayed[place]

@@ -33,7 +33,7 @@ class Spans:
         return cls(first[np.r_[True, apart]], last[np.r_[apart, True]])
 
     def hold(self, times: Times) -> NDArray[np.bool_]:
-        """Return, for each time, whether it is in one of the spans."""
+        """Return, for each time, whether one of the spans contains it."""
         place = np.searchsorted(self.begins, times, side="right") - 1
         return (place >= 0) & (times < self.ends[place]) if len(self.begins) else np.zeros(len(times), bool)
 
@@ -56,4 +56,4 @@ class Spans:
 
 
 Limits = Sequence[tuple[Cause, Spans]]
-"""Causes, each with the times during which it limited a sender."""
+"""Causes, each with the spans of time during which it limited a sender."""

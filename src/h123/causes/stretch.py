@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from h123.causes.cause import NUMBER, UNATTRIBUTED
 
 SUMS_UP = 0.02
-"""The attributed parts count as adding up if their sum differs from the time by at most this share of it."""
+"""The attributed parts are said to add up if their sum differs from the measured time by at most this share of the
+measured time."""
 _Any = TypeVar("_Any")
 
 
@@ -19,10 +20,10 @@ class Stretch:
     """A period of a trial, divided into the causes that its time was spent on."""
 
     seconds: NDArray[np.float64]
-    """Seconds of each cause, in the order of CAUSES."""
+    """The seconds of each cause, in the order of CAUSES."""
     head_of_line: float
-    """Seconds during which repairs of losses held back other requests' data that had already arrived on the
-    connection."""
+    """The estimated seconds during which data that had already arrived waited for repairs of other requests' losses on
+    the connection."""
     duration: float
     """The duration in seconds, as the client measured it."""
 
@@ -42,6 +43,6 @@ def missed(seconds: NDArray[np.float64], durations: NDArray[np.float64]) -> NDAr
 
 
 def middle(ordered: Sequence[_Any]) -> Sequence[_Any]:
-    """Return the middle element of a sequence ordered by length, or the two in the middle, whose mean length is the
-    median."""
+    """Return the middle element of a sequence that is ordered by duration, or the two in the middle, whose mean
+    duration is the median."""
     return ordered[(len(ordered) - 1) // 2 : len(ordered) // 2 + 1]

@@ -1,5 +1,5 @@
-"""Explains, from a trial's files, what its requests, its visits to a page, and its client's recoveries from moves spent
-their time on."""
+"""Explains, from a trial's files, what the time of its requests, visits to a page and recoveries from moves was spent
+on."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -45,13 +45,14 @@ class ExplainedTrial:
     rows: Sequence[Sample]
     """The client's row for each request."""
     seconds: NDArray[np.float64]
-    """Seconds by request and cause, of the shape (requests, causes). Each row adds up to the request's latency."""
+    """The seconds of each request by cause, as an array of the shape (requests, causes). Each row adds up to the
+    request's latency."""
     head_of_line: NDArray[np.float64]
-    """For each request, seconds during which repairs of losses held back other requests' data that had already arrived
-    on its connection."""
+    """For each request, the estimated seconds during which its data had already arrived, but waited for repairs of
+    other requests' losses on the connection."""
     sizes: Mapping[str, float] = field(default_factory=dict)
-    """For each cause, a window's size in bytes or the number of simultaneous requests on a connection, as the median
-    over connections."""
+    """For each cause that is a known limit, its size (a window in bytes, or a number of simultaneous requests on a
+    connection), as the median over connections."""
     round_trip: float = 0.0
     """The round trip of the link without its queue, in s."""
     visits: Sequence[Stretch] = ()
@@ -151,7 +152,7 @@ class _Explanation:
         return self.seconds(self.explainer.until(self.number, time))
 
     def seconds(self, nanoseconds: Nanoseconds) -> NDArray[np.float64]:
-        """Return the seconds of each cause, including the effect of datagrams that full buffers dropped."""
+        """Convert nanoseconds by cause to seconds, and attribute the effect of datagrams that full buffers dropped."""
         seconds: NDArray[np.float64] = attribute_drops(np.array([nanoseconds]), self.drops, self.connection)[0] / 1e9
         return seconds
 
@@ -250,7 +251,7 @@ def _request(
     row: Sample, blocked: NDArray[np.int64], visit_starts: Mapping[tuple[int, int], int], retry_ns: int
 ) -> Request:
     """Return the request that a sample records. `blocked`: when UDP packets reached a link that lets none through.
-    `visit_starts`: when visits began. `retry_ns`: the time after which a request is repeated."""
+    `visit_starts`: when visits began. `retry_ns`: the time after which a request is retried."""
     start, again = row["start_ns"], row.get("tries", 1) - 1
     begin, end = np.searchsorted(blocked, [start, row["end_ns"]])
     return Request(

@@ -20,15 +20,15 @@ class PathStep:
 
     row: Sample
     until: int
-    """When the resource ended, or requested the next one (browsers do so before the end), in ns."""
+    """When the resource ended, or caused the request for the next one if that was earlier, in ns."""
     between: Nanoseconds
-    """The time between the previous step and this one, by cause."""
+    """The ns between the previous step and this one, by cause."""
 
 
 def middle_visits(rows: Sequence[Sample], asking: VisitOrder) -> list[list[PathStep]]:
     """Return the critical path of the trial's median warm visit. For an even number of visits, return the paths of the
-    two in the middle, whose mean is the median. A failed visit ranks as slower than any other. Empty if a visit in the
-    middle failed."""
+    two in the middle, whose mean duration is the median. A failed visit ranks as slower than any other. The list is
+    empty if a visit in the middle failed."""
     visits = defaultdict[tuple[int, int], list[Sample]](list)
     for row in rows:
         if row["phase"] == "warm" and row["group"] is not None:
@@ -39,7 +39,7 @@ def middle_visits(rows: Sequence[Sample], asking: VisitOrder) -> list[list[PathS
 
 
 def _failed(visit: Sequence[Sample], asking: VisitOrder) -> bool:
-    """Return whether part of the visit did not arrive."""
+    """Return whether a part of the page did not arrive."""
     complete = {row["resource"] for row in visit if not row["error"]}
     return len(visit) != len(asking.askers) or complete != set(range(len(asking.askers)))
 

@@ -1,4 +1,4 @@
-"""Defines the cases that verify a client: small workloads, some of which must fail in a known way."""
+"""Defines the cases of a client's verification: small workloads, some of which must fail in a known way."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -31,21 +31,22 @@ OLDER_TLS: Literal["1.2"] = "1.2"
 SIZES = BYTE, KILOBYTE, MEGABYTE = (1, 1000, 1_000_000)
 FRESH_BYTES = 4000
 UNHURRIED = 1_500_000
-"""Bytes of an answer too large to arrive before its user leaves, or before the first retry."""
+"""The size in bytes of a response that is too large to arrive before its user leaves, or before the first retry."""
 CROWD, LARGE = 300, 20_000_000
-"""A number of users above most programs' limits on simultaneous requests, and an answer's size above most windows."""
+"""A number of users above most programs' limits on simultaneous requests, and a body size in bytes above most receive
+windows."""
 STREAMS, WINDOWS = "streams at once", "receive windows"
-"""The checks of the limits that a client sets for a server over QUIC."""
+"""The names of the checks of the limits that a client sets for a server over QUIC."""
 WITNESS = "go"
 """The server whose qlog files show what a client does over QUIC, and which can send wrong bodies."""
 SPOILED = {"middle": "a body of 1 MB with a wrong byte in its middle", "zeros": "a body of 1 MB of zeros"}
 """Maps the name of each wrong body to the check for clients that compare bodies."""
 HASTE = "requests in early data, one soon after another"
-"""The check for clients that send early data."""
+"""The name of a check for clients that send early data."""
 PAGE = "page"
 FIRST_VISIT, REPEAT_VISIT = "a first visit, HTTP/3 announced", "a repeat visit, HTTP/3 announced"
 INFORMED_VISIT = "a first visit, HTTP/3 in the DNS"
-"""The checks for clients that remember what they learn about a server."""
+"""The names of the checks for clients that remember what they learn about a server."""
 PAUSED, HOSTS = "visits with a pause between them", "a page of three hosts"
 THREE_HOSTS = {
     "name": "hosts",
@@ -61,9 +62,10 @@ Clients that load documents must refuse this page."""
 CONNECTIONS: dict[str, str | int] = {"shared": "shared", "per-user": "per-user", "number": 2}
 """The value in a workload for each way to spread users over connections."""
 PATIENCE_NS = 500_000_000
-"""The time after which users leave, in ns. Over the link LEFT, an answer on a new connection begins earlier."""
+"""The time in ns after which users abandon a request. Over the link LEFT, a response begins earlier, even on a new
+connection."""
 INSISTENCE = {"after": "1s", "at_most": 2}
-"""The retries of users over the link LEFT. Small answers arrive before the first retry, large ones do not."""
+"""The retries of users over the link LEFT. Small responses arrive before the first retry; large ones do not."""
 CHANGING = {
     "process": "poisson",
     "steps": [
@@ -91,13 +93,13 @@ class ClientCase:
     port: int | None = None
     """The port to connect to instead of the server's."""
     controller: str = ""
-    """The controller that the client's packets must show."""
+    """The congestion controller that the client's packets must show. Empty in cases about something else."""
     body: str = ""
     """The wrong body that the server sends, or an empty string for the right one."""
     receives: bool = False
-    """Whether the server's log shows the client's receive limits."""
+    """Whether the client's receive limits are to be read from the server's log."""
     falls_back: bool = False
-    """Whether the fallback protocol must carry the requests."""
+    """Whether the client must fall back, so that the fallback protocol carries the requests."""
     document: str = ""
     """In a case about discovering HTTP/3, the protocol that must carry each visit's document. Other requests may use
     any protocol that the workload allows. Empty in other cases."""
@@ -142,7 +144,7 @@ class ClientCase:
 
 
 def assignments(subject: Subject) -> list[ClientCase]:
-    """Return a case for each thing that the subject declares as a client, and for each thing that it must refuse."""
+    """Return cases for everything that the subject declares as a client, and for everything that it must refuse."""
     client = subject.client
     assert client is not None
     cases = [assigned for protocol in client.protocols for assigned in _of_protocol(subject, client, protocol)]
@@ -221,8 +223,8 @@ def _sizes(client: Client, case: Asked, clocks: Sequence[str]) -> Iterator[Clien
 
 
 def _reception(client: Client, case: Asked) -> Iterator[ClientCase]:
-    """Yield two cases that reveal a client's receive limits: many simultaneous answers, and a body larger than most
-    windows."""
+    """Yield cases that reveal a client's receive limits: many simultaneous responses (if users can share a connection),
+    and a body larger than most windows."""
     shared = partial(case, method="GET", cold=False, requests=1, connections=CONNECTIONS[client.connections[0]])
     if "shared" in client.connections:
         crowd = min(CROWD, client.at_once.get(QUIC, CROWD))
@@ -233,8 +235,8 @@ def _reception(client: Client, case: Asked) -> Iterator[ClientCase]:
 
 
 def _sessions(client: Client, case: Asked, protocol: str) -> Iterator[ClientCase]:
-    """Yield cases in which connections resume sessions. After a short answer in early data (HASTE), a connection may
-    end before the client has obtained a session for the next connection."""
+    """Yield cases in which connections resume sessions. If a short response follows early data (HASTE), the connection
+    may end before the client has obtained a session for the next connection."""
     way = CONNECTIONS["number" if "number" in client.connections else client.connections[0]]
     for sessions, over in client.sessions.items():
         if protocol in over:
@@ -245,7 +247,7 @@ def _sessions(client: Client, case: Asked, protocol: str) -> Iterator[ClientCase
 
 
 def _fallbacks(client: Client, case: Asked) -> Iterator[ClientCase]:
-    """Yield cases that must fall back to HTTP/2 if UDP does not get through, and only then."""
+    """Yield cases in which a client must fall back to HTTP/2 if UDP does not get through, and only then."""
     small = case(method=client.methods[0], size=KILOBYTE, users=2, requests=3, fallback=True)
     yield ClientCase("HTTP/3 where HTTP/2 is there too", small)
     for policy, network in NO_UDP.items():
@@ -304,8 +306,8 @@ def _abandoned_requests(case: Asked, protocol: str) -> ClientCase:
 
 
 def _made_again(case: Asked, protocol: str) -> ClientCase:
-    """Return a case in which every second answer is large and arrives only at the last try. Over HTTP/1.1, requests run
-    one after another, so that nothing delays the handshakes of new connections."""
+    """Return a case in which every second response is large and arrives only at the last try. Over HTTP/1.1, requests
+    run one after another, so that nothing delays the handshakes of new connections."""
     users = 1 if protocol == "h1" else 3
     mix = [{"method": "GET", "size": size} for size in (KILOBYTE, UNHURRIED)]
     again = case(kind="mix", mix=mix, users=users, requests=9 // users, warmup=1, retry=INSISTENCE)
@@ -325,7 +327,7 @@ def _failures(case: Asked) -> Iterator[ClientCase]:
 
 
 def _refusals(subject: Subject, client: Client) -> Iterator[ClientCase]:
-    """Yield one case for each thing that the client does not declare and must refuse: each missing protocol, and each
+    """Yield a case for everything that the client does not declare and must refuse: each missing protocol, and each
     other missing feature over each declared protocol."""
     for protocol in PROTOCOLS:
         if protocol in client.protocols:

@@ -40,14 +40,15 @@ _VERIFY: dict[VerifiedRole, Callable[[Subject, Pool], Iterator[Result]]] = {
 
 
 def roles_of(subject: Subject, asked: VerifiedRole | None = None) -> list[VerifiedRole]:
-    """Return the roles in which a subject can be verified. If `asked` names a role, return only that one."""
+    """Return the roles in which a subject can be verified. If `asked` names a role, leave out the other one."""
     has: dict[VerifiedRole, bool] = {"server": subject.server is not None, "client": subject.client is not None}
     return [role for role, there in has.items() if there and asked in (None, role)]
 
 
 def lacking(task: Task) -> set[Part]:
     """Return the parts of a verification that still have to run for a subject's present files in a role: checks that
-    failed or that the machine prevented, and measurements that this machine can make but has not made."""
+    have not run, that failed, or that the machine prevented, and measurements that this machine can make but has not
+    made."""
     subject, role = task
     record = read_record(subject)
     if record is None:
@@ -66,7 +67,7 @@ def lacking(task: Task) -> set[Part]:
 
 
 def _meets_moves(task: Task) -> bool:
-    """Return whether clients that move are tested with the subject. Only servers that support HTTP/3 are."""
+    """Return whether the subject is tested with clients that move. Only servers that support HTTP/3 are."""
     subject, role = task
     return role == "server" and subject.server is not None and QUIC in subject.server.protocols
 
@@ -79,8 +80,8 @@ def verify_each(
 
     `fingerprints` contains the fingerprints of the files from which the subjects were installed.
 
-    Anything that goes wrong with a subject counts as its failure; other subjects are still verified. Raises UserError
-    if this machine cannot execute trials.
+    Anything that goes wrong with a subject is reported as the subject's failure; other subjects are still verified.
+    Raises UserError if this machine cannot execute trials.
     """
     results_of: dict[str, list[Result]] = defaultdict(list)
     for number, (subject, role) in enumerate(tasks, 1):
@@ -163,7 +164,7 @@ def move_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> None:
 
 
 def _measurable(tasks: Sequence[Task], what: str, steps: Steps) -> list[Task]:
-    """Return the tasks that the virtual clock allows, and report the others."""
+    """Return the tasks whose subjects can be measured under the virtual clock, and report the others."""
     reasons = [(task, measurable(task[0])) for task in tasks]
     for (subject, role), why in reasons:
         if why:
@@ -172,8 +173,8 @@ def _measurable(tasks: Sequence[Task], what: str, steps: Steps) -> list[Task]:
 
 
 def _each(what: str, tasks: Sequence[Task], measure_one: Callable[[Subject, VerifiedRole], bool], steps: Steps) -> None:
-    """Call `measure_one` for each task and report failures. `measure_one` measures, and returns whether there was a
-    record to store the results in."""
+    """Call `measure_one` for each task and report failures. `measure_one` makes the measurement, and returns whether
+    there was a record to store it in."""
     for number, (subject, role) in enumerate(tasks, 1):
         steps.begin(f"[{number}/{len(tasks)}] {what} of {subject.name} as a {role}")
         with alone(trials_folder(subject), steps.begin, "verifying"):

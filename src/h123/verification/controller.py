@@ -2,17 +2,17 @@
 
 The link loses only a few packets, at known places. Window-based controllers react in characteristic ways: Reno halves
 its window (RFC 5681), CUBIC keeps 0.7 of it (RFC 9438). BBR ignores losses, sends at the rate that it has measured, and
-fills the link; under such losses the other two get only the small share that the square root law predicts (Mathis,
-Semke, Mahdavi, Ott, CCR 27(3), 1997).
+fills the link; under such losses, Reno and CUBIC reach only the small share of the link's rate that the square root law
+predicts (Mathis, Semke, Mahdavi, Ott, CCR 27(3), 1997).
 
 Single losses and bursts alternate, because implementations of CUBIC treat them differently: quiche treats a loss of a
 few packets as spurious and restores the window (RFC 9438, 4.9); aioquic takes 0.7 of what is left in flight after a
-burst. Reno halves its window in both cases, so the weaker reaction distinguishes Reno from CUBIC. The first
-burst ends slow start and is ignored. If something other than the controller limits a sender, such as a small buffer,
-losses change nothing, and the window is called fixed.
+burst. Reno halves its window in both cases, so the weaker reaction distinguishes Reno from CUBIC. The first burst ends
+slow start and is ignored. If something other than the controller limits a sender, such as a small buffer, losses change
+nothing, and the window is called fixed.
 
-The window is the largest of several round trips' flights, because a sender that waits for a processor sends less in
-some round trips.
+The size of the largest flight in several round trips is taken as the window, because a sender that waits for a
+processor sends less in some round trips.
 """
 
 import csv
@@ -29,18 +29,21 @@ from h123.study.networks.network import Bottleneck, Direction, Loss, Queue
 BODY_BYTES = 10_500_000
 ROUND_TRIP_NS = 60_000_000
 RATE_BPS = 60_000_000
-"""Several times the rate that Reno and CUBIC achieve on this link."""
+"""The link's rate: several times the rate that Reno and CUBIC achieve on this link."""
 LOSSES = [(120, 32), (1000, 1), (2200, 20), (3400, 1), (4600, 20), (5800, 1), (7000, 20)]
-"""For each loss, the index of the first lost packet, counted from 0 over the link, and the number of lost packets."""
+"""For each loss, the index of the first lost packet, counted from 0 in the body's direction, and the number of lost
+packets."""
 BBR_SHARE = 0.45
-"""A sender that uses more than this share of the link's rate in the second half of the download is BBR. The highest
-share of all measured CUBICs is google/quiche's, sometimes 0.35; BBRs reach 0.55 or more."""
+"""A sender that uses more than this share of the link's rate in the second half of the download is recognised as BBR.
+Of all measured CUBIC senders, google/quiche's reaches the highest share, sometimes 0.35; BBR senders reach 0.55 or
+more."""
 CUBIC_KEEPS = 0.63
-"""A sender that keeps more than this share of its window after a loss is CUBIC, otherwise Reno. The window grows until
-the next sample, so senders seem to keep slightly more: measured Renos keep up to 0.61, CUBICs 0.67 or more."""
+"""A sender that keeps more than this share of its window after a loss is recognised as CUBIC, otherwise as Reno. The
+window grows until it is measured, so senders seem to keep slightly more: Reno senders up to 0.61, CUBIC senders 0.67 or
+more."""
 FIXED_KEEPS = 0.94
-"""A sender that keeps more than this share after both kinds of losses has a fixed window. google/quiche's CUBIC keeps
-the most, up to 0.89."""
+"""A sender that keeps more than this share of its window after single losses and after bursts has a fixed window. Of
+all measured controllers, google/quiche's CUBIC keeps the most, up to 0.89."""
 _BEFORE, _AFTER = range(-5, 0), range(2, 5)
 """Round trips, counted from the loss, in which the window is measured. One round trip after the loss, the sender's
 reaction arrives; after another round trip, the sender has recovered."""
@@ -61,7 +64,7 @@ NETWORK = Network(
 
 @dataclass(frozen=True)
 class Arrival:
-    """A datagram from the sender."""
+    """The arrival of a datagram from the sender."""
 
     at_ns: int
     bytes: int
@@ -69,18 +72,19 @@ class Arrival:
 
 @dataclass(frozen=True)
 class Behaviour:
-    """A sender's behaviour, as the arrivals show it."""
+    """A sender's behaviour, as the arrivals of its datagrams show it."""
 
     share: float
     """The share of the link's rate that the sender reached in the second half of the download."""
     after_one: float | None
-    """The share of the window that remained after a single loss, or None if there was none to judge."""
+    """The share of the window that remained after a single loss, as a median. None if no single loss could be
+    judged."""
     after_many: float | None
-    """The share of the window that remained after a burst, or None if there was none to judge."""
+    """The share of the window that remained after a burst of losses, as a median. None if no burst could be judged."""
 
     @property
     def controller(self) -> str | None:
-        """The controller: cubic, reno, bbr or fixed, or None if it cannot be recognised."""
+        """The controller: `cubic`, `reno`, `bbr` or `fixed`, or None if it cannot be recognised."""
         if self.share > BBR_SHARE:
             return "bbr"
         if self.after_one is None or self.after_many is None:
@@ -121,7 +125,7 @@ def _share(arrivals: Sequence[Arrival]) -> float:
 
 
 def _losses_seen(arrivals: Sequence[Arrival]) -> list[int]:
-    """Return when the last datagram before each loss arrived."""
+    """Return when the last datagram before each loss arrived, in ns. Losses after the end of the body are left out."""
     lost_before = [0, *accumulate(count for _, count in LOSSES)]
     indices = [first - lost - 1 for (first, _), lost in zip(LOSSES, lost_before, strict=False)]
     return [arrivals[index].at_ns for index in indices if index < len(arrivals)]

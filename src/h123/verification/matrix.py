@@ -3,8 +3,8 @@
 Results are stored in the matrix's folder, so a stopped run can continue, and a run after changes repeats only what has
 changed. The folder contains `journal.jsonl`, `tls/`, `matrix.html`, and the trials that failed in
 `trials/<server>-<client>-<protocol>-<method>/`. The journal's first event is {"event": "matrix", "h123": "matrix/1"}.
-{"event": "run", "version", "machine"} starts a run, and each pairing that both subjects declare adds an event `cell`.
-The last event of a pairing counts, as long as both fingerprints match the subjects' present files.
+{"event": "run", "version", "machine"} starts a run, and each pairing that both subjects declare adds an event `cell`. A
+pairing's last event is valid as long as both fingerprints match the subjects' present files.
 
 A trial is a GET or POST of 100 kB by 3 users, 2 requests each, over a plain veth pair. `pass`: the trial is valid, and
 every request was answered completely over the requested protocol. `unsupported`: one of the two subjects does not
@@ -65,7 +65,7 @@ class Pairing:
 
 @dataclass(frozen=True)
 class MethodResult:
-    """The result of one method."""
+    """The result of a pairing's trial with one method."""
 
     outcome: Outcome
     reason: str = ""
@@ -282,7 +282,8 @@ def _event(cell: Cell, seconds: float) -> AttemptOutcome:
 
 
 class _Forecast:
-    """A forecast of durations: a pairing takes as long as earlier pairings of its client, on average."""
+    """A forecast of durations: a pairing is expected to take the mean time of earlier pairings of its client or, if
+    there are none, of all earlier pairings."""
 
     def __init__(self) -> None:
         self._seconds: dict[str, list[float]] = defaultdict(list)

@@ -1,8 +1,8 @@
 """Tests an HTTP/3 download during which the client moves to a different port, as after a NAT rebinding, or to a
 different address.
 
-The link's packets show whether and when the server answers at the new port or address (RFC 9000, section 9), and when
-the body flows again. The client does not notice the move and does nothing, so only the server's behaviour is tested.
+The link's packets show whether and when the server sends to the new port or address (RFC 9000, section 9), and when the
+body flows again. The client does not notice the move and does nothing, so only the server's behaviour is tested.
 """
 
 import shutil
@@ -32,10 +32,10 @@ BODY_BYTES = 5_000_000
 MOVE_NS = 1_000_000_000
 ROUND_TRIP_NS = 40_000_000
 RATE_BPS = 10_000_000
-"""A rate at which the body takes four seconds, so that the client moves in the middle of it."""
+"""A rate at which the body takes four seconds, so that the client moves while it is being sent."""
 TIMEOUT = "20s"
 FULL = 1000
-"""The smallest payload of a datagram that counts as part of a flowing body, in bytes."""
+"""A datagram with at least this many payload bytes is taken as part of the body."""
 _WAY = Direction(delay_ns=ROUND_TRIP_NS // 2, rate=Bottleneck(bps=RATE_BPS), queue=Queue(ns=100_000_000))
 
 
@@ -49,12 +49,12 @@ class MoveResult(Strict):
     survived: bool = False
     """Whether the download continued on the same connection and arrived completely."""
     answered: float | None = None
-    """The seconds from when the server received the first packet from the new place until it sent a packet there, or
-    None if it sent none."""
+    """The seconds from when the server received the first packet from the new port or address until it sent a packet
+    there. None if it sent none."""
     flowed: float | None = None
-    """The seconds from the move until a full packet reached the client again."""
+    """The seconds from the move until a full packet reached the client there. None if none did."""
     unknown: str = ""
-    """The reason why there is no result."""
+    """The reason why there is no result. Empty if there is one."""
 
 
 def moved_words(move: MoveResult) -> str:
@@ -132,8 +132,8 @@ def _move_result(trial: Trial, clock: Clock, new: New, parameters: Parameters) -
 
 
 def after_move(packets: Packets, at_ns: int, protocol: int = UDP) -> tuple[float | None, float | None]:
-    """Return the values `answered` and `flowed` of a MoveResult, for a client whose connections of this protocol moved
-    at a given time. Connections that the client has opened since the move count too."""
+    """Return the values `answered` and `flowed` of a MoveResult, for a client that moved at the time `at_ns`, from the
+    packets of one protocol. Connections that the client opened after the move are included."""
     packets = packets[packets["protocol"] == protocol]
     up = packets[packets["way"] == UP]
     earlier = np.unique(up["source"][up["at_ns"] < at_ns])

@@ -1,4 +1,4 @@
-"""Reports how well a subject's declarations are proved: by a verification on this machine, or by one that the project
+"""Reports the evidence for a subject's declarations: a verification on this machine, or one that the project
 published."""
 
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ class ProofSummary:
 
 
 def best_proof(subject: Subject, upstream: PublicRecord | None) -> ProofSummary | None:
-    """Return the most reliable record. A record of the present files is better than a record of earlier files, and a
-    record of this machine is better than a published one."""
+    """Return the most reliable record, or None if there is none. A record of the present files is better than one of
+    earlier files. Of two records of the same files, the one made on this machine is better than the published one."""
     here, now = last_record(subject), fingerprint(subject)
     begun = here is not None and upstream is not None and here.machine == upstream.record.machine  # see begin_record
     summaries = [ProofSummary(here, upstream=begun, holds=here.fingerprint == now)] if here else []

@@ -29,7 +29,7 @@ _MACHINE = ("cpus_usable", "cpu", "distribution")
 _MEASURED = ("constants", "profile", "moves", "paths")
 _LISTS = ("results", *_MEASURED)
 _OF_A_FOLDER = re.compile(r" \(/[^()]*\)$")
-"""The path of a failure's logs on the machine where it occurred."""
+"""The path of a failed trial's folder on the machine where the trial ran."""
 _MOST_DETAIL = 300
 
 
@@ -38,13 +38,13 @@ class PublicRecord(Strict):
 
     h123: Literal["published-verification/1"] = FORMAT
     seconds: float | None
-    """The seconds that the subject's installation took."""
+    """The seconds that the subject's installation took. None if unknown."""
     bytes: int | None
-    """The bytes that the subject takes on the disk."""
+    """The bytes that the installed subject takes up on the disk. None if unknown."""
     record: Record
 
     def holds_for(self, subject: Subject) -> bool:
-        """Return whether the subject's files are those that were verified."""
+        """Return whether the subject's present files are those that were verified."""
         return self.record.fingerprint == fingerprint(subject)
 
 
@@ -71,8 +71,8 @@ def publish(subject: Subject) -> bool:
     """Write the public record from the cache's results for the subject's present files. Returns False if there are
     none.
 
-    The record keeps measurements that only other machines have made of the same files, and the installation's figures
-    if the checks are the same.
+    The record keeps measurements that only other machines have made of the same files. It keeps the installation's
+    figures unless the checks have run again.
     """
     record = read_record(subject)
     if record is None:
@@ -93,7 +93,7 @@ def publish(subject: Subject) -> bool:
 
 
 def completed(record: Record, public: PublicRecord | None) -> Record:
-    """Return the record, completed by measurements of the same files that were only made on other machines."""
+    """Return the record, completed with the measurements of the same files that only the public record contains."""
     if public is None or public.record.fingerprint != record.fingerprint:
         return record
     elsewhere: dict[str, Any] = {

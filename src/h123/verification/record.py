@@ -49,7 +49,7 @@ class Record(Strict):
 
     @property
     def passed(self) -> bool:
-        """Whether no declared ability failed."""
+        """Whether no check failed."""
         return all(result.verdict != "failed" for result in self.results)
 
     def of_role(self, role: VerifiedRole) -> list[Result]:
@@ -75,7 +75,7 @@ def last_record(subject: Subject) -> Record | None:
 def keep_results(subject: Subject, role: VerifiedRole, results: Sequence[Result]) -> Record:
     """Replace the results of a role, keep the other role's results, and return the record.
 
-    Only the newest folder of failed trials remains, which belongs to these results.
+    Of the role's folders of failed trials, only the newest remains, which belongs to these results.
     """
     existing = read_record(subject)
     others = [result for result in existing.results if result.role != role] if existing else []
@@ -98,18 +98,18 @@ def keep_results(subject: Subject, role: VerifiedRole, results: Sequence[Result]
 
 
 def keep_constants(subject: Subject, role: VerifiedRole, constants: Sequence[Constants]) -> bool:
-    """Replace the constants of a role. Returns False if there is no record of the subject's files."""
+    """Replace the constants of a role. Returns False if there is no record of the subject's present files."""
     return _keep(subject, role, "constants", constants)
 
 
 def keep_profile(subject: Subject, role: VerifiedRole, profile: Sequence[SituationResult]) -> bool:
-    """Replace the profile of a role. Returns False if there is no record of the subject's files."""
+    """Replace the profile of a role. Returns False if there is no record of the subject's present files."""
     return _keep(subject, role, "profile", profile)
 
 
 def keep_paths(subject: Subject, role: VerifiedRole, paths: Sequence[PathBehaviour]) -> bool:
     """Replace a role's results on paths that interfere with ECN or drop large packets. Returns False if there is no
-    record of the subject's files."""
+    record of the subject's present files."""
     return _keep(subject, role, "paths", paths)
 
 
@@ -128,7 +128,8 @@ def _keep(
 
 
 def keep_moves(subject: Subject, moves: Sequence[MoveResult]) -> bool:
-    """Replace a server's reactions to clients that move. Returns False if there is no record of the subject's files."""
+    """Replace a server's reactions to clients that move. Returns False if there is no record of the subject's present
+    files."""
     record = read_record(subject)
     if record is None:
         return False
@@ -137,18 +138,18 @@ def keep_moves(subject: Subject, moves: Sequence[MoveResult]) -> bool:
 
 
 def keep_record(subject: Subject, record: Record) -> None:
-    """Replace the whole record."""
+    """Write the subject's record. It replaces any earlier one."""
     _file(subject).parent.mkdir(parents=True, exist_ok=True)
     write_atomically(_file(subject), record.model_dump_json(indent=1) + "\n")
 
 
 def trials_folder(subject: Subject) -> Path:
-    """Return the folder of a subject's trials, which contains a folder for each verification of a role."""
+    """Return the folder of a subject's trials. It contains a folder for each verification of a role."""
     return _file(subject).with_suffix("")
 
 
 def failures_folder(subject: Subject, role: VerifiedRole) -> Path:
-    """Make a new, empty folder for failed trials, named after the present time, and return it."""
+    """Make a new, empty folder for failed trials, named after the role and the present time, and return it."""
     folder = trials_folder(subject) / f"{role}-{datetime.now(UTC):%Y%m%dT%H%M%S.%f}"
     folder.mkdir(parents=True)
     return folder

@@ -21,7 +21,7 @@ class Result(Strict):
     verdict: Verdict
     """unsupported: the check could not run here, and `detail` gives the reason."""
     detail: str = ""
-    """The observation; for a failure, the fault and the path of its log."""
+    """The observation. For a failure, the fault and the path of the trial's folder."""
 
     @property
     def open(self) -> bool:

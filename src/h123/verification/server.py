@@ -39,14 +39,15 @@ from h123.verification.trial import Trial, Trials, calm_clock
 from h123.virtual import NAME, installed_kernel
 
 STOP_NS = 2_000_000_000
-"""The time in ns within which a server must stop."""
+"""The time in ns within which a server must stop after SIGTERM."""
 MOST_LINES = 1000
-"""A server's log must have fewer lines than this, a fifth of the number of requests."""
+"""A server's log must have fewer lines than this. The requests of a trial are at least twice as many."""
 REPEATED: frozenset[Purpose] = frozenset(["versions", "large", "huge", "limit", "idleness", "controller"])
-"""Cases that depend on times. They run twice before they count as failed, because a busy machine can distort a server's
-behaviour, but rarely twice in the same way."""
+"""Purposes of cases that depend on times. Such a case runs twice before it is reported as failed, because a busy
+machine can distort a server's behaviour, but rarely twice in the same way."""
 MOST_ILL_FORMED = 0.01
-"""The largest number of malformed records in a log, which readers must skip, as a share of its events about packets."""
+"""The largest allowed number of malformed records in qlog files, as a share of their events about packets. Readers must
+skip such records."""
 STOPPED = "clean stop"
 
 
@@ -97,7 +98,7 @@ def _unable(case: ServerCase, unfit: str | None) -> Result | None:
 
 
 def _ask(case: ServerCase, trials: Trials, folder: Path) -> list[Result]:
-    """Return the results of a case. The last attempt's folder remains if the case failed."""
+    """Return the results of a case. If the case failed, the last attempt's folder remains."""
 
     def change(folder: Path) -> None:
         _change_trial(folder, _asking(case, folder, trials.subjects[PROBE]))
@@ -138,7 +139,8 @@ def _asking(case: ServerCase, folder: Path, probe: Subject) -> list[str]:
 
 
 def _change_trial(folder: Path, command: list[str]) -> None:
-    """Put this command in the client's place, and set the time to stop that the contract allows."""
+    """Replace the client's command with this one, and set the time within which the contract requires the server to
+    stop."""
     path = folder / "trial.json"
     trial = read_document(path, trial_files.TrialFile)
     for role in trial.roles:
@@ -248,8 +250,8 @@ def _older_tls(case: ServerCase, folder: Path) -> Result:
 
 
 def _edge(case: ServerCase, folder: Path) -> Result:
-    """Return the result for an edge: answers must come from the host behind the edge, whose kernel counts what that
-    host sends."""
+    """Return the result for an edge: the responses must come from the host behind the edge, whose kernel counts the
+    bytes that it sends."""
     report = read_document(folder / "report.json", Report)
     sent_bytes = next(host.counters.grown("IpExt.OutOctets") for host in report.hosts if host.name == "backend")
     verdict: Verdict = "passed" if sent_bytes >= PASSED_BYTES else "failed"
@@ -276,7 +278,8 @@ def _controller(case: ServerCase, folder: Path) -> Result:
 
 
 def _limit(case: ServerCase, checks: Sequence[Result]) -> Result:
-    """Return the result about a declared limit: of one request more than the limit, not all may begin."""
+    """Return the result about a declared limit: if the probe sends one request more than the limit, not all may
+    begin."""
     declared = case.plan["at_once"] - 1
     fault = crowd.limit_fault(checks, declared)
     return case.result(f"limit of {declared} at once", "failed" if fault else "passed", fault)
@@ -303,7 +306,7 @@ _SEEN: dict[Purpose, Callable[[ServerCase, Path], Result]] = {
 
 
 def _with_place(result: Result, folder: Path) -> Result:
-    """Return the result. If it is a failure, add the path of the logs."""
+    """Return the result. If it is a failure, add the path of the trial's folder."""
     if result.verdict != "failed":
         return result
     return result.model_copy(update={"detail": f"{result.detail} ({folder})"})

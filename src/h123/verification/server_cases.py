@@ -1,4 +1,4 @@
-"""Defines the cases that verify a server: trials with the probe as the client."""
+"""Defines the cases of a server's verification: trials with the probe as the client."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -18,33 +18,38 @@ PROBE = "go"
 """The built-in subject that sends the requests."""
 SIZES = [0, 1, 1000, 100_000, 1_000_000, 10_000_000]
 EDGES = [16_385, 65_535, 65_536, 65_537, 131_072, 1_048_576]
-"""Sizes at which programs start a new record, block or buffer."""
+"""Body sizes in bytes, at or near those at which programs start a new record, block or buffer."""
 OTHER_SIZES = [*EDGES, *random.Random(1).sample(range(2, 1_000_000), 6)]
-"""Additional sizes that programs cannot be prepared for. They are always the same, because the cache stores their
+"""Additional, arbitrary body sizes in bytes. They are the same in every verification, because the cache stores the
 bodies."""
 LARGE = 100_000_000
-"""A size above any limit of a few megabytes, for which even the slowest servers do not need minutes."""
+"""A body size in bytes. It exceeds any limit of a few megabytes, yet even the slowest servers send it within
+_LARGE_NS."""
 HUGE = 1_100_000_000
-"""A size above 2^30, so that QUIC's offsets become longer (RFC 9000, section 16). Only fast servers get this case."""
+"""A body size above 2^30 bytes, so that QUIC needs eight bytes for some offsets (RFC 9000, section 16). Only fast
+servers get this case."""
 QUICK_S = 6.0
 """A server that sends the large body within this number of seconds also gets the case with the huge body."""
 LOGGED_BYTES = 1_000_000
-"""Enough bytes that their packets outnumber the packets of all handshakes."""
+"""A body size in bytes at which the body's packets outnumber the packets of all handshakes."""
 _LENGTHY: dict[str, Asked] = {
     "wall": {"in_a_row": 5000, "other_sizes": OTHER_SIZES, "rest_ns": 100_000_000},
     "virtual": {"in_a_row": 2000, "rest_ns": 1_000_000_000},
 }
-"""The longest cases, under the clock where they cost less: the wall clock for processing, the virtual clock for
-silence."""
+"""The longest checks, each under the clock under which it takes less time: the wall clock for processing, the virtual
+clock for waiting."""
 _RESUMED = {"wall": 10, "virtual": 1}
-"""The number of times that sessions are resumed. Each time, another process of the server may answer."""
+"""The number of times that the probe resumes a session, by clock. Each time, a different process of the server may
+accept the connection."""
 CHECK_NS = 30_000_000_000
 """The time in ns within which a server must answer all requests of a check."""
 _LARGE_NS = 240_000_000_000
-"""The time for a large body in ns. It corresponds to 3 Mbit/s, which even a server in an interpreter exceeds on a busy
-machine. It is also enough for a huge body, because only servers that need at most a quarter of it get that case."""
+"""The time in ns within which a server must send a large or a huge body. For the large body, this is about 3 Mbit/s,
+which even a server in an interpreted language exceeds on a busy machine. Servers that get the huge body should need
+about a quarter of this time."""
 PASSED_BYTES = 1_000_000
-"""The bytes requested from an edge. At least as many must come from the host behind the edge."""
+"""The size in bytes of the larger body requested from an edge. At least this many bytes must come from the host behind
+the edge."""
 TRIAL_TIMEOUT = "300s"
 
 Purpose = Literal["versions", "contract", "large", "huge", "limit", "idleness", "tls", "edge", "qlog", "controller"]
@@ -52,7 +57,7 @@ Purpose = Literal["versions", "contract", "large", "huge", "limit", "idleness", 
 
 @dataclass(frozen=True)
 class ServerCase:
-    """One trial, and what to check afterwards."""
+    """One trial, and what to check after it."""
 
     name: str
     purpose: Purpose
@@ -60,7 +65,7 @@ class ServerCase:
     plan: Asked
     """The probe's plan, without the server's address."""
     controller: str = ""
-    """The controller that the trial must show."""
+    """The congestion controller that the server must show. Empty in cases about something else."""
     network: Network = PLAIN
 
     def result(self, check: str, verdict: Verdict, detail: str = "") -> Result:
@@ -125,7 +130,8 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Se
 
 
 def _older_tls(declared: Sequence[str], protocol: str) -> list[str]:
-    """Return the declared TLS versions other than the newest. QUIC supports no others."""
+    """Return the declared TLS versions except the newest. For QUIC the list is empty, because QUIC supports only the
+    newest."""
     return [version for version in declared if version != NEWEST_TLS and protocol != QUIC]
 
 

@@ -1,4 +1,4 @@
-"""Checks whether a sender obeys the settings of a study, from the link's record of a body's packets."""
+"""Checks, from the link's record of a body's packets, whether a sender obeys the settings of a study."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -20,27 +20,28 @@ from h123.verification.trial import Trial, Trials, calm_clock
 ATTEMPTS = 2
 """The number of attempts before a check counts as failed. A busy machine can distort a flight, but rarely twice."""
 FEWER, MORE = 3, 1
-"""The number of packets by which a first flight may differ from the window. Other packets of the round trip take a
-part of the window: the end of the handshake, settings, a probe for larger packets. And a sender may send one packet
-more than fits."""
+"""How many full packets fewer, or more, than the initial window allows a first flight may have. Other packets of the
+round trip use part of the window: the end of the handshake, settings, a probe for larger packets. A sender may send one
+packet more than fits."""
 AT_ONCE, SHARE = 0.1, 0.7
-"""Without pacing, a sender sends at least SHARE of a flight within AT_ONCE of a round trip. With pacing, that share
-takes half a round trip or more; the rest of a flight waits for acknowledgements that the receiver delays."""
+"""Without pacing, a sender sends at least the share SHARE of a flight within the share AT_ONCE of a round trip. The
+rest of the flight waits for acknowledgements that the receiver delays. With pacing, SHARE of a flight takes half a
+round trip or more."""
 
 Seen = tuple[bool, str]
-"""Whether the transfer is as requested, and the observation in words."""
+"""Whether the transfer obeys the setting, and the observation in words."""
 
 
 @dataclass(frozen=True)
 class SettingProof:
-    """The values to request for a setting, and the function that checks a transfer for them."""
+    """The values to request for a setting, and the function that checks whether a transfer shows them."""
 
     values: tuple[Value, ...]
     shows: Callable[[Transfer, Value], Seen]
 
 
 def initial_window(of: Transfer, packets: Value) -> Seen:
-    """Check the number of full packets in the first flight."""
+    """Check that the number of full packets in the first flight fits the initial window."""
     flight = growth.first_flight(of)
     detail = f"{flight.full} full packets in the first flight, {flight.packets - flight.full} others"
     return -FEWER <= flight.full - int(packets) <= MORE, detail

@@ -1,5 +1,5 @@
-"""Runs single trials of a verification, each in a separate lab, and repeats a trial if the machine was too busy for the
-trial's link."""
+"""Runs single trials of a verification, each in a separate lab, and repeats a trial if the machine was too busy to run
+the link on time."""
 
 import shutil
 import time
@@ -46,7 +46,7 @@ class Trial:
 
     @property
     def reasons(self) -> list[Reason]:
-        """The reasons why the lab calls the trial invalid. The list is empty if the trial is valid."""
+        """The reasons why the lab calls the trial invalid. The list is empty if there are none."""
         return self.report.reasons
 
     @property
@@ -84,8 +84,8 @@ class Trials:
         network: Network,
         change: Callable[[Path], None] = lambda _: None,
     ) -> Trial:
-        """Run one trial in this folder, which is emptied first. `change` may edit trial.json and workload.json before
-        the trial starts."""
+        """Run one trial in this folder, after deleting the folder's earlier contents. `change` may edit trial.json and
+        workload.json before the trial starts."""
         for _ in range(_MOST_ATTEMPTS):
             shutil.rmtree(folder, ignore_errors=True)
             prepared = self.prepare(folder, parameters, network, change)
@@ -102,7 +102,8 @@ class Trials:
         self, prepared: Sequence[PreparedTrial], is_wanted: Callable[[PreparedTrial], bool] = lambda _: True
     ) -> Iterator[Trial]:
         """Yield prepared trials as they end. If all of them use the virtual clock, as many run at once as there are
-        processors, because nothing disturbs them. A trial does not start if `is_wanted` has become false for it."""
+        processors, because nothing disturbs them. A trial does not start if `is_wanted` returns False for it by
+        then."""
         undisturbed = all(trial.parameters.clock == "virtual" for trial in prepared)
         for trial, attempt in self._trials.run(prepared, self._trials.machine.cpus if undisturbed else 1, is_wanted):
             yield _ended_trial(trial.folder, attempt, _ANY_TIME)

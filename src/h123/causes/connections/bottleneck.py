@@ -2,7 +2,7 @@
 
 Without cross traffic, drop-tail queues, CoDel, PIE and RED send packets in the order of arrival. At a constant rate,
 the times then follow from the arrivals. With FQ-CoDel, a token bucket or cross traffic, they follow from the departures
-instead. On a link with aggregation, a packet also waits for an opportunity to send after the bottleneck has sent it.
+instead. On a link with aggregation, a packet that the bottleneck has sent also waits for an opportunity to send.
 Departures do not show how long this wait was, so the longest possible one is subtracted.
 """
 
@@ -22,10 +22,10 @@ _IN_ORDER = {"bytes", "packets", "ns", "codel", "pie", "red"}
 
 @dataclass(frozen=True)
 class Wire:
-    """The times, in ns, at which each packet of a direction was on the wire, in the order of arrival at the link.
+    """When each packet of a direction was on the wire, in ns. Packets are in the order of arrival at the link.
 
-    A packet that was refused before the bottleneck took no time on the wire, so both of its times are its arrival. Lost
-    packets were lost behind the bottleneck, so they took as long as any other packet.
+    A packet that was dropped before the bottleneck took no time on the wire, so both of its times are its arrival. Lost
+    packets were lost behind the bottleneck, so they took time on the wire like any other packet.
     """
 
     begins: Times
@@ -63,10 +63,10 @@ def _in_turn(arrivals: Times, takes: Times) -> Wire:
 
 
 def _by_departure(packets: Packets, way: Direction, takes: Times) -> Wire:
-    """Compute the times from departures. A packet left the wire one delay before it left the link. It was on the wire
-    for as long as its size takes at the link's rate, and before that it waited. A packet that a token bucket let pass
-    at once took no time. A lost packet is assumed to have directly followed the previous one; in a fair queue, the
-    previous one of its connection."""
+    """Compute the times from departures. A packet left the wire before it left the link, by the link's delay. It was on
+    the wire for as long as its size takes at the link's rate, and before that it waited. A packet that a token bucket
+    passed on at once took no time. A lost packet is assumed to have directly followed the previous one; in a fair
+    queue, the previous one of its connection."""
     arrivals, delivered, departures = _departures(packets)
     least = arrivals if way.rate and way.rate.burst_bytes is not None else arrivals + takes
     after_rate = way.delay_ns or 0

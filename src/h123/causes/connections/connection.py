@@ -34,12 +34,12 @@ class Sending:
 
     @cached_property
     def at(self) -> Times:
-        """When each packet reached the link."""
+        """When each packet reached the link, in ns."""
         return self.packets["at_ns"].astype(np.int64)
 
     @cached_property
     def delivered_at(self) -> Times:
-        """When each packet was delivered, or 0 if it never was."""
+        """When each packet was delivered, in ns, or 0 if it never was."""
         return self.packets["left_ns"].astype(np.int64)
 
     @cached_property
@@ -96,7 +96,7 @@ class Sending:
         return Spans.union(self.wire.begins, self.wire.ends)
 
     def wire_ns(self, size: int) -> float:
-        """Return how many ns a body of `size` bytes would be on the wire in packets like these."""
+        """Return for how many ns a body of `size` bytes would be on the wire in packets like these."""
         if not self.speaks.any():
             return 0.0
         durations = (self.wire.ends - self.wire.begins)[self.speaks]
@@ -191,7 +191,7 @@ _PORTS = ("source", "destination")
 
 
 def _policed(packets: Packets, way: Direction) -> Packets:
-    """Return the packets, with the fate POLICED for those that a limit on UDP blocked."""
+    """Return the packets, with the fate POLICED for those that a limit on UDP's rate blocked."""
     policies = [way.udp, *(change.udp for change in way.changes or [])]
     if not any(isinstance(policy, Limit) for policy in policies) or {"drop", "reject"} & {*map(str, policies)}:
         return packets

@@ -14,8 +14,8 @@ from h123.packets.stack_log import StackLog
 _SHARES = np.linspace(0, 1, 21)
 """The quantiles at which a log's sending times are compared with the link's."""
 _NEAR_NS, _NEAR_SHARE = 10_000_000, 0.05
-"""The tolerance for a log's times: a number of ns, and a share of the log's length. A stack records a time before
-the packet reaches the link, and puts several handshake packets into one datagram."""
+"""The tolerance for a log's times: this many ns plus this share of the connection's duration. A stack records a time
+before the packet reaches the link, and puts several handshake packets into one datagram."""
 _UNLIKELY = 1e12
 
 
@@ -45,7 +45,7 @@ def _sending_times(connection: Connection) -> Times:
 
 def _mismatch_ns(log: StackLog, times: Times) -> float:
     """Return the mean difference in ns between the log's sending times and `times`, both counted from the first packet,
-    up to the end of the link's record."""
+    up to the end of the link's record. If it exceeds the tolerance, return _UNLIKELY."""
     length = int(times[-1] - times[0])
     logged = log.sendings - log.sendings[0]
     off = float(np.abs(_course(logged[logged <= length + _NEAR_NS]) - _course(times - times[0])).mean())

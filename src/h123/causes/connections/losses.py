@@ -24,14 +24,15 @@ from h123.packets import capture
 from h123.packets.capture import BLOCKED, CE, LEFT, LOST, QUEUE_FULL, TCP, Packets
 
 _REORDERED = 3
-"""A packet counts as lost when this many later packets have arrived (RFC 9002, 6.1.1; TCP's duplicate
+"""A sender takes a packet as lost when this many later packets have arrived (RFC 9002, 6.1.1; TCP's duplicate
 acknowledgements)."""
 _NO_ROOM = "Udp.RcvbufErrors"
 """A host's counter of datagrams for which a socket had no room."""
 
 
 _REPAIR = {QUEUE_FULL: QUEUE_LOSS, capture.POLICED: POLICED, capture.TOO_LARGE: TOO_LARGE}
-"""Maps a packet's fate to the cause of the time lost. All other fates map to MENDING or CUT."""
+"""Maps a packet's fate to the cause of the time that its loss costs. For all other fates, the cause is MENDING before
+the retransmission and CUT after it."""
 _REPAIRS, _CUTS = (
     np.array([NUMBER[_REPAIR.get(fate, other)] for fate in range(capture.THINNED + 1)], np.int8)
     for other in (MENDING, CUT)
@@ -74,7 +75,7 @@ def repair_numbers(packets: Packets) -> NDArray[np.int8]:
 
 
 def repairs(sending: Sending, answers: Sending, round_trip_ns: int) -> Limits:
-    """Return the spans of `mending`, separately for each cause of the losses."""
+    """Return the spans of `mending`, grouped by the cause of the loss."""
     places = lost_packets(sending)
     begins, ends = sending.at[places], resent(sending, answers, round_trip_ns)
     numbers = repair_numbers(sending.packets[places])
@@ -87,8 +88,8 @@ def mending(sending: Sending, answers: Sending, round_trip_ns: int) -> Spans:
 
 
 def resent(sending: Sending, answers: Sending, round_trip_ns: int) -> Times:
-    """Return when the replacement of each lost packet was sent. If there is none, return the time of the lost
-    packet."""
+    """Return when the replacement of each lost packet was sent. If there is none, return when the lost packet was
+    sent."""
     places = lost_packets(sending)
     if not len(places):
         return places
@@ -114,8 +115,8 @@ def _same_again(sending: Sending, places: Times) -> Times:
 
 
 def _covering(sending: Sending, place: int) -> int:
-    """Return when a later segment contained the first byte of the lost one. If none did, return the time of the lost
-    one."""
+    """Return when a later segment contained the first byte of the lost one. If none did, return when the lost one was
+    sent."""
     later = sending.packets[place + 1 :]
     offset = (int(sending.packets["seq"][place]) - later["seq"].astype(np.int64)) % 2**32
     covers = np.flatnonzero((offset < later["payload"]) & (later["payload"] > 0))
@@ -124,8 +125,8 @@ def _covering(sending: Sending, place: int) -> int:
 
 def _after_notice(sending: Sending, answers: Sending, places: Times, round_trip_ns: int) -> Times:
     """Return, for each lost packet, when QUIC's sender sent its first packet after it could know of the loss. It can
-    know when it receives an answer from an end that has received three later packets. If that does not happen, a probe
-    at least a round trip after the lost packet counts."""
+    know once it receives a packet that the other end sent after receiving three later packets. A packet sent before
+    that, at least a round trip after the lost one, is taken as a probe that replaces the lost packet."""
     arrived = np.flatnonzero(sending.arrived)
     third = np.searchsorted(arrived, places) + _REORDERED - 1
     noticeable = third < len(arrived)
@@ -144,7 +145,7 @@ def _next_at(sending: Sending, times: Times) -> Times:
 
 
 def receive_drops(report: Report) -> int:
-    """Return the number of datagrams that full buffers dropped on all hosts while the main role ran."""
+    """Return the number of datagrams that full receive buffers dropped on all hosts while the main role ran."""
     return sum(host.counters.grown(_NO_ROOM) for host in report.hosts)
 
 

@@ -17,7 +17,7 @@ _DATA = FULL // 2
 
 
 def elsewhere(of: Connection, moves: Sequence[int]) -> Limits:
-    """Return the spans, in ns, in which the server's data did not reach the client after a move, by cause."""
+    """Return, by cause, the spans of time in which the server's data did not reach the client after a move."""
     changes = [change for at in moves if of.begin < at and (change := _after(of, at)) is not None]
     if not changes:
         return []

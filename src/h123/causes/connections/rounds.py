@@ -21,7 +21,8 @@ _TELLING = 2
 """If the first burst has at most this many round trips, its second round trip may have been cut short, so the first one
 counts as slow start."""
 _PATIENCE = 1.5
-"""A round trip ends at the latest after this many times the link's round trip, even without an answer."""
+"""If no packet from the other end ends a round trip, it ends after this many times the link's round trip, or one round
+trip after the delivery of its first packet if that is later."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Rounds:
     firsts: Times
     """The index of each round trip's first packet among the sender's packets, ascending."""
     windows: Times
-    """Payload bytes sent in each round trip."""
+    """The payload bytes sent in each round trip."""
 
     def of(self, places: Times) -> Times:
         """Return the index of the round trip in which each packet was sent."""

@@ -1,7 +1,8 @@
 """Explains the time before a connection's first request.
 
-While packets are in flight, the time counts as round trips. Otherwise it counts as work of the end that last received a
-packet. If a packet was lost, the time until its sender's next packet counts as the repair of the loss.
+While packets are in flight, the time is attributed to round trips. Otherwise it is attributed to the processing of the
+end that last received a packet. If a packet was lost, the time until its sender's next packet is attributed to the
+repair of the loss.
 """
 
 import numpy as np
@@ -29,7 +30,7 @@ _TIMES = 3
 _SMALLEST = 1200
 """The smallest size of a datagram that begins a QUIC connection, in bytes."""
 _REST = 400
-"""A packet with at least this many payload bytes is more than an acknowledgement of the handshake."""
+"""A packet with at least this many payload bytes carries more of the handshake than an acknowledgement."""
 _LONG = 0x80
 
 

@@ -13,8 +13,8 @@ from h123.packets.stack_log import StackLog
 
 
 def limits(connection: Connection, way: int, log: StackLog | None, streams: Streams | None = None) -> Limits:
-    """Return the limits of the sender in a direction, with the times at which they applied. `log`: the server's log.
-    `streams`: the streams in the connection's frames."""
+    """Return the limits of the sender in a direction, with the times at which they applied. `log`: the server stack's
+    log. `streams`: the streams in the connection's frames."""
     stream_limits = streams.limits(way) if streams else []
     if not connection.quic:
         sides = (connection.up, connection.down)[:: -1 if way == DOWN else 1]
@@ -30,9 +30,9 @@ def limits(connection: Connection, way: int, log: StackLog | None, streams: Stre
 
 
 def _flow_control_spans(connection: Connection, way: int, log: StackLog, stream: bool) -> Spans:
-    """Return when flow control limited the sender, by the server's log. If the client is the sender, the times are
-    corrected by half a round trip. If the server is the sender, it does not count as limited while its congestion
-    window is also full."""
+    """Return when flow control limited the sender, by the server's log. If the client is the sender, each span is
+    extended by half a round trip at both ends, because the server learns of the limit later and lifts it earlier. If
+    the server is the sender, it does not count as limited while its congestion window is also full."""
     own, trip = way == DOWN, 0 if way == DOWN else connection.round_trip_ns // 2
     stalls = [stall for stall in log.stalls if stall.own == own and stall.stream == stream]
     spans = Spans.union([stall.begin - trip for stall in stalls], [stall.end + trip for stall in stalls])

@@ -40,7 +40,7 @@ def full_window(sending: Sending, answers: Sending) -> Spans:
 
 
 def _scale(sending: Sending, answers: Sending) -> int | None:
-    """Return how many bits to shift the answers' windows, or None if the record lacks one of the SYNs."""
+    """Return by how many bits to shift the windows in `answers`, or None if the record lacks one of the SYNs."""
     scales = []
     for side in (sending, answers):
         syn = np.flatnonzero(side.packets["flags"] & _SYN)

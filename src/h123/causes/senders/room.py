@@ -17,8 +17,8 @@ from h123.causes.spans import Times
 from h123.packets.capture import TCP
 
 _ROOM = 0.75
-"""If at most this share of the window is in flight, the window has room. A single answer may acknowledge a quarter of
-the window before the sender sends again."""
+"""If at most this share of the window is in flight, the window has room. A single acknowledgement may cover a quarter
+of the window before the sender sends again."""
 _SILENCE_NS = 200_000_000
 """After this many ns without data, a sender may start again with its first window (RFC 2861)."""
 
@@ -43,13 +43,14 @@ class Room:
 
     @cached_property
     def full(self) -> NDArray[np.bool_]:
-        """Whether, with each packet, the data in flight reached the largest window known at that time."""
+        """Whether, with each packet, the data in flight reached the largest window that was known until then."""
         full: NDArray[np.bool_] = self._under_way >= self._window
         return full
 
     @cached_property
     def _sizes(self) -> Times:
-        """The size of each packet as the window counts it, or 0 if the packet only acknowledges."""
+        """The size of each packet as the window counts it (TCP: one packet; QUIC: bytes), or 0 if the packet only
+        acknowledges."""
         tcp = len(self.sending) and self.sending.packets["protocol"][0] == TCP
         sizes = np.ones(len(self.sending), np.int64) if tcp else self.sending.packets["payload"].astype(np.int64)
         return np.where(self.sending.speaks, sizes, 0)
@@ -74,7 +75,7 @@ class Room:
 
     @cached_property
     def _under_way(self) -> Times:
-        """The amount of data in flight after each packet was sent."""
+        """The amount of data in flight just after each packet was sent."""
         times, sums = self._releases
         bytes_under_way: Times = np.concatenate([[0], sums])[np.searchsorted(times, self.sending.at, side="right")]
         return self._sent_bytes - bytes_under_way

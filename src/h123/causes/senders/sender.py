@@ -69,7 +69,7 @@ class Sender:
     round_trip_ns: int
     limits: Limits = ()
     unheard: Limits = ()
-    """Times in which the sender's packets do not reach the client."""
+    """The times in which the sender's packets do not reach the client."""
     bodies: Spans | None = None
     """When the sender had a body to send. None: unknown."""
     fills: bool = False
@@ -112,8 +112,8 @@ class Sender:
         return int(np.diff(course.edges)[course.numbers == NUMBER[cause]].sum()) if len(course.numbers) else 0
 
     def windows(self) -> dict[str, float]:
-        """Return, for each cause that is a limit, the median number of bytes sent per round trip while it limited the
-        sender."""
+        """Return, for the causes LIMIT and RECEIVER if they limited the sender, the median number of bytes sent per
+        round trip during that time."""
         sizes = {}
         for cause in (LIMIT, RECEIVER):
             begins = self.course.edges[:-1][self.course.numbers == NUMBER[cause]]
@@ -133,7 +133,8 @@ class Sender:
         return mending(self.sending, self.answers, self.round_trip_ns)
 
     def repairing(self, begin: int, end: int) -> Cause:
-        """Return the cause of the repairs between two times: the last in `repairs` if there are several causes."""
+        """Return the cause of the repairs between two times. If there are several causes, return the one that is last
+        in `repairs`."""
         causes = (c for c, spans in reversed(self.repairs) if ((spans.begins < end) & (spans.ends > begin)).any())
         return next(causes, MENDING)
 
@@ -149,7 +150,7 @@ class Sender:
 
     @cached_property
     def _places(self) -> Times:
-        """The indices of the packets in `_content` among all that the sender sent."""
+        """The indices of the packets in `_content` among all packets that the sender sent."""
         return np.flatnonzero(self.sending.speaks)
 
     @cached_property

@@ -1,6 +1,6 @@
-"""Reads a connection's requests and answers from its frames: the streams of HTTP/2 and QUIC, and their flow control.
+"""Reads a connection's requests and responses from its frames: the streams of HTTP/2 and QUIC, and their flow control.
 
-A frame counts as sent when its first packet reaches the link, and as read when its last packet is delivered. A window
+A frame is taken as sent when its first packet reaches the link, and as read when its last packet is delivered. A window
 takes effect when the sender of the data could read the frame that grants it (RFC 9113, 5.2; RFC 9000, 4).
 """
 
@@ -22,10 +22,10 @@ _EMPTY = 64
 _DEFAULT = 65_535
 """The initial windows of HTTP/2 without settings, in bytes (RFC 9113, 6.9.2)."""
 _MAX_STREAMS, _INITIAL_WINDOW = 3, 4
-"""Parameters of HTTP/2's SETTINGS."""
+"""The numbers of parameters in HTTP/2's SETTINGS."""
 _MAX_DATA, _OWN_STREAMS, _OTHERS_STREAMS, _MAX_STREAMS_BIDI = 4, 5, 6, 8
-"""Transport parameters of QUIC: for the connection, for streams that the announcing end opens, for streams that the
-other end opens, and for their number."""
+"""The numbers of QUIC's transport parameters that limit the data on the connection, the data on streams that the
+announcing end opens, the data on streams that the other end opens, and the number of those."""
 _UNLIKELY_NS = 10**12
 """A mismatch that rules out a stream for a request, in ns."""
 _CONTENT = (FrameKind.DATA, FrameKind.HEADERS, FrameKind.STREAM)
@@ -34,7 +34,7 @@ _BODY = (FrameKind.DATA, FrameKind.STREAM)
 
 @dataclass(frozen=True)
 class Stream:
-    """A request and its answer. All times are in ns."""
+    """A request and its response. All times are in ns."""
 
     request_begin: int
     """When the request's first frame was sent."""
@@ -43,11 +43,11 @@ class Stream:
     request_arrival: int
     """When the server could read the whole request."""
     answer_begin: int
-    """When the answer's first frame was sent."""
+    """When the response's first frame was sent."""
     answer_end: int
-    """When the answer's last packet was sent."""
+    """When the response's last packet was sent."""
     answer_arrival: int
-    """When the client could read the whole answer."""
+    """When the client could read the whole response."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,8 @@ class Streams:
 
     @cached_property
     def complete(self) -> list[Stream]:
-        """The streams whose request and answer are complete in the record, in the order of their answers' ends."""
+        """The streams whose request and response are complete in the record, in the order in which the responses
+        arrived."""
         content = self.frames[np.isin(self.frames["kind"], _CONTENT)]
         content = content[content["stream"] % 4 == 0] if self.quic else content[content["stream"] % 2 == 1]
         order = np.argsort(content["stream"], kind="stable")
@@ -152,16 +153,17 @@ class _Windows:
 
     quic: bool
     stream: int = _DEFAULT
-    """The bytes that a new stream may carry."""
+    """The number of bytes that a new stream may carry in this end's direction."""
     connection: int = _DEFAULT
-    """The bytes that the whole connection may carry."""
+    """The number of bytes that the whole connection may carry in this end's direction."""
     connection_bytes: int = 0
     grants: dict[int, int] = field(default_factory=dict)
     stream_bytes: dict[int, int] = field(default_factory=dict)
     open: set[int] = field(default_factory=set)
-    """Streams whose body has begun but not ended."""
+    """The streams whose body has begun but not ended."""
     edges: list[tuple[int, int]] = field(default_factory=list)
-    """Times at which the blocking changed, with the new state: 0 for none, 1 for streams, 2 for the connection."""
+    """The times at which flow control began or ceased to block the sender, with the new state: 0 for not blocked, 1 for
+    blocked by all streams' windows, 2 for blocked by the connection's window."""
     first: tuple[int, int] = (_DEFAULT, _DEFAULT)
 
     @classmethod
@@ -245,7 +247,8 @@ def _columns(spans: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
 
 
 def _events(frames: Frames, way: int) -> Iterator[tuple[int, np.void]]:
-    """Yield the frames in order, with the times at which this end sent its own frames or could read the other end's."""
+    """Yield the frames that affect windows, with the times at which this end sent its own frames or could read the
+    other end's, in the order of these times."""
     own = frames["way"] == way
     counts = np.isin(frames["kind"], [*_CONTENT, FrameKind.RESET, FrameKind.CLOSE]) & own
     updates = ~np.isin(frames["kind"], _CONTENT) & ~own & (frames["left_ns"] > 0)
@@ -256,7 +259,7 @@ def _events(frames: Frames, way: int) -> Iterator[tuple[int, np.void]]:
 
 
 def _granted_at_first(frames: Frames, way: int) -> int:
-    """Return by how many bytes HTTP/2's receiver enlarges the connection's window before the first byte of a body is
+    """Return by how many bytes an HTTP/2 receiver enlarges the connection's window before the first byte of a body is
     sent to it."""
     body = frames[(frames["way"] == way) & (frames["kind"] == FrameKind.DATA)]
     until = int(body["at_ns"][0]) if len(body) else NEVER

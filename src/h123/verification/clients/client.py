@@ -1,4 +1,4 @@
-"""Verifies a client: it carries out cases against the built-in server, each in a separate lab."""
+"""Verifies a client: runs cases with it and the server that its manifest names, each in a separate lab."""
 
 import json
 import shutil
@@ -45,7 +45,8 @@ class ClientTrial:
 
 
 def verify_client(subject: Subject, pool: Pool) -> Iterator[Result]:
-    """Yield the results of one case after another. The subject, its server and the built-in subjects must be installed.
+    """Yield the results of one case after another. The subject, the server that its manifest names and the built-in
+    subjects must be installed.
 
     Failed trials remain, with their logs, in the subject's folder of failures.
     """
@@ -78,7 +79,7 @@ def verify_client(subject: Subject, pool: Pool) -> Iterator[Result]:
 
 
 def _ask(case: ClientCase, subject: Subject, trials: Trials, folder: Path) -> tuple[Result, Any]:
-    """Return the result of a case, and the client's facts. The last attempt's folder remains if the subject failed."""
+    """Return the result of a case, and the client's facts. If the case failed, the last attempt's folder remains."""
     for attempt in range(case.attempts):
         if attempt and case.controller:  # repeat the case where other work cannot be the reason
             calm = case.parameters.model_copy(update={"clock": calm_clock(subject)})
@@ -150,7 +151,7 @@ def carry_out(case: ClientCase, trials: Trials, folder: Path) -> ClientTrial:
 
 
 def _spoil(case: ClientCase, trials: Trials, path: Path) -> None:
-    """Replace the server by one that sends the wrong body."""
+    """Replace the server with one that sends the case's wrong body."""
     trial, tls = read_document(path, trial_files.TrialFile), trials.certificate
     [server] = [role for role in trial.roles if role.name == "server"]
     server.command = spoiler_command(

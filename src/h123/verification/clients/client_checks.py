@@ -1,5 +1,5 @@
-"""Checks how a client has carried out a case: compares its samples and facts with the case, and with what hosts, link
-and server observed.
+"""Checks how a client has carried out a case: compares its samples and facts with the case, and with what the hosts,
+the link and the server observed.
 
 Every function returns faults in words. A field that a client leaves empty is unknown, not wrong, unless its manifest
 says that it knows the value.
@@ -22,20 +22,21 @@ from h123.verification.trial import SEED
 ALPN = {"h1": ("http/1.1", ""), "h2": ("h2",), "h3": ("h3",)}
 """The protocols' names in TLS. HTTP/1.1 needs no name."""
 _CODED = 0.6
-"""The smallest share to which HPACK and QPACK can compress a new text (RFC 7541, appendix B: 5 bits a byte)."""
+"""The smallest share of its size to which HPACK and QPACK can compress a text that they have not seen: the shortest
+Huffman codes have 5 bits (RFC 7541, appendix B)."""
 LATE_NS = 1_500_000_000
-"""The largest delay with which a client may notice a timeout, in ns."""
+"""The largest delay, in ns, with which a client may notice a timeout."""
 LAST_NS = 100_000_000
-"""If a client abandons a request within this many ns before the trial's end, it may close the connection to cancel the
-request."""
+"""If a client abandons a request within this many ns before its last request ends, it may cancel the request by closing
+the connection."""
 LATE_TRY_NS = 300_000_000
-"""The largest delay with which a client may repeat a request, in ns."""
+"""The largest delay, in ns, with which a client may retry a request."""
 TRY_SHARE = (0.1, 0.8)
-"""The smallest and largest share of a large answer that may arrive for an abandoned attempt."""
+"""The smallest and the largest share of a large response that may arrive for an abandoned attempt."""
 
 
 def faults_of(case: ClientCase, client: Client, rows: Sequence[Sample], facts: Any, witness: Witness) -> list[str]:
-    """Return the faults in the client's files."""
+    """Return the faults in the client's samples and facts."""
     faults = [*unanswered(case, rows), *times(rows, witness.window)]
     if case.expected == "answers":
         faults += [*_first_bytes(client, rows), *connections(case, rows), *_facts(case, rows, facts)]
@@ -57,7 +58,7 @@ def faults_of(case: ClientCase, client: Client, rows: Sequence[Sample], facts: A
 
 
 def unanswered(case: ClientCase, rows: Sequence[Sample]) -> list[str]:
-    """Return the faults in the answers alone: their number, outcomes, bytes and protocol."""
+    """Return the faults in the outcomes of requests alone: their number, statuses, errors, bytes and protocols."""
     return [*_counts(case, rows), *_outcomes(case, rows)]
 
 
@@ -111,7 +112,7 @@ def _paused(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
 
 
 def _apart(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
-    """Check that each connection carries the requests of a single host."""
+    """Check that each connection carries requests to a single host."""
     work, of = case.parameters.workload, defaultdict[int, set[str | None]](set)
     for row in rows if work.hosts() else ():
         if row["connection"] is not None:
@@ -150,7 +151,7 @@ def _answered(case: ClientCase, row: Sample) -> str | None:
         what = "of a document " * bool(case.document and not row["resource"])
         return f"protocol {row['protocol']!r} {what}instead of {' or '.join(map(repr, carriers))}"
     up, down = exchange.up or 0, exchange.down
-    if down is None:  # an upload's answer is its size as text; other answers may have any size
+    if down is None:  # an upload's response is its size as text; other responses may have any size
         down = len(str(up)) if up else row["bytes_down"]
     if (row["bytes_up"], row["bytes_down"]) != (up, down):
         return f"{row['bytes_up']} bytes up and {row['bytes_down']} down instead of {up} and {down}"
@@ -170,7 +171,7 @@ def _abandonment_fault(case: ClientCase, row: Sample) -> str | None:
 
 
 def _seen_through(case: ClientCase, row: Sample) -> str | None:
-    """Return a fault unless the client noticed the wrong bytes of an otherwise complete answer."""
+    """Return a fault unless the client noticed the wrong bytes of an otherwise complete response."""
     whole = case.parameters.size
     if (row["error"], row["status"], row["bytes_down"]) == ("wrong-bytes", 200, whole):
         return None
@@ -305,8 +306,8 @@ def _sessions(case: ClientCase, facts: Any, witness: Witness) -> Iterator[str]:
 
 
 def _abandoned(case: ClientCase, rows: Sequence[Sample], witness: Witness) -> Iterator[str]:
-    """Check that the server knows that answers are unwanted and stops sending: over HTTP/1.1 the client closes the
-    connection, over other protocols only the stream."""
+    """Check that the server learned which requests were abandoned and stopped sending. Over HTTP/1.1 the client must
+    close the connection, over other protocols only the stream."""
     abandoned = [row for row in rows if row["error"] == ABANDONED]
     if not abandoned:
         return
@@ -328,9 +329,9 @@ def _abandoned(case: ClientCase, rows: Sequence[Sample], witness: Witness) -> It
 
 
 def _retried(case: ClientCase, rows: Sequence[Sample], witness: Witness) -> Iterator[str]:
-    """Check that requests were made as often as their times say, and that each try was observed: over HTTP/1.1 the
-    client closes a connection between tries, over HTTP/3 each try is a stream, and over all protocols the link carried
-    a part of abandoned tries."""
+    """Check that requests were retried as often as their durations imply, and that each try was observed: over HTTP/1.1
+    as a new connection, over HTTP/3 as a stream, and over all protocols by the bytes that arrived for abandoned
+    tries."""
     retry = case.parameters.retry
     if retry is None:
         return
@@ -361,8 +362,8 @@ def _retry_fault(retry: Retry, row: Sample) -> str | None:
 
 
 def _carried(case: ClientCase, rows: Sequence[Sample], witness: Witness) -> Iterator[str]:
-    """Check that the link carried more bytes than the last tries of large answers alone, but fewer than if every try
-    had been answered completely."""
+    """Check that the link carried more bytes than the requests' last tries received, but fewer than if every try had
+    received its whole response."""
     if witness.bytes_down is None:
         yield "nothing shows what became of the abandoned attempts"
         return
@@ -371,7 +372,7 @@ def _carried(case: ClientCase, rows: Sequence[Sample], witness: Witness) -> Iter
     whole = sum(row["bytes_down"] for row in rows)
     least, most = (round(whole + share * size * again) for share in TRY_SHARE)
     if not least <= witness.bytes_down <= most:
-        came = f"{witness.bytes_down} bytes came down, {whole} of them in answers"
+        came = f"{witness.bytes_down} bytes came down, {whole} of them in responses"
         yield f"{came}; with {again} abandoned tries, expected {least} to {most}"
 
 

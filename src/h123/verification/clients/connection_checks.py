@@ -44,7 +44,7 @@ def _reuse(rows: Sequence[Sample]) -> Iterator[str]:
 
 
 def _dealing(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
-    """Check that users are dealt to the connections round robin, and keep their connections."""
+    """Check that users are assigned to the connections in turn, and keep their connections."""
     of_user = defaultdict(set)
     for row in rows:
         if row["phase"] != "cold":

@@ -20,7 +20,8 @@ _STEP = 4
 _ENDS = ("stop_sending", "reset_stream")
 """The frames with which a client cancels a request."""
 NEAR = 0.1
-"""The tolerance of a window. Acknowledgements are delayed, so slightly more may have arrived than they show."""
+"""The tolerance for a window, as a share of its size. Acknowledgements are delayed, so slightly more may have arrived
+than they show."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def reception_words(case: ClientCase, received: Reception) -> str:
 
 
 def reception_faults(case: ClientCase, limits: Reach, received: Reception | None) -> Iterator[str]:
-    """Yield the declared limits that the log contradicts."""
+    """Yield a fault for each declared limit that the log contradicts."""
     streams, window = limits.streams.get("h3"), limits.windows.get("h3")
     if received is None:
         yield "the server's log does not contain the connection"
@@ -97,7 +98,8 @@ def count_requests(log: Iterable[Mapping[str, Any]]) -> int:
 
 
 def _at_once(log: Iterable[Mapping[str, Any]]) -> int:
-    """Return the largest number of requests that had arrived and were neither answered nor cancelled."""
+    """Return the largest number of requests that, at the same time, had arrived and were neither answered nor
+    cancelled."""
     streams, now, most = set[int](), set[int](), 0
     for event in log:
         if event.get("name") == RECEIVED:
@@ -148,7 +150,7 @@ class _Arrived:
 
 
 def _data(event: Mapping[str, Any]) -> bool:
-    """Return whether the packet is of the type that carries requests. Other types have separate numbers."""
+    """Return whether the packet is a 1-RTT packet. Packets of other types have separate packet numbers."""
     return bool(event["data"]["header"]["packet_type"] == "1RTT")
 
 

@@ -20,24 +20,25 @@ from h123.verification.trial import SEED, Window
 Time = Literal["start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns"]
 TIMES: tuple[Time, ...] = get_args(Time)
 SPAN_LIMITS = (0.4, 1.8)
-"""The allowed range for the span of a Poisson process's first 40 arrivals, relative to the mean. It is wider than three
-standard deviations, but below the 2.3 that 4 users need if they wait for their answers."""
+"""The allowed range for the span of a Poisson process's first 40 arrivals, relative to its expected value. It is wider
+than three standard deviations, but below the 2.3 that 4 users need if they wait for responses."""
 LEAST_VARIATION = 0.4
-"""The smallest allowed variation of the gaps between arrivals. A Poisson process has about 1, evenly spaced arrivals
-0."""
+"""The smallest allowed coefficient of variation of the gaps between arrivals. It is about 1 for a Poisson process, and
+0 for evenly spaced arrivals."""
 MOST_TRIPS = 2.5
-"""The round trips within which a request of an open loop ends. If 4 users wait for their answers, the last requests
-take 6."""
+"""The number of round trips within which a request of an open loop must end. If 4 users waited for responses, the last
+requests would take 6."""
 MOST_LATE = 0.1
-"""The share of an open loop's requests that may take longer."""
+"""The share of an open loop's requests that may take longer than MOST_TRIPS."""
 SLOWEST = 3
 """The fastest request may take this many times as long as the link needs."""
 _MEASURED = 0.99
-"""The share of a physical minimum that a measured time must reach, because clocks are not perfect."""
+"""The share of a physical minimum that a measured time must reach. It is less than 1, because clocks are not
+perfect."""
 
 
 def times(rows: Sequence[Sample], window: Window) -> Iterator[str]:
-    """Yield the faults in the times of any trial."""
+    """Yield the faults in the times of a trial that can be seen over any link."""
     yield from dict.fromkeys(fault for row in rows if (fault := _order(row)))
     moments = [at for row in rows for name in TIMES if (at := row[name]) is not None]
     if moments and not window[0] <= min(moments) <= max(moments) <= window[1]:
@@ -48,7 +49,7 @@ def times(rows: Sequence[Sample], window: Window) -> Iterator[str]:
 
 def _order(row: Sample) -> str | None:
     between: list[tuple[Time, ...]] = [("sent_ns",), ("first_byte_ns",)]
-    if row["bytes_up"] == 0:  # the answer to an upload may begin before it has been written
+    if row["bytes_up"] == 0:  # the response to an upload may begin before it has been written
         between.append(("sent_ns", "first_byte_ns"))
     for names in between:
         in_order: list[Time] = ["start_ns", "connected_ns", *names, "end_ns"]
@@ -78,8 +79,8 @@ def times_over_the_link(case: ClientCase, client: Client, rows: Sequence[Sample]
 
 
 def _unmeasured(case: ClientCase, row: Sample) -> str | None:
-    """Return a fault if a request's body or first byte came earlier than the link allows, or if the first byte came as
-    late as the whole body."""
+    """Return a fault if a request's body or first byte came earlier than the link allows, or if a warm request's first
+    byte came so late that it must be the last one."""
     trip, whole = case.network.round_trip_ns, _whole_ns(case)
     duration = row["end_ns"] - row["start_ns"]
     if duration < _MEASURED * whole:
@@ -101,7 +102,7 @@ def _handshake_ns(case: ClientCase, *, false_start: bool) -> int:
 
 
 def _not_connected(case: ClientCase, row: Sample, handshake: int) -> str | None:
-    """Return a fault if a connection was ready earlier than its handshake allows, or so late that the answer followed
+    """Return a fault if a connection was ready earlier than its handshake allows, or so late that the response followed
     faster than the link allows."""
     if row["connected_ns"] is None:
         return None
@@ -134,7 +135,7 @@ def _too_slow(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
 
 
 def _whole_ns(case: ClientCase) -> float:
-    """Return the time in ns from a request on a ready connection to its answer's last byte."""
+    """Return the time in ns that the link needs from a request on a ready connection to its response's last byte."""
     network = case.network
     assert network.down is not None
     assert network.down.rate is not None
@@ -158,7 +159,7 @@ def _poisson(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
 
 
 def _due_faults(case: ClientCase, arrivals: Arrivals, rows: Sequence[Sample]) -> Iterator[str]:
-    """Check that requests start exactly when they were due, and use the connection that they were dealt to."""
+    """Check that requests start exactly when they were due, and use the connections that they were assigned to."""
     users = [row for row in rows if row["phase"] != "cold"]
     if arrivals.per == "all":
         due_ns = arrivals.due(SEED, len(users))
@@ -175,7 +176,7 @@ def _due_faults(case: ClientCase, arrivals: Arrivals, rows: Sequence[Sample]) ->
 
 
 def _as_dealt(dealt: Sequence[tuple[int, int]], rows: Sequence[Sample]) -> Iterator[str]:
-    """Check that requests use the connections that they were dealt to. The numbers of connections match, because cold
+    """Check that requests use the connections that they were assigned to. The connections' numbers match, because cold
     requests have opened the connections in order."""
     rows_by_start = sorted((row["start_ns"], -1 if row["connection"] is None else row["connection"]) for row in rows)
     wrong = [
@@ -187,8 +188,9 @@ def _as_dealt(dealt: Sequence[tuple[int, int]], rows: Sequence[Sample]) -> Itera
 
 
 def _waiting(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
-    """Check that an open loop does not wait for answers: all requests must end within a few round trips (plus a
-    handshake for the first). `start_ns` alone only shows when they were due."""
+    """Check that an open loop does not wait for responses: nearly all requests must end within a few round trips after
+    they were due, plus a handshake if cold requests have not opened the connections. `start_ns` alone only shows when a
+    request was due."""
     p = case.parameters
     trips = MOST_TRIPS + (0 if p.cold else handshake_round_trips(p.protocol, tls=p.tls))
     limit = trips * case.network.round_trip_ns

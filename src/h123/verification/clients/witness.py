@@ -16,7 +16,7 @@ from h123.verification.trial import Trial, Window
 
 @dataclass(frozen=True)
 class Witness:
-    """Observations of the client by hosts, link and server."""
+    """Observations of the client by the hosts, the link and the server."""
 
     window: Window
     connections: int | None = None

@@ -1,6 +1,6 @@
 """Measures the constants of a stack from packets, on links made for this purpose, under the virtual clock.
 
-Each constant is a function of a table of packets. No protocol is decoded, and nothing depends on what the subject
+Each constant is computed from a table of packets. No payload is decoded, and nothing depends on what the subject
 reports.
 """
 

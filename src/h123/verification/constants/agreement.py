@@ -8,36 +8,37 @@ from h123.verification.constants import words
 from h123.verification.constants.findings import Constants
 
 GROWN = (-0.03, 0.08)
-"""The tolerance for a window's share. The share is visible only after the window has grown for two more round trips,
-and packets are whole."""
+"""By how much the measured share of the window that a loss leaves may be below (negative) or above the declared one.
+The share is visible only after the window has grown for two more round trips, and windows consist of whole packets."""
 TIMERS_MS = 1.5
-"""The tolerance in ms, because timers count whole milliseconds and sending takes time."""
+"""By how many ms a retransmission may be later than declared, because timers count whole milliseconds and sending takes
+time."""
 
 
 @dataclass(frozen=True)
 class DeclaredComparison:
-    """The comparison of one constant: what the source says, and what packets show."""
+    """The comparison of one constant: what the source code says, and what packets show."""
 
     constant: str
     says: str
     where: tuple[str, ...]
     shows: str
-    """The value that packets show, or an empty string."""
+    """The value that packets show. Empty if it was not measured."""
     agrees: bool
     differs: str
-    """The stated reason for a difference."""
+    """The reason for a difference, as the manifest states it. Empty if it states none."""
 
 
 def compared(declared: DeclaredConstants, measured: Constants) -> list[DeclaredComparison]:
-    """Return the comparisons of all constants that the source states, in a fixed order."""
+    """Return the comparisons of all constants that the source code states, in a fixed order."""
     decrease = [_decrease(declared, measured)] if declared.decrease else []
     return [_initial_window(declared, measured), *decrease, _retransmission(declared, measured)]
 
 
 def _initial_window(declared: DeclaredConstants, measured: Constants) -> DeclaredComparison:
-    """Compare the initial window. TCP counts packets. QUIC counts bytes, and its full packets may exceed the window by
-    up to one packet, because a sender may send a full packet as long as there is any room. The other packets of the
-    flight are small, or probe for a larger packet size and count with the full ones."""
+    """Compare the initial window. TCP counts packets. QUIC counts bytes: a flight must fill the window except for one
+    packet, and the flight's full packets may exceed the window by one, because a sender may send a full packet as long
+    as there is any room."""
     window, flight = declared.initial_window, measured.first_flight
     says, agrees = f"{window.packets} packets", False
     if window.of_bytes:

@@ -28,14 +28,15 @@ from h123.verification.trial import Clock, Trials
 FAR_NS = 100_000_000
 """A round trip in ns, long enough to separate flights, yet short enough that no timer expires within it."""
 NEAR_NS = 2_000_000
-"""A round trip in ns, so short that a minimum timeout decides when the sender retransmits."""
+"""A round trip in ns, so short that the minimum timeout decides when the sender retransmits."""
 BULK_BYTES = 20_000_000
-"""Enough bytes for windows that double to several MB, with some round trips left after the first 10 MB."""
+"""A body size in bytes: enough for windows to double to several MB, with some round trips left after the first 10
+MB."""
 LOSING_BYTES = 16_000_000
-"""Enough bytes to send for more than ten seconds after the loss with the reduced window."""
+"""A body size in bytes: enough for a sender with a reduced window to send for more than ten seconds after the loss."""
 TAIL_BYTES = 6_000
-"""The size of a short body. It takes more packets than a handshake sends in any round trip and, together with a
-server's first data, fewer packets than any initial window allows."""
+"""The size of a short body in bytes. It needs more packets than a handshake sends in any round trip and, together with
+a server's first data, fewer packets than any initial window allows."""
 PAUSING_BYTES = 1_000_000
 PAUSED = {"requests": 4, "rate": 0.05}
 PAUSES_SEED = 4_324_167
@@ -43,8 +44,8 @@ PAUSES_SEED = 4_324_167
 previous one."""
 LEAST_PAUSE_S = 0.8
 _STALLED = "time-stalled"
-"""The code of a trial in which a program spins, so that virtual time stalls. Later transfers of the same kind do not
-run, because each would cost minutes of processor time."""
+"""The code of the reason if a program spins, so that virtual time stalls. Later transfers with the same sender and
+method then do not run, because each would cost minutes of processor time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,16 +60,17 @@ class SenderCase:
 
     @property
     def sends(self) -> str:
-        """The method with which the subject sends the body."""
+        """The HTTP method with which the subject sends the body."""
         return "GET" if self.role == "server" else "POST"
 
     @property
     def gets(self) -> str:
-        """The method with which the subject receives the body."""
+        """The HTTP method with which the subject receives the body."""
         return "POST" if self.role == "server" else "GET"
 
     def parameters(self, **values: Any) -> Parameters:
-        """Return the parameters of a transfer between the subject and the peer that it is verified with."""
+        """Return the parameters of a transfer between the subject and the peer that it is verified with, changed by
+        `values`."""
         common = {
             "protocol": self.protocol,
             "congestion": self.congestion,
@@ -96,10 +98,10 @@ class BodyTransfer:
     size: int
     round_trip_ns: int = FAR_NS
     lost: tuple[int, ...] = ()
-    """Indices of the sender's packets to lose, counted from 0 over the link."""
+    """Indices of the packets to lose, counted from 0 in the body's direction."""
     paused: bool = False
     settings: Mapping[str, Value] = field(default_factory=dict)
-    """The settings of the sender."""
+    """The transport settings to request from the sender, by name."""
 
     @property
     def parameters(self) -> Parameters:
@@ -139,13 +141,13 @@ def short(sender: SenderCase, round_trip_ns: int) -> BodyTransfer:
 
 
 def without_its_tail(body: BodyTransfer, last: int) -> BodyTransfer:
-    """Return a copy of the transfer that loses its last packet and the first packets sent after it. The name stays, so
-    that the trials are identical up to the loss."""
+    """Return a copy of the transfer that loses its last packet, whose index is `last`, and the first packets sent after
+    it. The name stays the same, so that the trials are identical up to the loss."""
     return replace(body, lost=tuple(range(last, last + recovery.TAIL_LOSSES)))
 
 
 def pausing(sender: SenderCase) -> BodyTransfer:
-    """Return several transfers on one connection, with ever longer pauses between them."""
+    """Return a transfer of several bodies on one connection, with ever longer pauses between them."""
     return BodyTransfer("pausing", sender, sender.sends, PAUSING_BYTES, paused=True)
 
 
@@ -156,8 +158,8 @@ class Laboratory:
         self._trials, self._place = trials, place
 
     def transfers(self, bodies: Iterable[BodyTransfer]) -> Iterator[tuple[BodyTransfer, Transfer | NotMeasurable]]:
-        """Yield the result of each transfer as it ends, or the reason why there is none. If virtual time stalls in a
-        transfer, later transfers of the same kind do not run."""
+        """Yield the packets of each transfer as it ends, or the reason why there are none. If virtual time stalls in a
+        transfer, later transfers with the same sender and method do not run."""
         prepared_by_folder = dict[Path, tuple[BodyTransfer, PreparedTrial]]()
         for body in bodies:
             try:
@@ -198,7 +200,7 @@ class Laboratory:
 
 
 def record_packets(folder: Path) -> None:
-    """Make the link record all packets, and use the known seed for the pauses of an open loop."""
+    """Make the link record all packets, and the workload use PAUSES_SEED."""
     path = folder / "trial.json"
     trial = read_document(path, TrialFile)
     for link in trial.links:

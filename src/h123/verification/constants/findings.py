@@ -7,7 +7,7 @@ from h123.documents.campaign_file import VerifiedRole
 
 
 class NotMeasurable(Exception):
-    """Raised if packets do not show a constant. The message is a sentence."""
+    """Raised if packets do not show a constant. The message gives the reason."""
 
 
 class HandshakeSize(Strict):
@@ -15,7 +15,7 @@ class HandshakeSize(Strict):
 
     round_trips: float
     bytes_up: int
-    """Bytes of IP packets, including headers, without those that carry the request."""
+    """The bytes of the client's IP packets, including headers, without the packets that carry the request."""
     bytes_down: int
 
 
@@ -24,90 +24,94 @@ class Flight(Strict):
 
     packets: int
     full: int
-    """The number of packets with the most frequent size."""
+    """The number of packets that have the most common size."""
     bytes: int
     """Payload bytes, without the headers of TCP or UDP."""
     spread: float
-    """The share of a round trip during which the flight was sent. 0: all at once."""
+    """The share of a round trip during which the flight was sent. 0 means that it was sent at once."""
 
 
 class SlowStart(Strict):
-    """The payload bytes sent in each round trip, beginning with the first flight."""
+    """A sender's slow start. `rounds` contains the payload bytes of the first round trips, beginning with the first
+    flight."""
 
     rounds: list[int]
     growth: float
-    """The growth factor from one round trip to the next, while the window grows."""
+    """The median ratio of a round trip's bytes to the previous round trip's, while the window grows."""
     spread: float
-    """The share of a round trip over which the largest flight was spread while the window grew."""
+    """The share of a round trip during which one flight was sent: the last flight after which the window still grew."""
     ends: int | None
-    """The bytes of the first round trip that the next one barely exceeds. None if the window grew until the end."""
+    """The bytes of the first round trip that the next one barely exceeds, if at all. None if the window grew until the
+    body's end."""
     why: str
     """The apparent reason why slow start ended."""
 
 
 class InFlight(Strict):
-    """The largest number of payload bytes in a round trip without losses."""
+    """The largest numbers of payload bytes in a round trip, on a link without losses."""
 
     early: int
-    """The most bytes in a round trip within the first 10 MB."""
+    """The most bytes in a round trip that began within the first 10 MB of the body."""
     late: int
-    """The most bytes in a round trip after the first 10 MB."""
+    """The most bytes in a later round trip."""
     held: bool
-    """Whether the number of bytes is constant at the end. If so, a receiver's window or a sender's buffer limits it."""
+    """Whether the number of bytes is nearly constant in the last round trips. If so, a receiver's window or a sender's
+    buffer limits it."""
 
 
 class Datagrams(Strict):
-    """Sizes of payloads in bytes."""
+    """The sizes of a sender's payloads, in bytes."""
 
     first: int
     """The most common size in the first flight."""
     common: int
-    """The most common size of all."""
+    """The most common size in the whole body."""
     largest: int
     grew: float | None
-    """The round trips from the first flight until most packets have the common size. None if the first flight already
-    has it."""
+    """The number of round trips from the first flight until most packets have at least the size `common`. None if most
+    packets of the first flight do."""
 
 
 class LossResponse(Strict):
-    """The effect of one loss in steady state on the window, as medians over several transfers."""
+    """The effect of one loss after slow start on the sender's window, as medians over several transfers."""
 
     keeps: float
-    """The share of the window that is used in the round trip after the recovery."""
+    """The window after the recovery, as a share of the window before the loss."""
     each: list[float] = Field(default=[])
-    """The value of `keeps` in each transfer, ascending. Empty in records of versions that ran only one transfer."""
+    """The value of `keeps` in each transfer, ascending. Empty in records of earlier versions of h123, which ran only
+    one transfer."""
     regrown: dict[int, float]
-    """Maps seconds after the loss to the share of the window that is reached by then."""
+    """Maps seconds after the loss to the window at that time, as a share of the window before the loss."""
 
 
 class Tail(Strict):
-    """The retransmissions of a lost last packet. The first retransmissions are lost too."""
+    """The retransmissions of a body's last packet, when this packet and the first retransmissions are lost."""
 
     round_trip_ms: float
     first_ms: float
-    """The time in ms from the packet before the lost one, which starts the timer, to the first retransmission."""
+    """The time in ms from the sender's previous packet to the first retransmission."""
     second_ms: float | None
-    """The time in ms from the first retransmission to the second."""
+    """The time in ms from the sender's previous packet to the second retransmission. None if there was none."""
 
 
 class Silence(Strict):
-    """The first flight of an answer after a pause."""
+    """A pause of the sender, and the size of the first flight after it."""
 
     seconds: float
     packets: int
     bytes: int
     before: int
-    """Payload bytes of the fullest round trip before the pause."""
+    """The payload bytes of the fullest round trip before the pause."""
 
 
 class Constants(Strict):
-    """The constants of one role and protocol. A constant that is None was not measured, and `unknown` gives the
+    """The constants of one role and protocol. A constant that was not measured is None, and `unknown` gives the
     reason."""
 
     role: VerifiedRole
     protocol: str
     congestion: str
-    """The controller of the sender."""
+    """The subject's congestion controller."""
     handshake: HandshakeSize | None = None
     first_flight: Flight | None = None
     slow_start: SlowStart | None = None
@@ -116,11 +120,11 @@ class Constants(Strict):
     in_flight: InFlight | None = None
     """The bytes in flight while the subject sends a body."""
     received: InFlight | None = None
-    """The bytes in flight from the other end while the subject receives a body."""
+    """The bytes in flight from the other end while the subject receives a body from it."""
     acknowledgements: float | None = None
-    """Packets that the subject sends for each data packet that it receives."""
+    """The number of packets that the subject sends for each data packet that it receives."""
     tail_near: Tail | None = None
-    """The tail over a round trip so short that little more than the sender's minimum timeout shows."""
+    """The tail on a link with such a short round trip that the sender's minimum timeout decides when it retransmits."""
     tail_far: Tail | None = None
     silences: list[Silence] | None = None
     unknown: dict[str, str] = Field(default={})

@@ -15,10 +15,11 @@ from h123.verification.constants.findings import Datagrams, Flight, HandshakeSiz
 from h123.verification.constants.transfer import Transfer
 
 GROWS = 1.25
-"""The smallest growth factor of a round trip in slow start. Slow start doubles windows or, if only every second packet
-is acknowledged and counted as one, multiplies them by 1.5. HyStart++ (RFC 9406) adds an eighth."""
+"""The smallest factor by which a window grows per round trip in slow start. Slow start doubles windows. It multiplies
+them by 1.5 if the receiver acknowledges only every second packet and the sender counts each acknowledgement as one
+packet. HyStart++ (RFC 9406) only adds an eighth."""
 STEADY = 0.03
-"""Round trips under a common limit differ by at most this share, one or two packets in a hundred."""
+"""The windows of round trips under the same limit differ by at most this share: by a packet or two."""
 EARLY_BYTES = 10_000_000
 _MOST_ROUNDS = 16
 
@@ -66,7 +67,7 @@ def slow_start(of: Transfer) -> SlowStart:
 
 
 def _growing(windows: Sequence[int]) -> list[float]:
-    """Return the ratios of each round trip's bytes to the previous one's, while slow start lasts."""
+    """Return the ratio of each round trip's bytes to the previous round trip's, while slow start lasts."""
     ratios = [later / earlier for earlier, later in pairwise(windows)]
     if growing := list(takewhile(lambda ratio: ratio >= GROWS, ratios)):
         return growing
@@ -76,15 +77,15 @@ def _growing(windows: Sequence[int]) -> list[float]:
 
 
 def at_once(of: Transfer, part: float) -> float:
-    """Return the share of slow start's fullest flight that was sent soon after the flight's first packet: within the
-    given part of a round trip."""
+    """Return the share of a flight of slow start that was sent soon after the flight's first packet: within the given
+    part of a round trip. The flight is the last one after which the window still grew."""
     flight = of.body[len(_growing(of.windows)) - 1]
     sent_at = of.sent_packets["at_ns"][flight.first : flight.end]
     return float((sent_at <= sent_at[0] + np.uint64(part * of.round_trip_ns)).mean())
 
 
 def _why(of: Transfer, end_index: int) -> str:
-    """Return what limits a window that stopped doubling, judging by TCP's receive window and the next round trips."""
+    """Return what limits a window that stopped growing, judging by TCP's receive window and the next round trips."""
     if any(of.fills_the_receiver(packet) for packet in of.body[end_index : end_index + 2]):
         return "TCP's receive window"
     before, *later = of.windows[end_index : end_index + 4]
@@ -102,7 +103,8 @@ def _is_steady(windows: Sequence[int]) -> bool:
 
 
 def in_flight(of: Transfer) -> InFlight:
-    """Measure the bytes in flight when only fixed limits restrict the sender."""
+    """Measure the most bytes in flight during a transfer in which only the end of slow start and fixed limits restrict
+    the sender."""
     windows = of.windows
     begins = np.concatenate([[0], np.cumsum(windows)[:-1]]) if windows else np.array([])
     early = [window for window, begin in zip(windows, begins, strict=True) if begin < EARLY_BYTES]

@@ -38,8 +38,8 @@ _Reads = Mapping[str, Callable[[Transfer], Any]]
 CLOCK: Final = "virtual"
 KERNEL_PROTOCOL = "h2"
 KERNEL = ("cubic", "reno", "bbr")
-"""The controllers of the kernel's TCP. They are measured with the built-in server over a protocol that leaves
-everything to TCP."""
+"""The controllers of the kernel's TCP. They are measured with the built-in server over KERNEL_PROTOCOL, which runs over
+TCP."""
 _SENDING: _Reads = {
     "first_flight": growth.first_flight,
     "slow_start": growth.slow_start,
@@ -102,7 +102,7 @@ def _sender_cases(subject: Subject, role: VerifiedRole) -> Iterator[SenderCase]:
 
 
 def _whole(sender: SenderCase) -> Iterator[tuple[BodyTransfer, _Reads]]:
-    """Yield the transfers that end normally, and the constants to read from each."""
+    """Yield the transfers in which no tail is lost, each with the constants to read from it."""
     for method, reads in ((sender.sends, _SENDING), (sender.gets, _GETTING)):
         also: _Reads = {"handshake": growth.handshake} if method == "GET" else {}
         yield bulk(sender, method), {**also, **reads}
@@ -118,7 +118,8 @@ class _Findings:
         self._values = defaultdict[str, list[Any]](list)
 
     def read(self, came: Transfer | NotMeasurable, reads: _Reads) -> Any:
-        """Read the values in `reads` from a transfer. Return the last value, or the reason why there is none."""
+        """Read the constants in `reads` from a transfer. Return the value of the last one, or the reason why it has
+        none."""
         for name, read in reads.items():
             try:
                 if isinstance(came, NotMeasurable):
@@ -141,7 +142,8 @@ class _Findings:
 
 
 def _last(measured: Sequence[Any]) -> Any:
-    """Return the value of a constant that a single transfer shows. Raises NotMeasurable."""
+    """Return the value of a constant that a single transfer shows. Raises NotMeasurable if the transfer does not show
+    it."""
     if isinstance(measured[-1], NotMeasurable):
         raise measured[-1]
     return measured[-1]

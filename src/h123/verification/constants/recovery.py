@@ -16,34 +16,34 @@ from h123.verification.constants.findings import LossResponse, NotMeasurable, Si
 from h123.verification.constants.transfer import LEAST, Transfer
 
 ENDS_SLOW_START, STEADY_STATE = 40, (1500, 1650, 1800)
-"""Indices of the sender's packets to lose, counted from 0 over the link. In each transfer, the first loss ends slow
-start, and one of the others follows some round trips later, while windows are still small."""
+"""Indices of the packets to lose, counted from 0 in the body's direction. In each transfer, the loss of the first one
+ends slow start, and one of the others is lost some round trips later, while windows are still small."""
 LEAST_LOSSES = 2
-"""The smallest number of losses that must show a value. A single one may fall into a sender's pause or hit a
-retransmission."""
+"""The smallest number of transfers that must show the effect of a loss. The loss in a single transfer may fall into a
+pause or hit a retransmission."""
 TAIL_LOSSES = 12
-"""The number of packets that are lost, beginning with the tail, enough to show how the sender reacts if its first
-retransmissions are lost."""
+"""The number of consecutive packets to lose, beginning with the body's last one. The first retransmissions are among
+them."""
 REGROWN_S = (1, 2, 5, 10)
 _BEFORE, _AFTER = (-3, -2, -1), 2
-"""Round trips, relative to the loss, in which the window is measured: before the sender hears of it, and after the
-recovery."""
+"""Round trips, counted from the loss, in which the window is measured: before the sender learns of the loss, and after
+it has recovered."""
 _VARIES = 0.15
-"""If the fullest round trip before the loss exceeds the usual one by this share, there is no stable window to
-measure."""
+"""If the fullest round trip before the loss exceeds the median one by more than this share of it, there is no stable
+window to measure."""
 _TOGETHER_NS = 1_000_000
-"""Packets within this many ns of each other belong to one retransmission."""
+"""TCP packets within this many ns of each other belong to the same retransmission."""
 _SMALL = 60
 _DELAYED_NS = 28_000_000
 """A QUIC datagram of at most _SMALL bytes within this many ns after a received packet is a bare acknowledgement:
 acknowledgements wait up to 25 ms (RFC 9000, 18.2) plus the inaccuracy of timers. Other small datagrams are probes
 without data."""
 _LEAST_ACKNOWLEDGEMENT = 23
-"""The size of the smallest acknowledgement in bytes: one for the header, one for the packet number, five for the frame,
-and the tag. A smaller packet is a probe."""
+"""The size of QUIC's smallest acknowledgement in bytes: one for the header, one for the packet number, five for the
+frame, and 16 for the authentication tag. A smaller packet is a probe."""
 _ANSWERED = 1.25
-"""Within this many round trips after the last packet, QUIC's next packets may be answers to acknowledgements of earlier
-packets."""
+"""A QUIC packet sent within this many round trips after the previous one may react to an acknowledgement of earlier
+packets, so it does not begin a retransmission."""
 
 
 def decrease(of: Transfer) -> LossResponse:
@@ -66,7 +66,7 @@ def decrease(of: Transfer) -> LossResponse:
 
 
 def typical(responses: Sequence[LossResponse | NotMeasurable]) -> LossResponse:
-    """Return medians over several transfers, because the effect of one loss depends on the packet."""
+    """Return the medians over several transfers, because the effect of a loss depends on which packet is lost."""
     measured = [response for response in responses if isinstance(response, LossResponse)]
     if len(measured) < LEAST_LOSSES:
         raise next(response for response in responses if isinstance(response, NotMeasurable))
@@ -118,8 +118,8 @@ def tail(of: Transfer) -> Tail:
 
 
 def _tells(of: Transfer) -> NDArray[np.bool_]:
-    """Return which of the sender's packets are more than a bare QUIC acknowledgement. TCP's packets all count as
-    more."""
+    """Return, for each packet of the sender, whether it is more than a bare QUIC acknowledgement. For TCP this is
+    always so, because `sent_packets` has no bare acknowledgements."""
     received_at = np.concatenate([[0], np.sort(of.received_packets["left_ns"])]).astype(np.int64)
     at = of.sent_packets["at_ns"].astype(np.int64)
     alone = at - received_at[np.searchsorted(received_at, at, side="right") - 1] > _DELAYED_NS
@@ -129,8 +129,9 @@ def _tells(of: Transfer) -> NDArray[np.bool_]:
 
 
 def _repeats(sent: Packets, lost: int) -> NDArray[np.bool_]:
-    """Return which packets may repeat earlier data. TCP's sequence numbers show this. Any QUIC packet may repeat data,
-    unless it is larger than all packets before the loss: it then probes the path for larger packets."""
+    """Return, for each packet, whether it may repeat earlier data. TCP's sequence numbers show this. Any QUIC packet
+    may repeat data, except one that is larger than all packets before the loss: it probes whether the path carries
+    larger packets."""
     if sent["protocol"][0] == TCP:
         ends = (sent["seq"].astype(np.int64) + sent["payload"] - int(sent["seq"][0])) % 2**32
         before = np.concatenate([[0], np.maximum.accumulate(ends)[:-1]])
@@ -141,10 +142,10 @@ def _repeats(sent: Packets, lost: int) -> NDArray[np.bool_]:
 
 
 def silences(of: Transfer, least_s: float) -> list[Silence]:
-    """Return the sender's pauses of at least this length, with the first flight after each."""
+    """Return the sender's pauses of at least `least_s` seconds, with the first flight after each."""
     pauses, fullest, last = list[Silence](), 0, None
     for flight_round in of.body:
-        if flight_round.end - flight_round.first < LEAST:  # the end of an answer, or a keep-alive
+        if flight_round.end - flight_round.first < LEAST:  # the end of a response, or a keep-alive
             continue
         begin = int(of.sent_packets["at_ns"][flight_round.first])
         if last is not None and begin - last >= least_s * 1e9:

@@ -2,9 +2,9 @@
 alone.
 
 The link only delays packets. So a packet was sent when the link recorded its arrival, and received when it left the
-link. A round trip ends with the first packet that the receiver sent after it had received the round trip's first
-packet, because earlier packets cannot answer it. This method needs no acknowledgements, which QUIC encrypts, and works
-even on a busy machine.
+link. A round trip ends when the sender receives the first packet that the receiver sent after receiving the round
+trip's first packet, because earlier packets cannot acknowledge that one. This method needs no acknowledgements, which
+QUIC encrypts, and works even on a busy machine.
 """
 
 import math
@@ -20,10 +20,11 @@ from h123.verification.constants.findings import NotMeasurable
 ACK = 16
 """TCP's ACK flag."""
 LEAST = 5
-"""The smallest number of packets in a round trip that a body fills. Handshakes have fewer."""
+"""A round trip in which the sender sends at least this many packets carries a body. Handshakes send fewer in a round
+trip."""
 UNANSWERED = 1.5
-"""A packet that is not answered within this many round trips needs no answer. The time is longer than a receiver may
-delay an answer."""
+"""A round trip ends at the latest after this many times the link's round trip. The time is longer than a receiver may
+delay an acknowledgement."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Transfer:
 
     @cached_property
     def received_packets(self) -> Packets:
-        """The receiver's packets, in the order in which it sent them."""
+        """The receiver's packets that arrived, in the order of sending."""
         # Some packets are still in flight when the trial ends.
         came = (self.packets["fate"] == DELIVERED) & (self.packets["left_ns"] > 0)
         return _in_order(self.packets[(self.packets["way"] == 1 - self.way) & came])
@@ -96,7 +97,7 @@ class Transfer:
         return int(self.sent_packets["payload"][one.first : one.end].sum())
 
     def spread(self, one: Round) -> float:
-        """Return the share of a round trip's duration during which its packets were sent."""
+        """Return the share of the link's round trip during which the packets of this one were sent."""
         span = int(self.sent_packets["at_ns"][one.end - 1]) - int(self.sent_packets["at_ns"][one.first])
         return round(span / self.round_trip_ns, 3)
 
@@ -123,13 +124,14 @@ class Transfer:
 
     @property
     def _window_scale(self) -> int:
-        """The scale of the receiver's window. The receiver's first segment contains the window unscaled, the second one
-        scaled, and both windows are equal."""
+        """The scale of the receiver's window, in bits. The receiver's first segment announces its window unscaled, and
+        its second segment announces the same window scaled."""
         first, second = (int(window) for window in self.received_packets["window"][:2])
         return round(math.log2(max(first, 1) / max(second, 1)))
 
     def _place(self, sequence: Packets) -> Packets:
-        """Return positions in the sender's stream, counted from its first byte."""
+        """Return the positions of these sequence numbers in the sender's stream, in bytes from the stream's first
+        byte."""
         place: Packets = (sequence.astype(np.int64) - int(self.sent_packets["seq"][0])) % 2**32
         return place
 

@@ -17,7 +17,7 @@ from h123.verification.constants.findings import (
 )
 
 AT_ONCE = 0.02
-"""Packets that are sent within this share of a round trip are sent at once."""
+"""Packets sent within this share of a round trip are described as sent at once."""
 
 
 def handshake(measured: HandshakeSize) -> str:
@@ -102,7 +102,7 @@ WORDS: dict[str, tuple[str, Callable[[Any], str]]] = {
 
 
 def described(constants: Constants) -> Iterator[tuple[str, str]]:
-    """Yield the name and description of each constant, including missing ones."""
+    """Yield the name and description of each constant, including those that are missing for a known reason."""
     for field, (name, words) in WORDS.items():
         value = getattr(constants, field)
         if value is not None:

@@ -34,15 +34,16 @@ class Spoilt(Strict):
     stopped: float | None = None
     """The seconds from the first packet until the last one with ECT. None if the sender goes on using ECN."""
     complete: bool
-    """Whether the body arrived."""
+    """Whether the whole body arrived."""
 
 
 class Reaction(Strict):
-    """The reaction to the first mark of a queue."""
+    """A sender's reaction to the first packet that a queue marked."""
 
     marks: int
     keeps: float
-    """The share of the bytes in flight that remained a round trip later."""
+    """The lowest number of bytes in flight within a round trip after the sender could learn of the mark, as a share of
+    the number at that time."""
 
 
 class Limited(Strict):
@@ -51,15 +52,16 @@ class Limited(Strict):
     too_large: int
     """The number of packets that exceeded the path's MTU."""
     until: float | None = None
-    """The seconds from the start of the limit until the last packet that was too large."""
+    """The seconds from the start of the limit until the last packet that was too large was sent. None if none was."""
     resumed: float | None = None
-    """The seconds from the start of the limit until a full packet passed, after one that was too large. None if the
-    body did not arrive."""
+    """The seconds from the start of the limit until the sender sent a full packet that was delivered. Packets before
+    the first one that was too large are ignored. None if the body did not arrive."""
     complete: bool
 
 
 class PathBehaviour(Strict):
-    """The behaviour of a subject in one role over one protocol. The subject sends the body, except for `reports`."""
+    """The behaviour of a subject in one role over one protocol, on paths that interfere with ECN or drop large packets.
+    The subject sends the body, except for `reports`."""
 
     role: VerifiedRole
     protocol: str = QUIC
@@ -84,7 +86,7 @@ class PathBehaviour(Strict):
     icmp: Limited | None = None
     """A transfer during which the path's MTU falls to 1280, with ICMP."""
     unknown: dict[str, str] = Field(default_factory=dict)
-    """The reasons why fields are None."""
+    """Reasons for missing results, keyed by the path's name."""
 
     def why(self, field: str) -> str:
         """Return why a field is None."""
@@ -96,11 +98,11 @@ class PathBehaviour(Strict):
 
 
 def checks(behaviour: PathBehaviour) -> Iterator[tuple[str, Result]]:
-    """Yield a field and a result for each rule of QUIC. The result is `unsupported` if the sender had no opportunity to
-    break the rule.
+    """Yield, for each rule of QUIC, the field that shows whether the sender keeps it, and a result. The result is
+    `unsupported` if the sender had no opportunity to break the rule. Over TCP, nothing is yielded.
 
     If a path bleaches or swaps the codepoints, the receiver's counts differ from what was sent, so the sender must stop
-    using ECN (RFC 9000, section 13.4.2). There is no such rule for paths that mark or drop all packets.
+    using ECN (RFC 9000, section 13.4.2). No rule says so for paths that mark all packets or drop all with ECT.
     """
     rules = {
         "bleach": ("ECN bleached", "stopped"),

@@ -1,4 +1,4 @@
-"""Reads from a sender's packets how it uses ECN, and what it does when its packets are too large.
+"""Reads from a sender's packets how the sender uses ECN, and what it does when its packets are too large.
 
 `sent` contains the sender's packets with payload, in the order of sending. The functions raise NotMeasurable if the
 packets do not show the value.
@@ -13,10 +13,10 @@ from h123.verification.paths.findings import Codepoint, Limited, Payloads, React
 
 ECT1, ECT0 = 1, 2
 LEAST = 100
-"""The smallest number of packets that show a habit."""
+"""The smallest number of packets from which a sender's behaviour can be judged."""
 RARE = 0.1
-"""A sender that has stopped using ECN may test it again (RFC 9000, section 13.4.2.2), with at most this share of the
-second half of its packets."""
+"""A sender that has stopped using ECN may test the path again (RFC 9000, section 13.4.2.2). At most this share of the
+second half of its packets may have ECT."""
 FULL = 1000
 """The smallest payload of a packet that carries a body."""
 ACK_DELAY_NS = 25_000_000
@@ -24,7 +24,7 @@ ACK_DELAY_NS = 25_000_000
 
 
 def sent_by(packets: Packets, way: int, protocol: int) -> Packets:
-    """Return the packets with payload in this direction, in the order of sending."""
+    """Return the packets of this protocol with payload in this direction, in the order of sending."""
     sent = packets[(packets["way"] == way) & (packets["protocol"] == protocol) & (packets["payload"] > 0)]
     ordered: Packets = sent[np.argsort(sent["at_ns"], kind="stable")]
     return ordered
@@ -37,7 +37,7 @@ def _enough(sent: Packets) -> Packets:
 
 
 def codepoint(sent: Packets) -> tuple[Codepoint, float]:
-    """Return the more common ECT codepoint, and the share of packets that have it."""
+    """Return the more common ECT codepoint, or `none`, and the share of packets that have it."""
     field = _enough(sent)["ecn"] & CE
     shares: dict[Codepoint, float] = {"ect0": float((field == ECT0).mean()), "ect1": float((field == ECT1).mean())}
     name = max(shares, key=lambda one: shares[one])
@@ -64,8 +64,8 @@ def spoilt(sent: Packets, complete: bool = True) -> Spoilt:
 
 
 def reaction(sent: Packets, back_ns: int) -> Reaction:
-    """Return how far the bytes in flight fall in the round trip after the first mark. `back_ns` is the delay of
-    acknowledgements."""
+    """Return how far the bytes in flight fall in the round trip after the sender can know of the first mark. `back_ns`
+    is the time in ns that an acknowledgement takes back to the sender."""
     marked = sent[(sent["ecn"] & MARKED) > 0]
     if not len(marked):
         raise NotMeasurable("no packet was marked")
@@ -91,7 +91,7 @@ def _in_flight(sent: Packets, moments: NDArray[np.int64], back_ns: int) -> NDArr
 
 
 def limited(sent: Packets, from_ns: int, complete: bool) -> Limited:
-    """Return what a sender did after its path became too small for its packets."""
+    """Return what a sender did after `from_ns`, when the path's MTU became too small for its packets."""
     after = sent[sent["at_ns"] >= from_ns]
     if not len(after):
         raise NotMeasurable("the body ended before the path changed")

@@ -33,7 +33,7 @@ from h123.verification.trial import Trial, Trials, calm_clock
 BODY_BYTES = 4_000_000
 DELAY_NS = 20_000_000
 CHANGE_NS = 1_000_000_000
-"""The time at which a path changes, in ns: in the middle of the body, which takes three seconds."""
+"""The time at which a path changes, in ns: while the body is being sent, which takes three seconds."""
 TIMEOUT = "30s"
 KERNEL_PROTOCOL = "h2"
 _WAY = Direction(delay_ns=DELAY_NS, rate=Bottleneck(bps=10_000_000), queue=Queue(ns=200_000_000))
@@ -51,7 +51,8 @@ PATHS: Mapping[str, Mapping[str, Any]] = {
     "black_hole": {"changes": [Change(at_ns=CHANGE_NS, mtu=_SILENT)]},
     "icmp": {"changes": [Change(at_ns=CHANGE_NS, mtu=_ICMP)]},
 }
-"""The special fields of the sender's direction, by the field of PathBehaviour that they show. `plain` shows several."""
+"""The properties of each path in the body's direction, keyed by the field of PathBehaviour that the path shows. `plain`
+shows several fields."""
 _ALWAYS, _OF_ECN, _OF_SIZE = ("plain", "reports", "small"), ("bleach", "swap", "mark", "drop"), ("black_hole", "icmp")
 
 
@@ -71,8 +72,8 @@ def path_network(name: str, way: int) -> Network:
 def measure_paths(
     subject: Subject, role: VerifiedRole, pool: Pool, report: Callable[[str], None]
 ) -> list[PathBehaviour]:
-    """Measure a subject's QUIC and, with the built-in server, the kernel's TCP with ECN. `report` receives a line about
-    every finished trial.
+    """Measure a subject's QUIC and, if the subject is the built-in server, also the kernel's TCP with ECN. `report`
+    receives a line about every finished trial.
 
     The subject and the built-in ones must be installed. Raises UserError if this machine cannot execute trials.
     """
@@ -95,7 +96,7 @@ class _Measurement:
         self._values, self._unknown = dict[str, Any](), dict[str, str]()
 
     def behaviour(self) -> PathBehaviour:
-        """Run the trials that can show something, and return what they show."""
+        """Run the trials that can show something, and return the behaviour that they show."""
         sender = self._sender
         self._carry_out(_ALWAYS)
         if self._values.get("ect", "none") != "none":

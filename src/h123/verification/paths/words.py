@@ -1,4 +1,4 @@
-"""Describes the behaviour on paths in words."""
+"""Describes in words how a subject behaves on paths that interfere with ECN or drop large packets."""
 
 from collections.abc import Iterator, Mapping
 
@@ -45,7 +45,7 @@ _FAULTS: Mapping[PathKind, str] = {
 
 
 def path_findings(behaviour: PathBehaviour) -> PathFindings:
-    """Return what a campaign needs to know about a sender."""
+    """Return the facts about a sender's behaviour that a campaign needs."""
     sizes = behaviour.datagrams
     return {
         "packet_bytes": sizes.common + HEADERS if sizes else None,
@@ -66,8 +66,8 @@ def path_words(behaviour: PathBehaviour) -> Iterator[tuple[str, str]]:
 
 
 def path_cells(behaviour: PathBehaviour) -> dict[str, str]:
-    """Return the cells of a table row by column. A cell is empty if its property is unknown, and begins with `fails: `
-    if the property breaks a rule."""
+    """Return the cells of a table's row, keyed by column. A cell is empty if its property is unknown, and begins with
+    `fails: ` if the property breaks a rule."""
     failed = {field for field, result in checks(behaviour) if result.verdict == "failed"}
     return {
         name: "fails: " * (field in failed) + _words(behaviour, getattr(behaviour, field))

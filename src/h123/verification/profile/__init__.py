@@ -1,5 +1,4 @@
-"""Profiles what limits a subject in a few standard situations, by using packets to attribute its requests' time to
-causes.
+"""Finds what limits a subject in a few standard situations: from packets, it attributes the time of requests to causes.
 
 The trials run under the virtual clock, so that the machine and the subject's processing do not matter.
 """

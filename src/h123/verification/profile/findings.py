@@ -8,25 +8,26 @@ from h123.documents.campaign_file import VerifiedRole
 
 
 class SituationResult(Strict):
-    """The result of one role, protocol and situation. If `seconds` is None there is no result, and `unknown` gives the
+    """The result of one role, protocol and situation. If there is no result, `seconds` is None, and `unknown` gives the
     reason."""
 
     role: VerifiedRole
     protocol: str
     congestion: str
-    """The controller of the end that sends bodies: the subject's, or the other end's if the subject only receives."""
+    """The subject's congestion controller."""
     situation: str
     seconds: float | None = None
     """The mean time of a request in seconds."""
     least: float
-    """The minimum time of a request in seconds: a round trip, plus the body at the link's rate."""
+    """The minimum time of a request in seconds: a round trip, plus the time of the body at the link's rate."""
     parts: dict[str, float] = Field(default={})
-    """Seconds by cause (docs/why.md), which add up to `seconds`. Former names of causes are accepted when reading."""
+    """Maps causes (docs/why.md) to seconds, which add up to `seconds`. Former names of causes are accepted when
+    reading."""
     in_flight: int | None = None
-    """The most payload bytes in a round trip."""
+    """The most payload bytes sent in a round trip. None if unknown."""
     spread: float | None = None
-    """The share of a round trip during which a flight of slow start was sent. Only for a subject that sends over a
-    long, fast QUIC path, where only its own pacer could delay so few packets."""
+    """The share of a round trip during which a flight of slow start was sent. It is measured only for a subject that
+    sends over a long, fast link with QUIC, where only the subject's own pacer could delay so few packets."""
     unknown: str = ""
 
     @field_validator("parts")

@@ -24,7 +24,7 @@ from h123.verification.profile.situation import PACING, SITUATIONS, Situation
 from h123.verification.trial import Trials
 
 _ROUND = 6
-"""The number of decimal places of seconds."""
+"""The number of decimal places to which seconds are rounded."""
 
 
 def profile(subject: Subject, role: VerifiedRole, pool: Pool, moved: Callable[[str], None]) -> list[SituationResult]:
@@ -77,15 +77,15 @@ def _measure_situations(askings: list[SenderCase], trials: Trials, place: Path) 
 
 
 def parameters_of(sender: SenderCase, situation: Situation) -> Parameters:
-    """Return the parameters of a trial."""
+    """Return the parameters of the trial of a situation."""
     values = {"network": "profile", "users": 1, "method": situation.method(sender), "size": situation.size}
     parameters = sender.parameters(**values, **situation.parameters)
     return parameters.model_copy(update={"qlog": _logs(sender, parameters.server)})
 
 
 def _logs(sender: SenderCase, server: str) -> bool:
-    """Return whether the server can log the time that flow control takes. Under the virtual clock, logging takes no
-    time."""
+    """Return whether the server can write qlog files, which show when flow control limits it. Under the virtual clock,
+    logging takes no time."""
     of = sender.subject if sender.role == "server" else catalogue()[server]
     return sender.protocol in of.features.qlog
 
@@ -113,9 +113,9 @@ def _in_flight(of: Transfer) -> int | None:
 
 
 def spread(of: Transfer, situation: Situation) -> float | None:
-    """Return the share of a round trip during which a flight was sent. The flight is the last one before flights exceed
-    an eighth of what the link carries in a round trip. Later flights would answer packets that the link itself has
-    spread out."""
+    """Return the share of a round trip during which a flight was sent, or None if the packets do not show it. The
+    flight is the last one before flights exceed an eighth of what the link carries in a round trip. The link itself
+    spreads out larger flights, and so the later ones, which follow their acknowledgements."""
     little = situation.mbit * 1e6 / 8 * situation.round_trip_ms / 1e3 / 8
     try:
         early = list(takewhile(lambda packet: of.payload(packet) <= little, of.body[:-1]))

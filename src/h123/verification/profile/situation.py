@@ -1,4 +1,4 @@
-"""Defines the standard situations: a request, and a link."""
+"""Defines the standard situations, each a request over a link."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,9 +25,9 @@ class Situation:
     round_trip_ms: int
     mbit: int
     loss: float = 0.0
-    """The share of the sender's packets that are lost."""
+    """The probability that a packet of the end that sends the body is lost."""
     queue: int | None = None
-    """The number of packets that the bottleneck's queue holds. None: the usual 100 ms."""
+    """The number of packets for which the bottleneck's queue has room. None: room for 100 ms."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -47,7 +47,7 @@ class Situation:
 
     @property
     def least_s(self) -> float:
-        """The minimum time of a request in seconds: a round trip, plus the body at the link's rate."""
+        """The minimum time of a request in seconds: a round trip, plus the time of the body at the link's rate."""
         return self.round_trip_ms / 1e3 + self.size * 8 / (self.mbit * 1e6)
 
     def method(self, sender: SenderCase) -> str:
@@ -55,7 +55,8 @@ class Situation:
         return {"sends": sender.sends, "gets": sender.gets, "asks": "GET"}[self.way]
 
     def network(self, method: str) -> Network:
-        """Return the network. It is the same in both directions, except that only the body's packets are lost."""
+        """Return the network. Both directions are the same, except that packets are lost only in the body's
+        direction."""
         queue = Queue(packets=self.queue) if self.queue else Queue(ns=100_000_000)
         plain = Direction(
             delay_ns=self.round_trip_ms * 500_000, rate=Bottleneck(bps=self.mbit * 1_000_000), queue=queue
@@ -68,7 +69,7 @@ class Situation:
 _FIRST = {"cold": True, "requests": 1}
 _THREE, _FOUR, _TWELVE = ({"requests": count} for count in (3, 4, 12))
 PACING = "far-sending"
-"""The situation that shows whether a sender paces."""
+"""The situation that shows whether a sender spaces its packets."""
 SITUATIONS = (
     Situation(PACING, "sends over a long, fast link", "sends", 10_000_000, 100, 200, parameters=_THREE),
     Situation("far-getting", "receives over a long, fast link", "gets", 10_000_000, 100, 200, parameters=_THREE),

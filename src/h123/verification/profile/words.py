@@ -1,4 +1,4 @@
-"""Describes what limits a subject."""
+"""Describes in words what limits a subject."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ from h123.verification.profile.findings import SituationResult
 _UNAVOIDABLE: Final = ("rate", "trip")
 """Causes that are part of a request's minimum time."""
 _WORTH = 0.1
-"""The smallest share of a request's time for a cause to be listed."""
+"""A cause is listed if it took at least this share of a request's time."""
 _MOST = 3
 _BURST = 0.1
 """A flight that is sent in less than this share of a round trip is not paced."""
@@ -17,8 +17,8 @@ _LIMITS = {cause.name for cause in CAUSES if cause.group == "limit"}
 
 
 def holding(result: SituationResult) -> list[str]:
-    """Return the causes that took a tenth of the time or more, largest first, at most three. The list is empty if
-    nothing holds the subject back."""
+    """Return the three largest avoidable causes that took at least a tenth of the time, largest first. The list is
+    shorter if there are fewer, and empty if nothing holds the subject back."""
     if not result.seconds:
         return []
     worth = [name for name, s in result.parts.items() if name not in _UNAVOIDABLE and s >= _WORTH * result.seconds]
@@ -26,7 +26,7 @@ def holding(result: SituationResult) -> list[str]:
 
 
 def slowness(result: SituationResult) -> str:
-    """Return the ratio of the time to a request's minimum time, such as `2.8`, or `-` if unknown."""
+    """Return the ratio of a request's mean time to its minimum time, such as `2.8`, or `-` if unknown."""
     return figures(result.seconds / result.least, 2) if result.seconds is not None else "-"
 
 

@@ -1,2 +1,2 @@
-"""Makes individual checks of a server (simultaneous requests, idle connections, unknown versions), and explains the
-faults."""
+"""Contains individual checks of a server (simultaneous requests, idle connections, unknown versions, receive windows),
+and the explanation of their faults."""

@@ -1,4 +1,4 @@
-"""Explains the probe's complaints to the author of a server: which request failed, and what is expected."""
+"""Explains the probe's complaints to the author of a server: which request failed, and what was expected."""
 
 import re
 
@@ -18,14 +18,16 @@ _REQUESTS = (
     (r"(\d+) requests on a connection", r"GET /bytes/1, \1 times on one connection"),
     (r"a connection idle for .*", "GET /bytes/1, twice on one connection"),
 )
-"""The request behind each check, for checks that make requests."""
+"""Patterns for the names of checks that make requests, each with a description of the request."""
 _NO_LENGTH = re.compile(r"content-length -1 instead of (\d+)")
-"""Go's report of a missing length."""
+"""The probe's complaint about a missing content-length, which Go reports as -1."""
 
 
 def explained(check: str, detail: str) -> str:
-    """Return the complaint of a failed check, preceded by the request."""
-    complaint = _NO_LENGTH.sub(r"the answer has no content-length (chunked?); `content-length: \1` is required", detail)
+    """Return the complaint of a failed check, preceded by the request if there is one."""
+    complaint = _NO_LENGTH.sub(
+        r"the response has no content-length (chunked?); `content-length: \1` is required", detail
+    )
     for pattern, request in _REQUESTS:
         if match := re.fullmatch(pattern, check):
             case = match.expand(request)

@@ -11,7 +11,7 @@ from h123.catalogue import Server
 from h123.verification.result import Result
 
 LEAST = 100
-"""The contract's minimum for every server."""
+"""The contract's minimum number of simultaneous requests for every server."""
 _BEYOND_NS = 10_000_000_000
 """A request beyond a server's limit that has not begun within this time, in ns, counts as held back."""
 _CHECK = re.compile(r"\d+ (downloads|uploads) at once")
@@ -25,8 +25,8 @@ def at_once(server: Server, protocol: str) -> int:
 
 
 def beyond(server: Server, protocol: str) -> Mapping[str, object] | None:
-    """Return the probe's task that shows whether a declared limit is real, or None if there is no limit or no way to
-    see it."""
+    """Return the probe's task that shows whether a declared limit is real, or None if no limit is declared or the probe
+    has no way to see it."""
     declared = server.limits.streams.get(protocol)
     uploads = protocol in server.in_turn  # these servers hold no downloads open
     if declared is None or (uploads and "POST" not in server.methods):
@@ -53,7 +53,8 @@ def advised(results: Sequence[Result]) -> Iterator[Result]:
 
 
 def limit_fault(results: Sequence[Result], declared: int) -> str:
-    """Return the fault in a declared limit, from the result of a trial with one more request, or an empty string."""
+    """Return the fault in a declared limit, from the results of a trial with one request more than the limit. Empty if
+    there is no fault."""
     case = [result for result in results if _CHECK.fullmatch(result.check)]
     if any(_started_requests(result) == declared for result in case):
         return ""

@@ -16,7 +16,7 @@ _ASKED_NS = 58_000_000_000
 """Slightly less than the contract's minimum, in ns."""
 _ASKED_SHARE = 0.9
 _BEYOND = 2
-"""After this many times the declared time, a connection is closed, even if a server checks rarely."""
+"""After this many times the declared time, a connection must be closed, even by a server that checks rarely."""
 _CHECK = "a connection idle for "
 _ANNOUNCED = re.compile(r"idle for ((?:[\d.]+(?:ms|[hms]))+)")
 """A duration in the probe's message, as Go writes it."""
@@ -25,14 +25,15 @@ _UNITS_NS = {"h": 3600 * 10**9, "m": 60 * 10**9, "s": 10**9, "ms": 10**6}
 
 
 def idle_time_ns(server: Server, protocol: str) -> int:
-    """Return how long a connection must stay open, in ns. Over HTTP/3 the probe keeps it alive, as clients do."""
+    """Return how long a connection without requests must stay open, in ns. Over HTTP/3 the probe keeps it alive, as
+    clients do."""
     declared = server.limits.idle.get(protocol)
     return _ASKED_NS if declared is None or protocol == QUIC else round(declared * _ASKED_SHARE)
 
 
 def beyond(server: Server, protocol: str) -> Mapping[str, object] | None:
-    """Return the probe's task that shows whether a declared limit is real, or None if there is no limit or the server
-    announces it."""
+    """Return the probe's task that shows whether a declared limit is real, or None if no limit is declared or the
+    server announces it."""
     declared = server.limits.idle.get(protocol)
     return None if declared is None or protocol == QUIC else {"idle_ns": declared * _BEYOND}
 
@@ -60,7 +61,8 @@ def judge_idleness(server: Server, results: Sequence[Result]) -> Iterator[Result
 
 
 def limit_fault(results: Sequence[Result], waited: int) -> str:
-    """Return the fault in a declared limit, from the result of a later request, or an empty string."""
+    """Return the fault in a declared limit, from the results of a trial whose connection is idle for `waited` ns, which
+    is longer. Empty if there is no fault."""
     case = [result for result in results if result.check.startswith(_CHECK)]
     if not case:
         return "; ".join(f"{r.check}: {r.detail}" for r in results if r.verdict == "failed") or "nothing came of it"
