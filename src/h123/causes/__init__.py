@@ -1,7 +1,8 @@
 """Explains what requests spent their time on, from the packets that a trial recorded.
 
-The parts of a request's time add up to its latency. The explanation uses only what any observer on the path can see of
-packets, except for frames that a client's logged keys make readable and the server's own logs.
+The parts of a request's time add up to its latency. The explanation uses only properties of packets that any observer
+on the path can see. In addition, it uses frames if the client logged its keys, and the logs of the server's stack if
+there are any.
 """
 
 from h123.causes.cause import CAUSES, FORMER_NAMES, NUMBER, UNATTRIBUTED, WORDS, Cause

@@ -228,7 +228,7 @@ class Explainer:
 
     def _first(self, request: Request) -> int | None:
         """Return the index of the request's first packet, whether or not it arrived. If the client recorded when it
-        sent the request, and the request has no large body, this is the last packet sent until just after that time.
+        sent the request, and the request fits into one packet, this is the last packet sent until just after that time.
         Otherwise it is the first packet sent after the request began. Over QUIC, a request with a recorded time may be
         as small as an acknowledgement."""
         up, sent_known = self._of.up, request.sent_at is not None

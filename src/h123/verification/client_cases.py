@@ -23,7 +23,7 @@ from h123.verification import controller
 from h123.verification.client_networks import CROWDED, DEAD, DISTANT, FAR, LEFT, LOSSES, NO_UDP, PLAIN, REMOTE, SLOW
 
 Asked = Callable[..., Parameters]
-"""Builds the parameters for a client over one protocol, with the given changes."""
+"""A function that builds parameters for a client over one protocol, with the given changes."""
 Expected = Literal["answers", "wrong bytes", "not found", "refused", "timeout", "anything", "unsupported"]
 METHODS = ("GET", "POST")
 OLDER_TLS: Literal["1.2"] = "1.2"
@@ -60,7 +60,7 @@ THREE_HOSTS = {
 """A page in which all requests to one host are due together, so that the number of connections to the host is known.
 Clients that load documents must refuse this page."""
 CONNECTIONS: dict[str, str | int] = {"shared": "shared", "per-user": "per-user", "number": 2}
-"""The value in a workload for each way to spread users over connections."""
+"""Maps each way to spread users over connections to its value in a workload."""
 PATIENCE_NS = 500_000_000
 """The time in ns after which users abandon a request. Over the link LEFT, a response begins earlier, even on a new
 connection."""
@@ -113,8 +113,8 @@ class ClientCase:
 
     @property
     def attempts(self) -> int:
-        """The number of attempts before the check counts as failed. Checks of times have two, because a busy machine
-        can distort the times of one attempt."""
+        """The number of attempts before the check counts as failed. Cases that depend on times have two, because a busy
+        machine can distort the times of one attempt."""
         return 2 if self.network in (FAR, DISTANT, REMOTE, CROWDED, LEFT, LOSSES) else 1
 
     @property

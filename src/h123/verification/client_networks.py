@@ -13,7 +13,8 @@ def _both_ways(name: str, direction: Direction) -> Network:
 
 PLAIN = Network(name="plain", title="a plain veth pair")
 FAR = _both_ways("far", Direction(delay_ns=50 * _MS, rate=Bottleneck(bps=10_000_000)))
-"""A link on which 1 MB takes 0.8 s, and no response begins within 0.1 s, so that invented times are noticed."""
+"""A link on which 1 MB takes 0.8 s, and no response begins within 0.1 s, so that times that a client invents are
+noticed."""
 DISTANT = _both_ways("distant", Direction(delay_ns=100 * _MS))
 """A link whose delay is so long that an open loop has more requests in progress than users."""
 REMOTE = _both_ways("remote", Direction(delay_ns=100 * _MS))

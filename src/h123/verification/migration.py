@@ -32,7 +32,7 @@ BODY_BYTES = 5_000_000
 MOVE_NS = 1_000_000_000
 ROUND_TRIP_NS = 40_000_000
 RATE_BPS = 10_000_000
-"""A rate at which the body takes four seconds, so that the client moves while it is being sent."""
+"""A rate at which the body takes four seconds, so that the client moves while the body is being sent."""
 TIMEOUT = "20s"
 FULL = 1000
 """A datagram with at least this many payload bytes is taken as part of the body."""

@@ -129,7 +129,7 @@ def _read(name: str, content: Any) -> PublicRecord:
 
 
 def _contents() -> dict[str, Any]:
-    """Return all records as they are stored."""
+    """Return all records as parsed JSON, keyed by the subject's name."""
     path = public_file()
     return _unpacked(path, path.stat().st_mtime_ns) if path.is_file() else {}
 

@@ -139,8 +139,7 @@ def _asking(case: ServerCase, folder: Path, probe: Subject) -> list[str]:
 
 
 def _change_trial(folder: Path, command: list[str]) -> None:
-    """Replace the client's command with this one, and set the time within which the contract requires the server to
-    stop."""
+    """Replace the client's command with this one, and give the server the time to stop that the contract allows."""
     path = folder / "trial.json"
     trial = read_document(path, trial_files.TrialFile)
     for role in trial.roles:
@@ -244,7 +243,7 @@ def _large(case: ServerCase, _: Path) -> Result:
 
 def _older_tls(case: ServerCase, folder: Path) -> Result:
     """Return the result for an older version of TLS: the server negotiated it although the client also offered a newer
-    one, and answered over it."""
+    one, and responded over it."""
     words = next(check.detail for check in read_document(folder / "checks.json", Checks).checks if check.check == "TLS")
     return case.result(f"TLS {case.parameters.tls}", "passed", words)
 

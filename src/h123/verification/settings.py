@@ -20,9 +20,9 @@ from h123.verification.trial import Trial, Trials, calm_clock
 ATTEMPTS = 2
 """The number of attempts before a check counts as failed. A busy machine can distort a flight, but rarely twice."""
 FEWER, MORE = 3, 1
-"""How many full packets fewer, or more, than the initial window allows a first flight may have. Other packets of the
-round trip use part of the window: the end of the handshake, settings, a probe for larger packets. A sender may send one
-packet more than fits."""
+"""A first flight may have up to FEWER full packets less than the initial window, or up to MORE packets more. Other
+packets of the round trip use part of the window: the end of the handshake, settings, a probe for larger packets. A
+sender may send one packet more than fits."""
 AT_ONCE, SHARE = 0.1, 0.7
 """Without pacing, a sender sends at least the share SHARE of a flight within the share AT_ONCE of a round trip. The
 rest of the flight waits for acknowledgements that the receiver delays. With pacing, SHARE of a flight takes half a

@@ -25,11 +25,12 @@ _ANY_TIME = (0, 2**63)
 _MOST_ATTEMPTS = 3
 SEED = 1
 _LATE_NS = 1_000_000
-"""If the 99th percentile of the link's lateness is above this, the times of a trial say nothing about the subject."""
+"""If the 99th percentile of the link's lateness exceeds this number of ns, the times of a trial say nothing about the
+subject."""
 
 
 def calm_clock(subject: Subject) -> Clock:
-    """Return the virtual clock if it is installed and the subject runs under it, because nothing disturbs its trials;
+    """Return the virtual clock if it is installed and the subject runs under it, because nothing disturbs trials there;
     otherwise the wall clock."""
     return "virtual" if "virtual" in subject.features.clocks and installed_kernel() is not None else "wall"
 

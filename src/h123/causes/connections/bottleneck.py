@@ -1,6 +1,6 @@
 """Computes when a link's bottleneck sent each packet, from the packets' times and the link's profile.
 
-Without cross traffic, drop-tail queues, CoDel, PIE and RED send packets in the order of arrival. At a constant rate,
+Drop-tail queues, CoDel, PIE and RED send packets in the order of arrival. At a constant rate and without cross traffic,
 the times then follow from the arrivals. With FQ-CoDel, a token bucket or cross traffic, they follow from the departures
 instead. On a link with aggregation, a packet that the bottleneck has sent also waits for an opportunity to send.
 Departures do not show how long this wait was, so the longest possible one is subtracted.
@@ -63,10 +63,10 @@ def _in_turn(arrivals: Times, takes: Times) -> Wire:
 
 
 def _by_departure(packets: Packets, way: Direction, takes: Times) -> Wire:
-    """Compute the times from departures. A packet left the wire before it left the link, by the link's delay. It was on
-    the wire for as long as its size takes at the link's rate, and before that it waited. A packet that a token bucket
-    passed on at once took no time. A lost packet is assumed to have directly followed the previous one; in a fair
-    queue, the previous one of its connection."""
+    """Compute the times from departures. The time at which a packet left the wire is the time at which it left the
+    link, less the link's delay. The packet was on the wire for as long as its size takes at the link's rate, and it
+    waited before that. A packet that a token bucket passed on at once took no time. A lost packet is assumed to have
+    directly followed the previous one; in a fair queue, the previous one of its connection."""
     arrivals, delivered, departures = _departures(packets)
     least = arrivals if way.rate and way.rate.burst_bytes is not None else arrivals + takes
     after_rate = way.delay_ns or 0
@@ -95,9 +95,8 @@ def _turns(packets: Packets, way: Direction) -> list[Times]:
 
 
 def _in_order_of_departure(packets: Packets) -> Wire:
-    """Compute the times for a rate that is not constant. A packet was on the wire from the departure of the previous
-    packet until it left the link, less the delay. Jitter and the wait for an opportunity to send count as time on the
-    wire."""
+    """Compute the times for a rate that is not constant. A packet was on the wire from the previous packet's departure
+    to its own, both less the link's delay. Jitter and the wait for an opportunity to send count as time on the wire."""
     arrivals, delivered, departures = _departures(packets)
     shortest = int((departures - arrivals)[delivered].min()) if delivered.any() else 0
     ends = np.where(delivered, np.maximum(departures - shortest, arrivals), arrivals)

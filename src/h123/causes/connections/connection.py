@@ -13,12 +13,12 @@ from h123.packets.capture import BLOCKED, DELIVERED, DOWN, PACKET, POLICED, RETR
 from h123.study.networks.network import Direction, Limit
 
 FULL = 1150
-"""A packet with at least this many payload bytes counts as full. QUIC's full packets begin with 1200 bytes and grow as
-it probes the path; TCP's have 1448."""
+"""A packet with at least this many payload bytes is regarded as full. QUIC's full packets begin with 1200 bytes and
+grow as it probes the path; TCP's have 1448."""
 SPEAKS = 60
 """A QUIC packet with at least this many payload bytes almost always carries more than an acknowledgement."""
 _LONG, _SYN = 0x80, 0x02
-"""The bit in QUIC's first byte for a long header, which all handshake packets have, and TCP's SYN flag."""
+"""The bit of QUIC's first byte that marks a long header, which all handshake packets have, and TCP's SYN flag."""
 NEVER = int(np.iinfo(np.int64).max)
 """The value for a time that never comes."""
 
@@ -187,7 +187,7 @@ def connections(packets: Packets, up: Direction, down: Direction, *, shared: boo
 
 
 _PORTS = ("source", "destination")
-"""The field with the client's port, by direction."""
+"""The packet field that contains the client's port, for each direction."""
 
 
 def _policed(packets: Packets, way: Direction) -> Packets:

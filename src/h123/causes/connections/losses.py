@@ -41,7 +41,7 @@ _REPAIRS, _CUTS = (
 
 def lost_packets(sending: Sending) -> Times:
     """Return the indices of the sender's packets that the link lost, blocked or dropped. QUIC's probes for a larger
-    packet size do not count, because nothing waits for them (RFC 9000, 14.4)."""
+    packet size are left out, because nothing waits for them (RFC 9000, 14.4)."""
     fates, sizes = sending.packets["fate"], sending.packets["bytes"]
     lost = np.isin(fates, (LOST, QUEUE_FULL, BLOCKED, capture.POLICED, capture.TOO_LARGE)) & sending.speaks
     if len(fates) and sending.packets["protocol"][0] != TCP:

@@ -69,7 +69,7 @@ def _course(of: Connection, begin: int, end: int) -> Course:
 
 def _amplification_waits(of: Connection) -> Spans:
     """Return when a QUIC server waited for its client before it sent the rest of its handshake: until the client's
-    address is validated, the server may send only three times what it received (RFC 9000, 8.1)."""
+    address is validated, the server may send only three times as many bytes as it has received (RFC 9000, 8.1)."""
     up, down = of.up, of.down
     if not of.quic or not len(down):
         return Spans.union([], [])

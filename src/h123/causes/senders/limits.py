@@ -32,7 +32,7 @@ def limits(connection: Connection, way: int, log: StackLog | None, streams: Stre
 def _flow_control_spans(connection: Connection, way: int, log: StackLog, stream: bool) -> Spans:
     """Return when flow control limited the sender, by the server's log. If the client is the sender, each span is
     extended by half a round trip at both ends, because the server learns of the limit later and lifts it earlier. If
-    the server is the sender, it does not count as limited while its congestion window is also full."""
+    the server is the sender, times in which its congestion window is also full are left out."""
     own, trip = way == DOWN, 0 if way == DOWN else connection.round_trip_ns // 2
     stalls = [stall for stall in log.stalls if stall.own == own and stall.stream == stream]
     spans = Spans.union([stall.begin - trip for stall in stalls], [stall.end + trip for stall in stalls])

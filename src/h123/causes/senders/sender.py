@@ -1,12 +1,12 @@
 """Divides a sender's time into what the sender waited for.
 
-While a packet of the connection is on the wire, the time counts as transmission at the link's rate. While its packets
-wait behind other packets of the trial or behind cross traffic, the time counts as queueing. At every other moment the
-link would have carried more, so there is a reason why the sender did not send:
+While a packet of the sender is on the wire, the time is attributed to the link's rate. While the sender's packets wait
+behind other packets of the trial, it is attributed to queueing, and behind cross traffic to cross traffic. At every
+other moment the link would have carried more, so there is a reason why the sender did not send:
 
 - Lost packets have not been sent again yet: the cause is what dropped them.
 - A known limit applies (limits.py): TCP's receive window, or flow control of HTTP/2 or QUIC.
-- The sender has no body to send: every request on the connection still waits for its answer, or already has it.
+- The sender has no body to send: every request on the connection still waits for its response, or already has it.
 - Its congestion window had room (room.py), so it did not wait for the window. If it sent again without receiving a
   packet from the other end, it had nothing to send until then. If it sent a small TCP segment as soon as the previous
   one was acknowledged, the cause is Nagle's algorithm. If it sent again when a packet from the other end arrived, that
@@ -54,10 +54,10 @@ _SEGMENT = 0.96
 _RESTED_NS = 1_000_000
 """A sender with nothing in flight for this many ns has ended its burst."""
 _CHANCE = 0.3
-"""If packets from the other end had just arrived during at least this share of a gap, sending just after an arrival
-proves nothing."""
+"""If packets from the other end had just arrived during at least this share of a gap, it proves nothing that a packet
+was sent just after an arrival."""
 _FULL = 0.95
-"""A window counts as full if at least this share of it is in flight."""
+"""A window is regarded as full if at least this share of it is in flight."""
 
 
 @dataclass(frozen=True)
@@ -308,8 +308,8 @@ class Sender:
 
     @cached_property
     def _small_segments(self) -> NDArray[np.bool_]:
-        """Whether each packet arrived and was not full. A packet that lacks only a few bytes may carry options, and
-        counts as full."""
+        """Whether each packet arrived and was not full. A packet that lacks only a few bytes may carry options, and is
+        regarded as full."""
         payload = self._content.packets["payload"]
         part = payload < _SEGMENT * payload.max(initial=0)
         small: NDArray[np.bool_] = self._content.speaks & part & self._content.arrived

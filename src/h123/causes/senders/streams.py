@@ -18,7 +18,8 @@ from h123.packets.capture import DOWN, TCP, UP
 from h123.packets.frames import FrameKind, Frames
 
 _EMPTY = 64
-"""If a window has room for fewer bytes than this, the sender may prefer to wait for more room."""
+"""A window with room for fewer bytes than this is regarded as full, because the sender may prefer to wait for more
+room."""
 _DEFAULT = 65_535
 """The initial windows of HTTP/2 without settings, in bytes (RFC 9113, 6.9.2)."""
 _MAX_STREAMS, _INITIAL_WINDOW = 3, 4

@@ -284,7 +284,7 @@ def _opened(case: ClientCase, client: Client, rows: Sequence[Sample], witness: W
 
 
 def _sessions(case: ClientCase, facts: Any, witness: Witness) -> Iterator[str]:
-    """Check that every connection except the one that obtains the session is as requested, according to both
+    """Check that every connection except the one that obtains the session resumes it as requested, according to both
     client.json and the witness."""
     p = case.parameters
     if p.sessions == FULL:

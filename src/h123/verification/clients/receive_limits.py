@@ -113,7 +113,7 @@ def _at_once(log: Iterable[Mapping[str, Any]]) -> int:
 
 
 def _widest(log: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int | None, int]]:
-    """Yield the widest window of each stream, and that of the connection with None instead of a stream's number."""
+    """Yield the widest window of each stream, with the stream's number, and of the connection, with None."""
     arrived, widest = _Arrived(), dict[int | None, int]()
     for event in log:
         if event.get("name") == SENT and _data(event):

@@ -31,14 +31,14 @@ requests would take 6."""
 MOST_LATE = 0.1
 """The share of an open loop's requests that may take longer than MOST_TRIPS."""
 SLOWEST = 3
-"""The fastest request may take this many times as long as the link needs."""
+"""The fastest request may take at most this many times as long as the link needs."""
 _MEASURED = 0.99
 """The share of a physical minimum that a measured time must reach. It is less than 1, because clocks are not
 perfect."""
 
 
 def times(rows: Sequence[Sample], window: Window) -> Iterator[str]:
-    """Yield the faults in the times of a trial that can be seen over any link."""
+    """Yield the faults in a trial's times that are visible over any link."""
     yield from dict.fromkeys(fault for row in rows if (fault := _order(row)))
     moments = [at for row in rows for name in TIMES if (at := row[name]) is not None]
     if moments and not window[0] <= min(moments) <= max(moments) <= window[1]:

@@ -8,11 +8,12 @@ from h123.verification.constants import words
 from h123.verification.constants.findings import Constants
 
 GROWN = (-0.03, 0.08)
-"""By how much the measured share of the window that a loss leaves may be below (negative) or above the declared one.
-The share is visible only after the window has grown for two more round trips, and windows consist of whole packets."""
+"""The lowest and the highest allowed difference between the measured and the declared share of the window that a loss
+leaves. The share is visible only after the window has grown for two more round trips, and windows consist of whole
+packets."""
 TIMERS_MS = 1.5
-"""By how many ms a retransmission may be later than declared, because timers count whole milliseconds and sending takes
-time."""
+"""The number of ms by which a retransmission may be later than declared, because timers count whole milliseconds and
+sending takes time."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ class NotMeasurable(Exception):
 
 
 class HandshakeSize(Strict):
-    """The size of a handshake: the round trips and bytes until the client could send its request."""
+    """The cost of a handshake: the round trips and bytes until the client could send its request."""
 
     round_trips: float
     bytes_up: int

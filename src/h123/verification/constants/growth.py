@@ -103,8 +103,7 @@ def _is_steady(windows: Sequence[int]) -> bool:
 
 
 def in_flight(of: Transfer) -> InFlight:
-    """Measure the most bytes in flight during a transfer in which only the end of slow start and fixed limits restrict
-    the sender."""
+    """Measure the most bytes in flight in the first 10 MB of the body, and in the rest."""
     windows = of.windows
     begins = np.concatenate([[0], np.cumsum(windows)[:-1]]) if windows else np.array([])
     early = [window for window, begin in zip(windows, begins, strict=True) if begin < EARLY_BYTES]

@@ -29,8 +29,8 @@ _BEFORE, _AFTER = (-3, -2, -1), 2
 """Round trips, counted from the loss, in which the window is measured: before the sender learns of the loss, and after
 it has recovered."""
 _VARIES = 0.15
-"""If the fullest round trip before the loss exceeds the median one by more than this share of it, there is no stable
-window to measure."""
+"""If the fullest of the round trips before the loss exceeds their median by more than this share of the median, there
+is no stable window to measure."""
 _TOGETHER_NS = 1_000_000
 """TCP packets within this many ns of each other belong to the same retransmission."""
 _SMALL = 60

@@ -23,8 +23,8 @@ LEAST = 5
 """A round trip in which the sender sends at least this many packets carries a body. Handshakes send fewer in a round
 trip."""
 UNANSWERED = 1.5
-"""A round trip ends at the latest after this many times the link's round trip. The time is longer than a receiver may
-delay an acknowledgement."""
+"""A round trip ends at the latest after this many times the link's round trip. Receivers do not delay acknowledgements
+that long."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Transfer:
         return int(self.sent_packets["payload"][one.first : one.end].sum())
 
     def spread(self, one: Round) -> float:
-        """Return the share of the link's round trip during which the packets of this one were sent."""
+        """Return the share of the link's round trip during which the packets of the round trip `one` were sent."""
         span = int(self.sent_packets["at_ns"][one.end - 1]) - int(self.sent_packets["at_ns"][one.first])
         return round(span / self.round_trip_ns, 3)
 

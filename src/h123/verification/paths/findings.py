@@ -69,11 +69,11 @@ class PathBehaviour(Strict):
     ect: Codepoint | None = None
     """The codepoint that the subject sends on a path that leaves ECN alone."""
     share: float | None = None
-    """The share of the subject's packets with `ect`."""
+    """The share of the subject's packets that have the codepoint `ect`."""
     reports: bool | None = None
     """Whether the subject reports the ECN field of received packets, so that its peer goes on using ECN."""
     datagrams: Payloads | None = None
-    """The subject's packet sizes on a path with an MTU of 1500."""
+    """The subject's payload sizes on a path with an MTU of 1500."""
     bleach: Spoilt | None = None
     swap: Spoilt | None = None
     mark: Spoilt | None = None
@@ -98,7 +98,7 @@ class PathBehaviour(Strict):
 
 
 def checks(behaviour: PathBehaviour) -> Iterator[tuple[str, Result]]:
-    """Yield, for each rule of QUIC, the field that shows whether the sender keeps it, and a result. The result is
+    """Yield, for each rule of QUIC, the field that shows whether the sender obeys it, and a result. The result is
     `unsupported` if the sender had no opportunity to break the rule. Over TCP, nothing is yielded.
 
     If a path bleaches or swaps the codepoints, the receiver's counts differ from what was sent, so the sender must stop

@@ -18,7 +18,7 @@ RARE = 0.1
 """A sender that has stopped using ECN may test the path again (RFC 9000, section 13.4.2.2). At most this share of the
 second half of its packets may have ECT."""
 FULL = 1000
-"""The smallest payload of a packet that carries a body."""
+"""A packet with at least this many payload bytes is taken as part of the body."""
 ACK_DELAY_NS = 25_000_000
 """The longest time, in ns, for which QUIC's receivers usually delay acknowledgements."""
 
@@ -45,7 +45,7 @@ def codepoint(sent: Packets) -> tuple[Codepoint, float]:
 
 
 def datagrams(sent: Packets) -> Payloads:
-    """Return the sizes of payloads."""
+    """Return the sizes of the packets' payloads."""
     sizes, counts = np.unique(_enough(sent)["payload"], return_counts=True)
     return Payloads(first=int(sent["payload"][0]), common=int(sizes[np.argmax(counts)]), largest=int(sizes[-1]))
 

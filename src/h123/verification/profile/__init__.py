@@ -1,6 +1,7 @@
-"""Finds what limits a subject in a few standard situations: from packets, it attributes the time of requests to causes.
+"""Finds, from packets, what limits a subject in a few standard situations: the time of its requests is divided into
+causes.
 
-The trials run under the virtual clock, so that the machine and the subject's processing do not matter.
+The trials run under the virtual clock, so that the speed of the machine and of the subject's program does not matter.
 """
 
 from h123.verification.profile.findings import SituationResult

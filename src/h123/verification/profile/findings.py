@@ -1,4 +1,4 @@
-"""Defines the result of a standard situation: the causes of a subject's request time."""
+"""Defines the result of a standard situation: the time of a request, divided into causes."""
 
 from pydantic import Field, field_validator
 

@@ -84,8 +84,8 @@ def parameters_of(sender: SenderCase, situation: Situation) -> Parameters:
 
 
 def _logs(sender: SenderCase, server: str) -> bool:
-    """Return whether the server can write qlog files, which show when flow control limits it. Under the virtual clock,
-    logging takes no time."""
+    """Return whether the server can write qlog files, which show when flow control limits a sender. Under the virtual
+    clock, logging takes no time."""
     of = sender.subject if sender.role == "server" else catalogue()[server]
     return sender.protocol in of.features.qlog
 
@@ -114,8 +114,9 @@ def _in_flight(of: Transfer) -> int | None:
 
 def spread(of: Transfer, situation: Situation) -> float | None:
     """Return the share of a round trip during which a flight was sent, or None if the packets do not show it. The
-    flight is the last one before flights exceed an eighth of what the link carries in a round trip. The link itself
-    spreads out larger flights, and so the later ones, which follow their acknowledgements."""
+    flight is the last one before flights exceed an eighth of what the link carries in a round trip. Larger flights are
+    spread out by the link itself, and so are later ones, because acknowledgements that arrive spread out trigger
+    them."""
     little = situation.mbit * 1e6 / 8 * situation.round_trip_ms / 1e3 / 8
     try:
         early = list(takewhile(lambda packet: of.payload(packet) <= little, of.body[:-1]))

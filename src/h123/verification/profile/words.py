@@ -17,8 +17,8 @@ _LIMITS = {cause.name for cause in CAUSES if cause.group == "limit"}
 
 
 def holding(result: SituationResult) -> list[str]:
-    """Return the three largest avoidable causes that took at least a tenth of the time, largest first. The list is
-    shorter if there are fewer, and empty if nothing holds the subject back."""
+    """Return the avoidable causes that took at least a tenth of the time, at most the three largest, in descending
+    order. The list is empty if nothing holds the subject back."""
     if not result.seconds:
         return []
     worth = [name for name, s in result.parts.items() if name not in _UNAVOIDABLE and s >= _WORTH * result.seconds]

@@ -13,7 +13,7 @@ from h123.verification.result import Result
 LEAST = 100
 """The contract's minimum number of simultaneous requests for every server."""
 _BEYOND_NS = 10_000_000_000
-"""A request beyond a server's limit that has not begun within this time, in ns, counts as held back."""
+"""If the request beyond a server's limit has not begun within this time, in ns, the server is taken to hold it back."""
 _CHECK = re.compile(r"\d+ (downloads|uploads) at once")
 _BEGUN = re.compile(r"only (\d+) of \d+ had begun\b")
 """The probe's message if only some of the requests began."""
@@ -25,8 +25,8 @@ def at_once(server: Server, protocol: str) -> int:
 
 
 def beyond(server: Server, protocol: str) -> Mapping[str, object] | None:
-    """Return the probe's task that shows whether a declared limit is real, or None if no limit is declared or the probe
-    has no way to see it."""
+    """Return the fields of the probe's plan that test whether a declared limit is real, or None if no limit is declared
+    or the probe has no way to see it."""
     declared = server.limits.streams.get(protocol)
     uploads = protocol in server.in_turn  # these servers hold no downloads open
     if declared is None or (uploads and "POST" not in server.methods):

@@ -19,7 +19,7 @@ _BEYOND = 2
 """After this many times the declared time, a connection must be closed, even by a server that checks rarely."""
 _CHECK = "a connection idle for "
 _ANNOUNCED = re.compile(r"idle for ((?:[\d.]+(?:ms|[hms]))+)")
-"""A duration in the probe's message, as Go writes it."""
+"""An announced idle time in the probe's message, as Go writes it."""
 _PART = re.compile(r"([\d.]+)(ms|[hms])")
 _UNITS_NS = {"h": 3600 * 10**9, "m": 60 * 10**9, "s": 10**9, "ms": 10**6}
 
@@ -32,8 +32,8 @@ def idle_time_ns(server: Server, protocol: str) -> int:
 
 
 def beyond(server: Server, protocol: str) -> Mapping[str, object] | None:
-    """Return the probe's task that shows whether a declared limit is real, or None if no limit is declared or the
-    server announces it."""
+    """Return the fields of the probe's plan that test whether a declared limit is real, or None if no limit is declared
+    or the server announces it."""
     declared = server.limits.idle.get(protocol)
     return None if declared is None or protocol == QUIC else {"idle_ns": declared * _BEYOND}
 
@@ -61,8 +61,8 @@ def judge_idleness(server: Server, results: Sequence[Result]) -> Iterator[Result
 
 
 def limit_fault(results: Sequence[Result], waited: int) -> str:
-    """Return the fault in a declared limit, from the results of a trial whose connection is idle for `waited` ns, which
-    is longer. Empty if there is no fault."""
+    """Return the fault in a declared limit, from the results of a trial whose connection was idle for `waited` ns,
+    longer than the limit. Empty if there is no fault."""
     case = [result for result in results if result.check.startswith(_CHECK)]
     if not case:
         return "; ".join(f"{r.check}: {r.detail}" for r in results if r.verdict == "failed") or "nothing came of it"
@@ -75,7 +75,7 @@ def limit_fault(results: Sequence[Result], waited: int) -> str:
 
 
 def _announced(result: Result) -> int | None:
-    """Return the time that an HTTP/3 server announced, or None if it announced none or the result is about something
-    else."""
+    """Return the idle time that an HTTP/3 server announced, in ns. None if it announced none, or if the result is about
+    something else."""
     match = _ANNOUNCED.search(result.detail) if result.check == "limits" and result.protocol == QUIC else None
     return round(sum(float(n) * _UNITS_NS[unit] for n, unit in _PART.findall(match[1]))) if match else None

@@ -16,7 +16,7 @@ _NONE, _NEGOTIATION, _ONE = 0x1A2A3A4A, 0, 1
 """Values of the version field: a reserved version that no server supports, the value in a Version Negotiation packet,
 and version 1."""
 _ASKED_OF, _ASKED_BY = b"to whom.", b"by whom."
-"""The destination's and the source's connection ID in the request. The response contains them in reverse order."""
+"""The destination and source connection IDs of the request. The response contains them in reverse order."""
 _LEAST = 1200
 """The smallest size of a connection's first datagram in bytes. Servers need not respond to smaller ones."""
 _TIMES, _WAIT_S = 3, 2.0
