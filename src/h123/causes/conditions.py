@@ -25,7 +25,7 @@ class Conditions:
 
     @property
     def soon_ns(self) -> int:
-        """The longest delay, in ns, with which a program's action still counts as a reaction to an event."""
+        """The longest delay, in ns, after which a program's action is still taken as a reaction to an event."""
         return _VIRTUAL_NS if self.virtual else _WALL_NS
 
 

@@ -257,7 +257,7 @@ class Explainer:
 
     def _repaired_at(self, begin: int, end: int) -> int:
         """Return when the server had received the retransmissions of all packets that the client had lost. Until then,
-        it could read nothing after the gap."""
+        the server could read nothing after the gap."""
         up, repairs = self._of.up, self._client.mending
         open_then = (repairs.begins < end) & (repairs.ends > begin)
         if not open_then.any():

@@ -21,8 +21,8 @@ class Spans:
 
     @classmethod
     def union(cls, begins: ArrayLike, ends: ArrayLike) -> Self:
-        """Return the union of the spans from `begins` to `ends`. They may overlap and have any order. Empty spans are
-        left out."""
+        """Return the union of the spans from `begins` to `ends`. The given spans may overlap and have any order. Empty
+        spans are left out."""
         first, last = np.asarray(begins, np.int64), np.asarray(ends, np.int64)
         positive = last > first
         order = np.argsort(first[positive], kind="stable")

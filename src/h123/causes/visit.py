@@ -1,4 +1,4 @@
-"""Finds the critical path of a visit to a page: the requests that the end of the visit waited for.
+"""Finds the critical path of a visit to a page: the chain of requests that determined when the visit ended.
 
 The path leads from the resource that ended last to the resource that requested it, and so on back to the document. The
 times of these resources, and the times between them, add up to the visit's duration.

@@ -18,7 +18,8 @@ from h123.verification.result import Result, Verdict
 from h123.verification.trial import Trial, Trials, calm_clock
 
 ATTEMPTS = 2
-"""The number of attempts before a check counts as failed. A busy machine can distort a flight, but rarely twice."""
+"""The number of failed attempts after which a check has failed. A busy machine can distort a flight, but rarely
+twice."""
 FEWER, MORE = 3, 1
 """A first flight may have up to FEWER full packets less than the initial window, or up to MORE packets more. Other
 packets of the round trip use part of the window: the end of the handshake, settings, a probe for larger packets. A

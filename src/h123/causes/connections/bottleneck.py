@@ -96,7 +96,8 @@ def _turns(packets: Packets, way: Direction) -> list[Times]:
 
 def _in_order_of_departure(packets: Packets) -> Wire:
     """Compute the times for a rate that is not constant. A packet was on the wire from the previous packet's departure
-    to its own, both less the link's delay. Jitter and the wait for an opportunity to send count as time on the wire."""
+    to its own, both less the link's delay. Jitter and the wait for an opportunity to send are included in the time on
+    the wire."""
     arrivals, delivered, departures = _departures(packets)
     shortest = int((departures - arrivals)[delivered].min()) if delivered.any() else 0
     ends = np.where(delivered, np.maximum(departures - shortest, arrivals), arrivals)

@@ -138,7 +138,7 @@ def _after_notice(sending: Sending, answers: Sending, places: Times, round_trip_
 
 
 def _next_at(sending: Sending, times: Times) -> Times:
-    """Return, for each time, when the first packet was sent at that time or later. If there is none, return when the
+    """Return, for each time, when the next packet was sent, at that time or later. If there is none, return when the
     last packet was sent."""
     place = np.searchsorted(sending.at, times)
     return np.append(sending.at, sending.at[-1])[place]

@@ -1,7 +1,8 @@
 """Explains a connection whose client moves (RFC 9000, 9), from packets.
 
-Until the server receives something from the new address, its packets do not reach the client. Then the server validates
-the path: it sends a challenge. It may send data before the client answers the challenge, or only after that.
+Until the server receives something from the new address, the server's packets do not reach the client. Then the server
+validates the path: it sends a challenge. The server may send data before the client responds to the challenge, or only
+after that.
 """
 
 from collections.abc import Sequence
@@ -43,8 +44,8 @@ def _after(of: Connection, at: int) -> tuple[int, int, int] | None:
 
 def _flows(of: Connection, to_new: Times, spoke: Times) -> int:
     """Return when data was first sent to the new address. If more than one large packet was sent before the client
-    answered the challenge, the first of these packets counts; otherwise the first data after the answer.
-    `to_new` and `spoke` are the indices of packets to and from that address."""
+    responded to the challenge, this is the time of the first of these packets; otherwise, that of the first data after
+    the response. `to_new` and `spoke` are the indices of packets to and from that address."""
     up, down = of.up, of.down
     first_delivery = down.delivered_at[to_new[down.arrived[to_new]]].min(initial=np.iinfo(np.int64).max)
     answers = up.delivered_at[spoke[up.at[spoke] >= first_delivery]]

@@ -19,7 +19,7 @@ GROWS_NOT = 1.02
 """A window at most this many times the previous one does not grow."""
 _TELLING = 2
 """If the first burst has at most this many round trips, its second round trip may have been cut short, so the first one
-counts as slow start."""
+is regarded as slow start."""
 _PATIENCE = 1.5
 """If no packet from the other end ends a round trip earlier, it ends after this many times the link's round trip, or
 one round trip after the delivery of its first packet if that is later."""

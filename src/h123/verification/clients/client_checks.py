@@ -78,7 +78,7 @@ def _counts(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
 
 
 def _among(row: Sample) -> str:
-    """Return the phase of a user's request. Requests that the client must abandon count as warm."""
+    """Return the phase of a user's request. For requests that the client must abandon, this is the warm phase."""
     return "warm" if row["phase"] == LEAVING else row["phase"]
 
 

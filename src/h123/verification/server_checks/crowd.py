@@ -20,7 +20,7 @@ _BEGUN = re.compile(r"only (\d+) of \d+ had begun\b")
 
 
 def at_once(server: Server, protocol: str) -> int:
-    """Return the number of requests that the server must answer at the same time."""
+    """Return the number of simultaneous requests on a connection that the server must process."""
     return server.limits.streams.get(protocol, LEAST)
 
 
