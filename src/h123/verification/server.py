@@ -131,8 +131,8 @@ def _again(case: ServerCase, subject: Subject) -> ServerCase:
 
 
 def _asking(case: ServerCase, folder: Path, probe: Subject) -> list[str]:
-    """Return the command that runs the case: a script for QUIC versions that the probe's client does not support, or
-    the probe."""
+    """Return the command that runs the case: the script versions.py for a case about QUIC versions, otherwise the
+    probe."""
     if case.purpose == "versions":
         return versions.command(folder, "plan.json", "checks.json")
     return probe_command(probe, plan="plan.json", checks="checks.json")

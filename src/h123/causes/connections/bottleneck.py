@@ -54,7 +54,8 @@ def _is_fair(way: Direction) -> bool:
 
 def _in_turn(arrivals: Times, takes: Times) -> Wire:
     """Return the times of packets sent one after another. A packet's time on the wire begins when the packet has
-    arrived and the wire is free. It lasts as long as the packet takes."""
+    arrived and the wire is free. It lasts for `takes`: the ns that the packet's size needs at the link's rate, or 0 if
+    the packet was dropped."""
     before = np.concatenate([[0], np.cumsum(takes)[:-1]]) if len(takes) else takes
     begins = np.maximum.accumulate(arrivals - before) + before
     dropped = takes == 0

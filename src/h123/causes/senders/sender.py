@@ -203,7 +203,7 @@ class Sender:
     @cached_property
     def _full_until(self) -> Times:
         """For each packet, the time until which the whole window was in flight before it was sent. Packets of any size
-        count."""
+        are considered."""
         until = np.zeros(len(self._content) + 1, np.int64)
         until[1:] = self.room.since(_FULL)
         return until
@@ -242,8 +242,8 @@ class Sender:
     @cached_property
     def _dry(self) -> NDArray[np.bool_]:
         """Whether each packet was sent after the sender had run out of data. This is assumed if neither the packet nor
-        the previous one was full, because data that had waited for a window would have filled it. This applies even
-        if something had just arrived, as happens if a program writes a piece every half round trip."""
+        the previous one was full, because data that had waited for a window would have filled it. The same is assumed
+        even if something had just arrived, because a program may write a piece every half round trip."""
         dry: NDArray[np.bool_] = self._small & self.fills
         return dry
 

@@ -80,7 +80,7 @@ def times_over_the_link(case: ClientCase, client: Client, rows: Sequence[Sample]
 
 def _unmeasured(case: ClientCase, row: Sample) -> str | None:
     """Return a fault if a request's body or first byte came earlier than the link allows, or if a warm request's first
-    byte came so late that it must be the last one."""
+    byte came as late as if it were the last one."""
     trip, whole = case.network.round_trip_ns, _whole_ns(case)
     duration = row["end_ns"] - row["start_ns"]
     if duration < _MEASURED * whole:

@@ -13,7 +13,8 @@ from h123.verification.result import Result
 LEAST = 100
 """The contract's minimum number of simultaneous requests for every server."""
 _BEYOND_NS = 10_000_000_000
-"""If the request beyond a server's limit has not begun within this time, in ns, the server is taken to hold it back."""
+"""If the request beyond a server's limit has not begun within this time, in ns, the server is assumed to hold it
+back."""
 _CHECK = re.compile(r"\d+ (downloads|uploads) at once")
 _BEGUN = re.compile(r"only (\d+) of \d+ had begun\b")
 """The probe's message if only some of the requests began."""
