@@ -38,10 +38,11 @@ class PageFacts:
     links: Sequence[LinkRow]
     lab_shares: Mapping[str, str]
     invalid: Sequence[InvalidAttempt]
-    order: Sequence[tuple[int, Sequence[str]]]
     provenance: Sequence[tuple[str, str]]
     quantiles: Sequence[Mark]
     """The rows of `latency_quantiles`."""
+    order: Sequence[tuple[int, Sequence[str]]] = field(default=())
+    """The rows of `order_rows`. Empty for a published result."""
     left_out: Sequence[str] = field(default=())
     """What the page would also show if the samples were available, in words."""
     visits: Sequence[Mark] = field(default=())
@@ -69,6 +70,7 @@ class PageFacts:
 _DIGITS = 3
 """The number of significant digits of each quantile, which is small because a curve has a hundred quantiles."""
 _LEFT_OUT = {
+    "order": "the order in which the trials of each block ran",
     "curves": "the curves of single trials behind the distributions",
     "visits": "the median visit of each page, request by request",
 }
@@ -78,8 +80,10 @@ def published_facts(folder: CampaignFolder, verdicts: Verdicts) -> Mapping[str, 
     """Return the data that a published result keeps, ready for JSON."""
     facts = PageFacts.of(folder, verdicts)
     pooled = [row for row in facts.quantiles if row["trial"] is None]
-    missing = {"curves": len(pooled) < len(facts.quantiles), "visits": bool(facts.visits)}
-    content: dict[str, Any] = _model().dump_python(facts, mode="json", exclude={"study", "visits", "quantiles"})
+    missing = {"order": bool(facts.order), "curves": len(pooled) < len(facts.quantiles), "visits": bool(facts.visits)}
+    content: dict[str, Any] = _model().dump_python(
+        facts, mode="json", exclude={"study", "order", "visits", "quantiles"}
+    )
     return {
         **content,
         "quantiles": rounded(pooled, _DIGITS),

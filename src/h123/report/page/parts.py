@@ -211,8 +211,8 @@ def _invalid(of: PageSources, _: "Sequence[Figure]") -> Content:
     return {"invalid": of.facts.invalid}
 
 
-def _order(of: PageSources, _: "Sequence[Figure]") -> Content:
-    return {"order": of.facts.order}
+def _order(of: PageSources, _: "Sequence[Figure]") -> Content | None:
+    return {"order": of.facts.order} if of.facts.order else None
 
 
 def _provenance(of: PageSources, _: "Sequence[Figure]") -> Content:
