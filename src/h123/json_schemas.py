@@ -52,11 +52,11 @@ DOCUMENTS: dict[str, Any] = {
     "verdicts": Verdicts,
     "workload": AnyWorkloadFile,
 }
-"""Documents by the name of their schema; the journal has one event per line."""
+"""The documents by schema name. The journal has one event per line."""
 
 
 class _Described(GenerateJsonSchema):
-    """A generator of schemas that contain the docstrings of fields, and no titles, which would only repeat the fields'
+    """A generator of schemas with the fields' docstrings and without titles, which would only repeat the fields'
     names."""
 
     def field_title_should_be_set(self, _schema: Any) -> bool:
@@ -106,7 +106,7 @@ def _documented(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
 
 
 def _in_json(text: str) -> str:
-    """Return a docstring in the words of JSON, where Python's None is null."""
+    """Return a docstring in JSON's terms, with null for None."""
     return re.sub(r"\bNone\b", "null", re.sub(r"(^|[.] )None\b", r"\1Null", text))
 
 

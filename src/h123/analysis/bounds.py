@@ -1,5 +1,5 @@
-"""Compares the interval of a ratio with a bound. Finds whether the interval is reliable, and how many blocks would
-decide the comparison."""
+"""Compares a ratio's interval with a bound. Finds whether the interval is reliable, and how many blocks would decide
+the comparison."""
 
 import math
 from collections.abc import Sequence
@@ -11,8 +11,8 @@ from h123.analysis.statistics.looks import WIDTH, Looks
 
 
 def reliable(had: float | None, verdicts: Verdicts) -> bool:
-    """Return whether `had`, the confidence of an interval, is enough at the current look at the data. With too few
-    blocks, no interval has enough confidence."""
+    """Return whether `had`, an interval's confidence, is high enough at the current look at the data. With too few
+    blocks, it never is."""
     return had is not None and 1 - had <= verdicts["looks"]["level"] * (1 + 1e-9)
 
 

@@ -8,7 +8,7 @@ from h123.study import metric
 
 _SUMS = {f"{side}_{old}": f"{side}_{new}" for side in "ab" for old, new in FORMER_NAMES.items()}
 _BETTER, _WORSE = "faster", "slower"
-"""The words that the previous version used for amounts too."""
+"""The previous version's words for better and worse, which it used even for metrics that are not times."""
 _VERDICTS = ("verdict", "small", "all")
 """The keys whose values are verdicts."""
 

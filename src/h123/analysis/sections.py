@@ -88,7 +88,7 @@ SECTIONS: Sequence[Section[Any]] = [
     origin.SECTION,
     values.SECTION,
 ]
-"""All sections that the analysis computes. `record_gate` adds the outcome of the conditions."""
+"""All sections that the analysis computes. `record_gate` adds the outcome of the gate's conditions."""
 
 
 @with_config(strict=True, allow_inf_nan=False)

@@ -11,7 +11,7 @@ from h123.store import CampaignFolder
 from h123.study import Plan, PlannedTrial
 
 ANSWERS = frozenset({"wrong-protocol", "wrong-size"})
-"""Reasons that mean that responses were not as requested."""
+"""The reasons for attempts with responses that were not as requested."""
 LOSSES = ANSWERS | {
     "server-exited",
     "server-not-ready",

@@ -42,6 +42,6 @@ class Extra:
 NOTEBOOK = Extra("notebook", ("pyarrow",))
 """Packages that turn campaigns into Arrow tables and data frames for notebooks."""
 PUBLISHED = Extra("published", ("scipy",))
-"""Packages for tests that repeat published analyses."""
+"""Packages for the statistical tests of published analyses."""
 REPORT = Extra("report", ("altair", "vl_convert"))
 """Packages for figures."""

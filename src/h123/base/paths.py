@@ -98,7 +98,7 @@ _REINSTALL = "install the package again: pip install --force-reinstall h123"
 
 
 def lab_remedy() -> str:
-    """Return how to repair a lab that is missing, too old, or does not start."""
+    """Return how to repair a lab that is missing, is too old, or does not start."""
     return "run `make setup`" if checkout() else _REINSTALL
 
 

@@ -87,7 +87,7 @@ def describe(fault: ErrorDetails, key: str) -> str:
 
 @dataclass(frozen=True)
 class Changed:
-    """A value in a document that a model changed when it read the document."""
+    """A document's value that a model changed while reading it."""
 
     at: tuple[str, ...]
     """The value's location, as keys and indices from the top."""

@@ -58,8 +58,7 @@ def start_campaign(
     precision: Precision | None = None,
     shard: Shard | None = None,
 ) -> Campaign:
-    """Create a campaign of the study, which is a file or a draft, in the folder `out`, after installing what the study
-    needs.
+    """Install what the study (a file or a draft) needs, and create its campaign in the folder `out`.
 
     `vouch` returns the known verifications of the subjects, or raises UserError if a subject must not be measured.
     `looks`: the numbers of blocks at which to look at the results; the first is the number of blocks to plan now.

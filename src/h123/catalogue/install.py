@@ -28,7 +28,7 @@ is."""
 _OWN_FILE = re.compile(r"\{prefix\}/([^{}:*]+)")
 """Matches a path in a word of a command line: `{prefix}/lib/*` refers to `lib/`."""
 _BYPRODUCTS = {"__pycache__", "target", "node_modules"}
-"""Folders that work on a subject leaves behind among its files. They are not sources."""
+"""Folders that builds and tests leave among a subject's files. They are not sources."""
 _GO_TEST = "_test.go"
 """The suffix of Go test files. No build contains them, so a change to one does not invalidate a verification."""
 

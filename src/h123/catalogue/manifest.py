@@ -155,7 +155,7 @@ class Server(Strict):
     listens: dict[Protocol, OneOrMore[Literal["tcp", "udp"]]]
     """For each protocol, the sockets that must be listening before the client starts."""
     in_turn: Annotated[list[Literal["h2", "h3"]], AfterValidator(_once_each)] = Field(default=[])
-    """The protocols over which the server sends responses one after another, so that one that is not read blocks later
+    """The protocols over which the server sends responses one after another, so that an unread response blocks later
     ones."""
     stores: OneOrMore[Literal["memory", "gcs"]] = Field(default=["memory"])
     """Where the server can store the bodies."""

@@ -25,7 +25,7 @@ class SessionOpening:
     check: str
     """The name of the check in verifications."""
     missing: str
-    """The words for a subject that does not support this way, such as `has no TCP Fast Open`."""
+    """The words that describe a subject without support for this way, such as `has no TCP Fast Open`."""
     protocols: Sequence[str] = (*_TCP, QUIC)
     """The protocols for which this way exists."""
     refusal: str = ""

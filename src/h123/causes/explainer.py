@@ -74,9 +74,9 @@ class Explainer:
         streams: Streams | None = None,
     ) -> None:
         """Prepare the explanation. `log`: the server stack's log of the connection. `at_once`: how many requests may be
-        in progress on the connection at the same time, while others wait; None: the most that ever were. `moves`: when
-        the client's address changed, in ns. `streams`: the streams in the connection's frames; None if these cannot be
-        read."""
+        in progress on the connection at the same time, while others wait; None: the most that ever were in progress.
+        `moves`: when the client's address changed, in ns. `streams`: the streams in the connection's frames; None if
+        these cannot be read."""
         self._of, self._server_work, self._conditions = connection, server, conditions
         opened = requests
         if streams:
@@ -256,8 +256,8 @@ class Explainer:
         return time_on(self._client.repairing(begin, end), begin, mended) + self._thinking(mended, end, shared)
 
     def _repaired_at(self, begin: int, end: int) -> int:
-        """Return when the server had received the retransmissions of all packets that the client had lost. Until then,
-        the server could read nothing after the gap."""
+        """Return when the server had received the retransmissions of all the client's lost packets. Until then, the
+        server could read nothing after the gap."""
         up, repairs = self._of.up, self._client.mending
         open_then = (repairs.begins < end) & (repairs.ends > begin)
         if not open_then.any():
@@ -280,14 +280,15 @@ class Explainer:
         return time
 
     def _share_since(self, request: Request, time: int) -> float:
-        """Return the share of the response that came after `time`, estimated from the time that the connection's data
-        was on the wire."""
+        """Return the share of the response that came after `time`, estimated from how long the connection's data was on
+        the wire."""
         whole, since = (self._server.course.between(begin, request.end) for begin in (request.start, time))
         return float(since[NUMBER[RATE]] / max(whole[NUMBER[RATE]], 1.0))
 
     def _own(self, request: Request, time: Nanoseconds, share: float = 1.0) -> Nanoseconds:
-        """Attribute the time that other requests' data on the connection was on the wire to queueing, and return the
-        changed parts of the request's time. `share`: the share of the request's bodies that this time covers."""
+        """Attribute to queueing the time during which other requests' data on the connection was on the wire, and
+        return the changed parts of the request's time. `share`: the share of the request's bodies that this time
+        covers."""
         own = share * (self._of.up.wire_ns(request.up) + self._of.down.wire_ns(request.down))
         others_ns = max(time[NUMBER[RATE]] - own, 0.0)
         time[NUMBER[RATE]] -= others_ns
@@ -320,7 +321,7 @@ class _RequestPackets:
     first: int
     """The index of the request's first packet among the client's."""
     last: int
-    """The index of the client's packet with whose arrival the server had the whole request."""
+    """The index of the client's packet that completed the request at the server."""
     arrival: int
     """When that packet arrived, in ns."""
     answer_begin: int
@@ -371,8 +372,8 @@ def _last(sending: Sending, places: Times, time: int) -> int | None:
 
 
 def _last_of_request(up: Sending, first: int, answered: int, size: int) -> int:
-    """Return the index of the packet with whose arrival the server had the whole request. For a request that fits into
-    one packet, this is the first packet that arrived. Otherwise it is the last one before the response."""
+    """Return the index of the packet that completed the request at the server. For a request that fits into one packet,
+    this is the first packet that arrived. Otherwise it is the last one before the response."""
     # nearly in the order of arrival
     end = max(int(np.searchsorted(up.delivered_at, answered, side="right")), first + 1)
     if size <= _SMALL:

@@ -33,7 +33,7 @@ class Course:
 
     @cached_property
     def _sums(self) -> NDArray[np.int64]:
-        """The ns that each cause took up to each edge, as an array of the shape (causes, edges)."""
+        """The ns that each cause took up to each edge, as an array of shape (causes, edges)."""
         sums = np.zeros((len(CAUSES), len(self.edges)), np.int64)
         lengths = np.diff(self.edges)
         sums[self.numbers, np.arange(1, len(self.edges))] = lengths

@@ -79,8 +79,7 @@ def _mismatch_of_rest_ns(of: tuple[Sequence[Request], Connection | None], part: 
 
 
 def _apart(requests: Sequence[Request], connection: Connection) -> float:
-    """Return how long before the requests' ends the connection's last packets arrived, in ns, as a mean over the
-    requests."""
+    """Return the mean time, in ns, by which the connection's last packets arrived before the requests ended."""
     arrivals = np.sort(connection.down.delivered_at[connection.down.arrived & connection.down.speaks])
     ends = np.array([request.end for request in requests])
     place = np.searchsorted(arrivals, ends + _CLOCKS_NS // 20, side="right") - 1

@@ -45,8 +45,8 @@ class ExplainedTrial:
     rows: Sequence[Sample]
     """The client's row for each request."""
     seconds: NDArray[np.float64]
-    """The seconds of each request by cause, as an array of the shape (requests, causes). Each row adds up to the
-    request's latency."""
+    """The seconds of each request by cause, as an array of shape (requests, causes). Each row adds up to the request's
+    latency."""
     head_of_line: NDArray[np.float64]
     """For each request, the estimated seconds during which its data had already arrived, but waited for repairs of
     other requests' losses on the connection."""

@@ -173,7 +173,7 @@ _FAIL_IF = typer.Option(
     metavar="CONDITION",
     help="Exit with status 99 if this condition is met, 98 if it is undecided, and 0 if it is not met. A condition is "
     "a ratio or a change between two levels ('latency new/base > 1.05', 'latency_p99 new/base > +10%'), or a limit "
-    "for one level ('latency new > 200ms'). Can be repeated.",
+    "on one level ('latency new > 200ms'). Can be repeated.",
     show_default=False,
 )
 FailIfOption = Annotated[list[str] | None, _FAIL_IF]

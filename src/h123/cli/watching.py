@@ -1,4 +1,4 @@
-"""Shows a campaign's progress while it runs, on the terminal and to Prometheus."""
+"""Shows the progress of a running campaign on the terminal and to Prometheus."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -39,7 +39,7 @@ class DisturbanceFacts(TypedDict, total=False):
     shares: dict[str, Share]
     """For each of the study's metrics, the fraction of its value that may be due to machine noise, 0 to 1."""
     crowded: bool
-    """Whether waits for processors that other programs used would alone be enough to make `disturbed` true."""
+    """Whether time spent waiting for processors that other programs used is alone enough to make `disturbed` true."""
     noise: Annotated[float, Field(ge=0, le=1e6)]
     """The fraction of the processors' time that was not available to the trial."""
 

@@ -99,8 +99,8 @@ class Role(Shape):
     name: str
     host: str
     kind: Literal["service", "main"]
-    """`main`: the role with whose end the trial ends; each trial has exactly one. `service`: a role that runs
-    throughout the trial."""
+    """`main`: the trial ends when this role ends; each trial has exactly one. `service`: a role that runs throughout
+    the trial."""
     command: list[str]
     """The command line. Programs that h123 installs have paths below a fixed root."""
     env: dict[str, str] = Field(default={})

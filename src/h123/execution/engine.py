@@ -29,7 +29,7 @@ _NAME = 15
 _BAD_TRIAL, _UNFIT_MACHINE, _SIGNALLED = 2, 3, 128
 _GRACE_S = 5.0
 _PROBE_MS = 300
-"""The time for which `noise` watches the machine to see whether it is calm, ms."""
+"""The time in ms for which `noise` watches the machine to see whether it is calm."""
 
 
 class Engine(Protocol):

@@ -49,10 +49,10 @@ LOOPBACK = "127.0.0.1"
 """The address of an origin on the server's host, and of the resolver on the client's host."""
 DNS_PORT = 53
 READY_TIMEOUT_NS = 30_000_000_000
-"""The time limit for a role to become ready, ns. On busy processors, a server that compiles code at start takes more
+"""The time limit in ns for a role to become ready. On busy processors, a server that compiles code at start takes more
 than ten seconds."""
 SEEDING_TIMEOUT_NS = 300_000_000_000
-"""The time limit for a server that first stores an object in its backend, perhaps over a slow link, ns."""
+"""The time limit in ns for a server that first stores an object in its backend, perhaps over a slow link."""
 STOP_TIMEOUT_NS = 3_000_000_000
 _LISTENS = "gateway: ready"
 _HTTP_3 = 'h3=":{port}"; ma=86400'

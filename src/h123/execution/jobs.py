@@ -39,8 +39,8 @@ JOB_BPS_PER_CPU = 100e6
 """The largest total rate of the links of simultaneous trials, in bit/s per processor. Measured: at a tenth of this
 rate, client, server and link take about a tenth of a processor."""
 BUSY_TARGET = 0.4
-"""The fraction of all processors' time that simultaneous trials together are expected to use at most, so that bursts
-rarely coincide."""
+"""The largest fraction of all processors' time that simultaneous trials are expected to use, so that bursts rarely
+coincide."""
 JOBS_PER_CPU = 8
 """The largest number of simultaneous trials per processor that h123 chooses. Measured with 6 per processor (12 trials
 on 2 processors): links deliver packets as punctually as with a single trial."""
@@ -77,7 +77,7 @@ class Jobs:
     compared: str
     """The factor whose levels are compared."""
     estimates: dict[str, float]
-    """The expected duration of each trial, s."""
+    """The expected duration of each trial in seconds."""
     cpus: int
     most: int | None
     """The largest number of simultaneous trials, whatever their links. None: rates and measured headroom decide."""
@@ -227,7 +227,7 @@ class Jobs:
         return self.networks[trial.parameters.network].shaped
 
     def _rate_bps(self, trial: PlannedTrial) -> float | None:
-        """Return the total rate of the trial's shaped links, bit/s. None if either direction of the access link is
+        """Return the total rate of the trial's shaped links in bit/s. None if either direction of the access link is
         unlimited."""
         p = trial.parameters
         rate = _fastest_bps(self.networks[p.network])
@@ -270,7 +270,7 @@ class Forecast:
         self._estimated += self._estimates[trial.id]
 
     def seconds(self, trial: PlannedTrial) -> float:
-        """Return how long `trial` will take, s."""
+        """Return how many seconds `trial` will take."""
         measured = self._measured.get(_treatment(trial))
         if measured:
             return sum(measured) / len(measured)

@@ -47,8 +47,7 @@ class Policy(MessagePart):
     compared: str
     """The factor whose levels are compared."""
     tolerated: Share
-    """The largest fraction of a metric's value that may be due to the machine if the trial is to count as
-    undisturbed."""
+    """The largest fraction of a metric's value that may be due to the machine in an undisturbed trial."""
     question: list[str]
     """The metrics that decide whether a trial counts as disturbed."""
     metrics: list[str]

@@ -20,7 +20,7 @@ class Retries(MessagePart):
     """The largest number of attempts at a trial, by reason."""
 
     faults: Count = 3
-    """The number of attempts that failed because of a fault, after which the trial is given up."""
+    """The number of attempts with a fault after which the trial is given up."""
     disturbed: Count = 3
     """The number of valid but disturbed attempts after which the best of them counts."""
     ruined: Count = 6
@@ -39,7 +39,7 @@ class Patience(MessagePart):
     calm: Share = 0.02
     """The largest fraction of the processors' time that other programs may take on a machine that counts as calm."""
     pause_s: Seconds = 1.0
-    """The pause before h123 again watches a machine that was not calm, s."""
+    """The pause in seconds before h123 again watches a machine that was not calm."""
 
     def repeating_s(self, took_s: float) -> float:
         """Return how many seconds the machine may spend on repeats, after trials that took `took_s`."""
@@ -59,7 +59,7 @@ class Patience(MessagePart):
 
 
 RETRIES, PATIENCE = Retries(), Patience()
-"""The limits of a campaign."""
+"""The limits for a campaign."""
 ONCE = Retries(faults=1, disturbed=1, ruined=1)
 """The limits for a caller that judges each attempt itself."""
 
@@ -72,11 +72,10 @@ class LiveAttempt(AttemptFacts, total=False):
 
 
 def tolerated(margin: float) -> float:
-    """Return the largest fraction of a metric's value that may be due to the machine if the trial is to count as
-    undisturbed.
+    """Return the largest fraction of a metric's value that may be due to the machine in an undisturbed trial.
 
-    This is half the study's margin. With a margin of 5 %, the machine changed the ratio of two undisturbed
-    trials by at most 2.6 %.
+    This is half the study's margin. With a margin of 5 %, the machine may account for 2.5 % of each trial, which
+    changes the ratio of two undisturbed trials by at most 2.6 %.
     """
     return margin / 2
 

@@ -120,9 +120,9 @@ class _TrialLoad:
     """The waits and stalls of a trial."""
 
     link: Any
-    """The spans in which packets were overdue, in ns: an array of the shape (spans, 2)."""
+    """The spans in which packets were overdue, in ns: an array of shape (spans, 2)."""
     processors: list[Any]
-    """For each processor, the spans in which it was not free, in ns: an array of the shape (spans, 2)."""
+    """For each processor, the spans in which it was not free, in ns: an array of shape (spans, 2)."""
     weight: float
     """The fraction of the processors' stalled time that can have delayed the trial."""
     pace: float
@@ -237,7 +237,7 @@ def _round_trip_ns(trial: TrialFile) -> float:
 
 
 def _spans(listed: Any) -> Any:
-    """Return the spans in ascending order, with overlapping ones merged: an array of the shape (spans, 2)."""
+    """Return the spans in ascending order, with overlapping ones merged: an array of shape (spans, 2)."""
     joined: list[list[float]] = []
     for start, end in sorted(listed):
         if joined and start <= joined[-1][1]:

@@ -136,8 +136,8 @@ def _moved(samples: Sequence[Sample], others: Sequence[Sample]) -> np.ndarray[An
 
 
 def _times(samples: Sequence[Sample]) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return the samples' times in ns after the first sample's start: an array of the shape (samples, times). -1 means
-    that there is no time."""
+    """Return the samples' times in ns after the first sample's start: an array of shape (samples, times). -1 means that
+    there is no time."""
     began = min((sample["start_ns"] for sample in samples), default=0)
     times: list[list[Any]] = [[sample.get(name) for name in TIME_COLUMNS] for sample in samples]
     counted = [[-1 if time is None else time - began for time in row] for row in times]

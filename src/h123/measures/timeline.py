@@ -80,8 +80,8 @@ def course(starts: Times, ends: Times, marks: Times, *, timed: bool) -> Timeline
 
 
 def _in_flight(starts: Times, ends: Times) -> int:
-    """Return the number of requests in progress, from sorted times: at each start, the number begun minus the number
-    ended, and of these the quantile `_MOST`."""
+    """Return the number of requests in progress, from sorted times: the quantile `_MOST`, over all starts, of the
+    number begun minus the number ended."""
     flying = np.arange(1, len(starts) + 1) - np.searchsorted(ends, starts, side="right")
     rank = int((len(flying) - 1) * _MOST)
     return int(np.partition(flying, rank)[rank])

@@ -42,7 +42,7 @@ class OfferedLoad:
     requests: int | None = None
     """Requests per user. None means enough for a second or two."""
     rate: float | None = None
-    """Requests per second of all users together. They are sent whether or not earlier requests have ended."""
+    """Total requests per second across all users. They are sent whether or not earlier requests have ended."""
     least: int = 0
     """The smallest number of requests in a trial that the question needs."""
     virtual: bool = False
@@ -160,7 +160,7 @@ class DraftedRequests:
         return self.times(network) * self._each(network)
 
     def tail(self, network: Network, /) -> bool:
-        """Return whether the requests of all users together are enough for a 99th percentile."""
+        """Return whether there are enough requests, across all users, for a 99th percentile."""
         return self.load.users * self.times(network) >= _TAIL
 
 

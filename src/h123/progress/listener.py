@@ -13,7 +13,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 MOST = 16
 """The largest number of open connections. If there is one more, the oldest is closed."""
 PATIENCE_S = 5.0
-"""The time for which a connection may be silent, s."""
+"""The seconds for which a connection may be silent."""
 _DRAINED = 1 << 20
 """The largest number of bytes to read after the response. Unread bytes could prevent its arrival."""
 

@@ -34,7 +34,7 @@ from h123.report.text.words import cell_name, level, standing, unbroken
 from h123.study import metric
 
 ABREAST = 3
-"""The largest number of pairs that fit into a table of 80 columns."""
+"""The largest number of pairs that fit side by side in a table 80 characters wide."""
 _STYLES = {"better": "blue", "worse": "yellow", "equivalent": "green", "inconclusive": "dim"}
 
 _MARKS = {"better": "\u25b2", "worse": "\u25bc", "equivalent": "=", "inconclusive": "?"}

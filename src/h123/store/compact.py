@@ -101,7 +101,7 @@ def _known(column: Column) -> Column:
 
 
 def beyond(column: Column) -> int | None:
-    """Return a number of the column that is too large for arithmetic, or None."""
+    """Return a number in the column that is too large for arithmetic, or None."""
     known = _known(column)
     bounds = (int(known.min()), int(known.max())) if len(known) else ()
     return next((bound for bound in bounds if abs(bound) >= LIMIT), None)

@@ -172,7 +172,7 @@ def draft_what_if(
     combined: Sequence[str] = (),
     most_combined: int = MOST_COMBINED,
 ) -> WhatIf:
-    """Return the study that asks what each change would do to the difference of `pair` in a study's answer.
+    """Return the study that asks how each change would affect the difference between the levels of `pair`.
 
     `level_filter` selects levels of the study. `wanted`: the names of the changes to make; if it is empty, all that
     make a difference. `combined`: the changes in the order of their importance; the first few, at most `most_combined`,

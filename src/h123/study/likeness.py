@@ -28,7 +28,7 @@ TransportRoles = Mapping[str, Mapping[Name, Collection[str]]]
 
 @dataclass(frozen=True)
 class SenderSetting:
-    """One setting of one of the ends that send bodies in a trial."""
+    """One setting of one end that sends bodies in a trial."""
 
     setting: Setting
     name: str

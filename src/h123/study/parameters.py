@@ -19,7 +19,7 @@ LEAST_DATAGRAM = 1252
 """The UDP payload of an IPv4 packet of 1280 bytes. Every IPv6 path carries packets of this size, and every QUIC stack
 accepts them."""
 LEAST_CHAIN, MOST_CHAIN = 1000, 15_000
-"""The limits of a certificate chain's size in bytes. Two small certificates take 900 bytes, and a TLS record holds 16
+"""The limits on a certificate chain's size in bytes. Two small certificates take 900 bytes, and a TLS record holds 16
 384 bytes, including overhead."""
 _MS = 10**6
 
@@ -90,7 +90,7 @@ class Parameters(WorkloadParameters):
     pacing: Annotated[Literal["off"] | None, BeforeValidator(_read_pacing)] = None
     """off: senders send at once everything that their windows allow. None: `transport` decides."""
     max_datagram: Annotated[Count, Field(ge=LEAST_DATAGRAM, le=TCP_PAYLOAD)] | None = None
-    """The largest payload of a packet in bytes, without the header of UDP or TCP. None: `transport` decides."""
+    """The largest packet payload in bytes, excluding the UDP or TCP header. None: `transport` decides."""
     min_rto: Annotated[Duration | None, AfterValidator(_check_route_time)] = None
     """TCP's minimum retransmission timeout. None: the kernel's default, 200 ms."""
     tcp_ecn: StrictBool = False

@@ -80,7 +80,7 @@ def find_schema(name: str) -> Path:
 
 
 def list_knobs() -> list[Path]:
-    """Return the files in knobs/ (settings of servers to try), sorted by name."""
+    """Return the files in knobs/ (server settings to try), sorted by name."""
     return _files("knobs")
 
 

@@ -118,8 +118,8 @@ class Comparison(Strict):
     essential: list[Name] = Field(default=[], max_length=len(SETTINGS))
     """Settings that must be equal in both levels of a pair; otherwise the study is refused."""
     ladder: list[str] = Field(default=[])
-    """Levels in an order in which each differs from the one before it in a single respect. `pairs` must contain the
-    pair of each level and the one before it (`later/earlier`), and of the last and the first."""
+    """Levels in an order in which each differs from the previous one in a single respect. `pairs` must contain each
+    level with the previous one (`later/earlier`), and the last with the first."""
     changes: str | None = Field(default=None, exclude_if=lambda changes: changes is None)
     """A factor other than `factor`. Its first level changes nothing, and each of the other levels changes something.
     The answer shows how much of each pair's difference each change removes."""

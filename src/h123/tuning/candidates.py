@@ -1,8 +1,8 @@
 """Makes candidates: every combination of the knobs' values, with the command, environment and configuration of each.
 
 The configuration's template, the command and the variables of the environment may contain a placeholder `{{ NAME }}`.
-Templates are Jinja's (https://jinja.palletsprojects.com/templates/). Its sandbox renders them, because someone else may
-have written them.
+Templates use Jinja's syntax (https://jinja.palletsprojects.com/templates/). Its sandbox renders them, because someone
+else may have written them.
 """
 
 import itertools

@@ -1,6 +1,6 @@
 """Decides what the last round shows: whether the chosen candidate differs from the default by more than the margin.
 
-Earlier rounds have chosen the candidate, so there is only one comparison for each network: of the candidate with the
+Earlier rounds have chosen the candidate, so there is only one comparison for each network: the candidate with the
 default. h123 claims a difference if it rejects the hypothesis that the difference is within the margin, with Holm's
 correction over the networks.
 """

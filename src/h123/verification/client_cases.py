@@ -113,8 +113,8 @@ class ClientCase:
 
     @property
     def attempts(self) -> int:
-        """The number of failed attempts after which the check has failed. Cases that depend on times have two, because
-        a busy machine can distort the times of one attempt."""
+        """The number of attempts that must fail for the check to fail: two in cases that depend on times, because a
+        busy machine can distort the times of one attempt."""
         return 2 if self.network in (FAR, DISTANT, REMOTE, CROWDED, LEFT, LOSSES) else 1
 
     @property

@@ -277,8 +277,8 @@ def _controller(case: ServerCase, folder: Path) -> Result:
 
 
 def _limit(case: ServerCase, checks: Sequence[Result]) -> Result:
-    """Return the result about a declared limit: if the probe sends one request more than the limit, not all may
-    begin."""
+    """Return the result about a declared limit: if the probe sends one request more than the limit, at least one must
+    not begin."""
     declared = case.plan["at_once"] - 1
     fault = crowd.limit_fault(checks, declared)
     return case.result(f"limit of {declared} at once", "failed" if fault else "passed", fault)

@@ -18,15 +18,14 @@ from h123.verification.result import Result, Verdict
 from h123.verification.trial import Trial, Trials, calm_clock
 
 ATTEMPTS = 2
-"""The number of failed attempts after which a check has failed. A busy machine can distort a flight, but rarely
-twice."""
+"""The number of attempts that must fail for a check to fail. A busy machine can distort a flight, but rarely twice."""
 FEWER, MORE = 3, 1
-"""A first flight may have up to FEWER full packets less than the initial window, or up to MORE packets more. Other
+"""A first flight may have up to FEWER full packets fewer than the initial window, or up to MORE packets more. Other
 packets of the round trip use part of the window: the end of the handshake, settings, a probe for larger packets. A
 sender may send one packet more than fits."""
 AT_ONCE, SHARE = 0.1, 0.7
-"""Without pacing, a sender sends at least the share SHARE of a flight within the share AT_ONCE of a round trip. The
-rest of the flight waits for acknowledgements that the receiver delays. With pacing, SHARE of a flight takes half a
+"""Without pacing, a sender sends at least the fraction SHARE of a flight within the fraction AT_ONCE of a round trip.
+The rest of the flight waits for acknowledgements that the receiver delays. With pacing, SHARE of a flight takes half a
 round trip or more."""
 
 Seen = tuple[bool, str]
@@ -49,7 +48,7 @@ def initial_window(of: Transfer, packets: Value) -> Seen:
 
 
 def pacing(of: Transfer, _: Value) -> Seen:
-    """Check that pacing is off: a flight of slow start is sent as soon as the acknowledgements that allow it arrive."""
+    """Check that pacing is off: a slow-start flight is sent as soon as the acknowledgements that allow it arrive."""
     share = growth.at_once(of, AT_ONCE)
     return share >= SHARE, f"{share:.0%} of a flight in {AT_ONCE:.0%} of a round trip"
 

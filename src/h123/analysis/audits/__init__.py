@@ -85,7 +85,7 @@ def trial_audits(case: Case) -> TrialAudits:
 
 @once
 def order_audits(case: Case) -> list[CampaignAudit]:
-    """Return the audits of the times at which a campaign's trials ran."""
+    """Audit when a campaign's trials ran."""
     return of_order(case.attempts, case.plan)
 
 

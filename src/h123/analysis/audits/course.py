@@ -9,7 +9,8 @@ from h123.measures import Attempt
 
 INSTANT_SHARE = 0.01
 REPEATED_SHARE = 0.01
-"""The tolerated share of rows with the times of another row. Some requests really do begin and end together."""
+"""The tolerated share of rows that have the same times as another row. Some requests really do begin and end
+together."""
 SHORTEST_STILL_NS = 2_000_000_000
 """The shortest pause that can count as a stall, in ns. Retransmitting a packet that was lost twice takes less time."""
 STILL = 10

@@ -105,7 +105,7 @@ def _chances(family: Sequence[JudgedComparison], blocks: int, rule: Rule) -> str
 
 
 def _times(family: Sequence[JudgedComparison]) -> float:
-    """Return the factor by which the correction multiplies the p of one more difference, given the differences already
+    """Return the factor by which the correction multiplies the p value of a further difference, given those already
     found."""
     size, decided = len(family), sum(c["verdict"] != "inconclusive" for c in family)
     return max(1.0, size - decided if family[0]["correction"] == "holm" else size / (decided + 1))

@@ -15,8 +15,8 @@ from h123.study import Plan, Study, split_pair
 
 DISTURBED_UNLIKE = "disturbed-unlike"
 UNLIKE_LEVEL = 0.01
-"""The significance level of the signed-rank test: if the machine disturbs two levels equally, they fail with at most
-this probability."""
+"""The significance level of the signed-rank test: if the machine disturbs two levels equally, the audit fails with at
+most this probability."""
 
 
 def disturbed_unlike(attempts: Sequence[Attempt], plan: Plan) -> list[Finding]:

@@ -53,7 +53,7 @@ Place = tuple[tuple[str, str], ...]
 
 
 def of_order(attempts: Sequence[Attempt], plan: Plan) -> list[CampaignAudit]:
-    """Return the audits of the times at which the trials ran."""
+    """Audit when the trials ran."""
     real = [attempt for attempt in attempts if not attempt.virtual]
     timed = [attempt for attempt in real if not attempt.imported]
     unrecorded = order_unrecorded(timed)

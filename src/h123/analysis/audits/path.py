@@ -7,8 +7,8 @@ import numpy as np
 from h123.study.networks.network import Bottleneck, Direction
 
 _NORMAL_REACH = 4
-"""The number of standard deviations by which normally distributed jitter is assumed to shorten a delay at most. It
-shortens one delay in 30000 by more."""
+"""The most standard deviations by which normally distributed jitter is assumed to shorten a delay. It shortens one
+delay in 30000 by more."""
 
 
 class Ways(Protocol):

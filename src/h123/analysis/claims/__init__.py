@@ -1,3 +1,3 @@
-"""Decides claims of published works, by arithmetic and by a campaign."""
+"""Decides claims of published works, with arithmetic and with a campaign's results."""
 
 __all__ = ["decisions", "rows", "section"]

@@ -1,7 +1,5 @@
-"""Checks claims by arithmetic and physics: pure functions of the figures that a claim prints.
-
-If a figure fails, the claim is impossible as printed. If all pass, or there is no figure to check, the claim is open:
-only a measurement can decide it.
+"""Checks the printed figures of claims by arithmetic and physics, in pure functions. If a figure fails, the claim is
+impossible as printed. If all pass, or there is no figure to check, the claim is open: only a measurement can decide it.
 """
 
 import math

@@ -111,7 +111,7 @@ def failures(shares_of: Shares, plan: Plan, alpha: float, tolerated: float) -> l
 
 
 class _Compared:
-    """The shares of two levels in a cell, of the shape (blocks, 2)."""
+    """The shares of two levels in a cell, as an array of shape (blocks, 2)."""
 
     def __init__(self, cell: Cell, a: str, b: str, pairs: Any) -> None:
         self.cell, self.a, self.b, self.pairs = cell, a, b, pairs

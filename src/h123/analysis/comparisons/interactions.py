@@ -134,7 +134,7 @@ def _contrast(names: list[str], first: str, second: str) -> Floats:
 
 
 def _complete(index: _Index, cells: list[tuple[str, ...]], metric: str) -> Floats:
-    """Return log(metric), of the shape (blocks, cells), for blocks in which every cell has a positive value. If
+    """Return log(metric), as an array of shape (blocks, cells), for blocks in which every cell has a positive value. If
     imported samples have several runs of a cell in a block, use their median."""
     by_block: dict[int, dict[tuple[str, ...], float]] = defaultdict(dict)
     for (block, cell), runs in index.items():

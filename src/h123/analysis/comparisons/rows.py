@@ -111,7 +111,7 @@ class TestResult(EstimateRow):
     qualified: Sequence[str]
     """Failed audits that do not prevent a verdict."""
     failed: Mapping[str, Sequence[int]]
-    """For each side, the blocks in which only that side failed, and so has the worst value."""
+    """For each side, the blocks in which only that side failed. There it has the worst value."""
     pairs: Sequence[PairRow]
     """The blocks with a value on both sides."""
 

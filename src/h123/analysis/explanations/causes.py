@@ -48,7 +48,7 @@ class CauseRow(TypedDict):
     rivals: NotRequired[Sequence[str]]
     """Groups of causes between which the evidence cannot decide; absent if the cause is clear."""
     a_seconds: float
-    """The mean time that level a spends on the part, over the blocks, in seconds."""
+    """The mean time in seconds, over the blocks, that level a spends on the part."""
     b_seconds: float
     difference: SecondsBetween
     size: NotRequired[float]
@@ -62,10 +62,10 @@ class Sums(TypedDict):
     """Shares that show how well the parts add up to the latencies, and how much time is unattributed."""
 
     a_requests: float
-    """The share of a's requests whose parts add up to within 2 % of the latency, as the mean over trials."""
+    """The share of requests at level a whose parts add up to the latency within 2 %, averaged over trials."""
     b_requests: float
     a_unattributed: float
-    """The share of a's time that is unattributed."""
+    """The unattributed share of level a's time."""
     b_unattributed: float
 
 
@@ -199,8 +199,8 @@ class TrialExplanations:
 
 
 def means(trial: ExplainedTrial) -> dict[str, Means]:
-    """Return the mean time per cause of the requests in each phase of a trial, and the time per cause of its median
-    visit and recovery."""
+    """Return the mean time that a trial's requests spent on each cause, by phase, and the times of its median visit and
+    recovery."""
     phases, near = np.array(trial.phases), trial.sums_up
     of = {phase: phases == phase for phase in dict.fromkeys(trial.phases)}
     by_phase = {
@@ -287,7 +287,7 @@ def _unattributed(seconds: Seconds) -> float:
 
 
 def _parts(a: Seconds, b: Seconds, mine: Sequence[Means], others: Sequence[Means]) -> Iterator[CauseRow]:
-    """Yield the parts from both sides' seconds, of the shape (blocks, causes)."""
+    """Yield the parts from both sides' seconds, which are arrays of shape (blocks, causes)."""
     least = NOTABLE * max(a.sum(axis=1).mean(), b.sum(axis=1).mean())
     trip = float(np.median([mean.round_trip for mean in (*mine, *others)]))
     for number, cause in enumerate(CAUSES):

@@ -41,8 +41,8 @@ _EXPLAINING = (
 
 
 class Means(Strict):
-    """The mean time per cause of the requests in one phase of a trial, or the time per cause of the trial's median
-    visit or recovery."""
+    """The mean time that requests in one phase of a trial spent on each cause, or the times of its median visit or
+    recovery."""
 
     seconds: tuple[float, ...]
     """The seconds of each cause, in the order of CAUSES."""
@@ -95,7 +95,7 @@ class StoredMeans:
 
 @cache
 def code() -> str:
-    """Return a digest of the explaining code and of the versions of the libraries that it computes with."""
+    """Return a digest of the explaining code and of the versions of the libraries that it uses."""
     package = Path(__file__).parents[2]
     digest = hashlib.sha256(f"{sys.version} {np.__version__} {duckdb.__version__}".encode())
     places = [package / name for name in _EXPLAINING]

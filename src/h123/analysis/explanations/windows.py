@@ -22,7 +22,7 @@ from h123.study.round_trips import Straight, download_s
 
 
 class WindowsRow(TypedDict):
-    """The part of a cold request's difference that the initial windows alone cause."""
+    """The part of the difference between cold requests that the initial windows alone cause."""
 
     metric: str
     cell: Cell
@@ -32,7 +32,7 @@ class WindowsRow(TypedDict):
     """The initial window of side a, in packets."""
     b_packets: int
     seconds: float
-    """The seconds that a's larger window saves, by arithmetic; negative if b's window is larger."""
+    """The calculated time in seconds that the larger window of `a` saves; negative if the window of `b` is larger."""
     difference: float
     """The measured difference in seconds; positive if `a` was faster."""
 
@@ -40,8 +40,8 @@ class WindowsRow(TypedDict):
 METRIC = next(name for name, metric in METRICS.items() if metric.of == quantity.RequestTime("cold", "end_ns"))
 """The metric: a whole request on a new connection."""
 PACKET_BYTES, PAYLOAD_BYTES = 1500, 1400
-"""The approximate bytes of a full packet on the link, and of body data in it: 1448 in TCP packets, 1200 to 1440 in
-QUIC's."""
+"""The approximate size in bytes of a full packet on the link, and of the body data in it: 1448 in TCP packets, 1200 to
+1440 in QUIC's."""
 NOTABLE = 0.01
 """The share of the request's time below which the part is not worth mentioning."""
 
@@ -81,7 +81,7 @@ def _row(case: Case, c: JudgedComparison) -> WindowsRow | None:
 
 
 def _window(case: Case, p: Parameters) -> int | None:
-    """Return the initial window of the sender of the bodies, in packets. None if it is unknown."""
+    """Return the initial window, in packets, of the end that sends bodies. None if it is unknown."""
     if p.congestion == "bbr":  # BBR paces by its own model of the path
         return None
     sender = SenderSetting.all(p, case.choosing, SETTINGS["initial_window"])[0]
@@ -93,7 +93,7 @@ def _window(case: Case, p: Parameters) -> int | None:
 
 
 def _straight(network: Network, up: bool) -> Straight | None:
-    """Return the path of the bodies as if it lost no packets. None if it has no delay or no rate limit."""
+    """Return the path that the bodies take, as if it lost no packets. None if it has no delay or no rate limit."""
     way = network.up if up else network.down
     if way is None or way.rate is None or not network.round_trip_ns:
         return None

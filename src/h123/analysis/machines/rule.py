@@ -40,7 +40,7 @@ class Departure(Generic[What]):
     machine: str
     what: What
     difference: float
-    """The difference between the machine's mean logarithm and that of the others, or 0."""
+    """The machine's mean logarithm minus the others' mean or, for an A/A pair, minus 0."""
     p: float
     """The p value, corrected for the number of tests."""
 

@@ -19,7 +19,7 @@ class HeadingPart(TypedDict):
     margin: float
     """The study's equivalence margin, as a share."""
     alpha: float
-    """The significance level for all looks together."""
+    """The significance level across all looks."""
     seed: int
 
 

@@ -1,4 +1,3 @@
-"""Handles published results: this project's campaigns in the form in which the repository keeps them
-(docs/contracts/results.md)."""
+"""Handles published results: this project's campaigns as the repository keeps them (docs/contracts/results.md)."""
 
 __all__ = ["decided", "head", "publication"]

@@ -31,7 +31,8 @@ def membership(
 
 
 def adjust(p: Sequence[float], correction: str) -> list[float]:
-    """Return p values adjusted for their number with `holm` (Holm 1979) or `bh` (Benjamini and Hochberg 1995)."""
+    """Return the p values, adjusted for multiple testing with `holm` (Holm 1979) or `bh` (Benjamini and Hochberg
+    1995)."""
     values = np.asarray(p, dtype=np.float64)
     if not len(values):
         return []

@@ -15,7 +15,7 @@ class Rule:
 
     margin: float
     alpha: float
-    """The significance level for all looks together."""
+    """The significance level across all looks."""
     looks: Looks
     remedy: Remedy = field(default_factory=Remedy)
     """Advice on how to get more blocks, for notes."""

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 CONFIDENCE = 0.95
-"""The confidence that the interval must reach. The exact distribution has steps, so it usually exceeds this
-slightly."""
+"""The confidence that the interval must reach. The exact distribution has steps, so the actual confidence is usually
+slightly higher."""
 ROUNDING = 1e-12
 
 

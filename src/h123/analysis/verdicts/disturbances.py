@@ -27,7 +27,7 @@ class WithoutDisturbed(VerdictRow):
 
 class DisturbanceEffects(TypedDict):
     tolerated: float
-    """The tolerated share of a metric's value that may be due to machine noise."""
+    """The largest share of a metric's value that may be due to machine noise in an undisturbed trial."""
     trials: int
     """The number of disturbed trials."""
     of: int

@@ -88,9 +88,9 @@ def _row(sides: Sequence[JudgedComparison]) -> LadderRow:
 
 
 def _logs(sides: Sequence[JudgedComparison]) -> Floats:
-    """Return the logarithms of the ratios, of the shape (comparisons, blocks), for the blocks in which every comparison
-    has a ratio. Empty if a level failed in some block, because means without that block would favour the level that
-    failed."""
+    """Return the logarithms of the ratios, as an array of shape (comparisons, blocks), for the blocks in which every
+    comparison has a ratio. Empty if a level failed in some block, because means without that block would favour the
+    level that failed."""
     ratios = [{pair["block"]: pair["ratio"] for pair in side["pairs"] if pair["ratio"] is not None} for side in sides]
     incomplete = any(side["blocks"] > len(side["pairs"]) for side in sides)
     common = [] if incomplete else sorted(set.intersection(*map(set, ratios)))

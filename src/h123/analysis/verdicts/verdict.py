@@ -109,8 +109,8 @@ def _correct(tested: list[ComparisonTest]) -> list[ComparisonTest]:
 
 
 def _families(tested: Sequence[ComparisonTest], repeating: bool) -> dict[str, list[int]]:
-    """Return the indices of comparisons by family. `repeating`: only comparisons that repeat another's observation;
-    otherwise only those that do not."""
+    """Return the indices of comparisons by family. If `repeating`, include only those that restate what another
+    comparison observed; otherwise, only the rest."""
     families: dict[str, list[int]] = defaultdict(list)
     for place, test in enumerate(tested):
         if test.p is not None and bool(test.comparison.repeats) is repeating:

@@ -97,7 +97,7 @@ def _needed(ends: tuple[float, float], blocks: int, precision: float, planned: i
 
 
 def campaign_width_progress(case: Case, comparisons: Sequence[JudgedComparison]) -> WidthProgress:
-    """Return the progress of a campaign that must reach a width."""
+    """Return a campaign's progress towards its required width."""
     assert case.facts.precision is not None
     return width_progress(comparisons, case.facts.precision["wanted"], len(case.plan.blocks), case.rule)
 

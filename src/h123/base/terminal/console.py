@@ -21,7 +21,7 @@ WIDTH = 100
 """The width of output to a file or a pipe, in columns: that of the widest table. A terminal, or COLUMNS, sets its own
 width."""
 _NARROWEST = 10
-"""The smallest number of columns of prose, however narrow a terminal is."""
+"""The minimum width of prose in columns, even in a narrower terminal."""
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _WITHIN_A_QUANTITY = re.compile(r"(?<=\d) (?=[^\W\d]|[%–×/])|(?<=[–×/]) (?=\d)")
 _COMMAND = re.compile(r"(?<![^\s(/\"'])`([^`\n]+)`(?![\w`])")

@@ -1,4 +1,4 @@
-"""Hides what other people must not read: values of headers and variables, passwords and tokens in addresses.
+"""Hides secrets: values of headers and variables, and passwords and tokens in addresses.
 
 Repeating a campaign needs these values, so the campaign's files contain them, and only the owner can read those files.
 Anything that h123 prints or publishes contains the names without the values.

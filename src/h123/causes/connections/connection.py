@@ -18,7 +18,7 @@ grow as it probes the path; TCP's have 1448."""
 SPEAKS = 60
 """A QUIC packet with at least this many payload bytes almost always carries more than an acknowledgement."""
 _LONG, _SYN = 0x80, 0x02
-"""The bit of QUIC's first byte that marks a long header, which all handshake packets have, and TCP's SYN flag."""
+"""The bit of QUIC's first byte that marks a long header (all handshake packets have one), and TCP's SYN flag."""
 NEVER = int(np.iinfo(np.int64).max)
 """The value for a time that never comes."""
 

@@ -24,7 +24,7 @@ from h123.packets import capture
 from h123.packets.capture import BLOCKED, CE, LEFT, LOST, QUEUE_FULL, TCP, Packets
 
 _REORDERED = 3
-"""A sender takes a packet as lost when this many later packets have arrived (RFC 9002, 6.1.1; TCP's duplicate
+"""A sender considers a packet lost when this many later packets have arrived (RFC 9002, 6.1.1; TCP's duplicate
 acknowledgements)."""
 _NO_ROOM = "Udp.RcvbufErrors"
 """A host's counter of datagrams for which a socket had no room."""
@@ -151,7 +151,7 @@ def receive_drops(report: Report) -> int:
 
 def attribute_drops(seconds: NDArray[np.float64], drops: int, connection: Connection) -> NDArray[np.float64]:
     """Move time that was attributed to congestion windows to the cause `drops`, for the requests of a connection.
-    Return the new seconds, an array of the shape (requests, causes).
+    Return the new seconds, an array of shape (requests, causes).
 
     The link's record does not show these drops, because the link delivered the packets before a full buffer dropped
     them. If packets were also lost on the link, the time of a window reduced by losses is moved only in proportion to

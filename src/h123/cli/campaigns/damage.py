@@ -1,5 +1,4 @@
-"""Warns at the end of commands about a campaign: that results could not be saved, or that files of trials have
-changed."""
+"""Warns, at the end of a campaign's commands, that results could not be saved or that trials' files have changed."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

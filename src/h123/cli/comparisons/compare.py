@@ -124,7 +124,7 @@ def command(
         typer.Option(
             metavar="W",
             parser=share,
-            help="Run until no interval that answers the question is wider than ±W; for example, W is 5%. Without "
+            help="Run until no interval that answers the question is wider than ±W, such as ±5%. Without "
             "--precision, the campaign ends when the question is decided.",
             show_default=False,
         ),

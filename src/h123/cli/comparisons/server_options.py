@@ -88,7 +88,7 @@ RateOption = Annotated[
         metavar="R",
         min=0.001,
         max=1_000_000,
-        help="Requests per second, of all users together. h123 sends them on schedule, even if responses to earlier "
+        help="Total requests per second across all users. h123 sends them on schedule, even if responses to earlier "
         "requests are still missing (open loop). [default: each user waits for a response before the next request]",
         show_default=False,
         rich_help_panel=ADVANCED,

@@ -71,7 +71,7 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="URL",
-            help="URL of other requests that must not become slower, such as those for small files. Only the last "
+            help="URL of further requests, which must not become slower, such as those for small files. Only the last "
             "round measures them. Can be repeated.",
             show_default=False,
         ),

@@ -57,7 +57,7 @@ from h123.tuning import (
 
 FINAL = "final"
 _STALLED = 20
-"""The maximum number of times that a round is started. It can stop early because candidates fail."""
+"""The maximum number of times that a round is started. A round can stop early because candidates fail."""
 
 
 def tune(arguments: TuneArguments) -> int:

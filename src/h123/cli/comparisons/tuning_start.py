@@ -1,4 +1,4 @@
-"""Starts `h123 tune`: makes and surveys the candidates, and drafts the study of which each round runs a part."""
+"""Starts `h123 tune`: makes and surveys the candidates, and drafts the study, which the rounds run in parts."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence

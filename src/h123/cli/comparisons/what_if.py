@@ -45,7 +45,7 @@ def command(
         str | None,
         typer.Option(
             metavar="A/B",
-            help="Pair of levels whose difference to explain, such as h3/h2. [default: the campaign's first pair]",
+            help="Explain the difference between these two levels, such as h3/h2. [default: the campaign's first pair]",
             show_default=False,
         ),
     ] = None,

@@ -28,7 +28,7 @@ def execute(
         typer.Option("--json", metavar="FILE", help="Write the link's report to this file.", show_default=False),
     ] = None,
     force: ForceOption = False,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed for the link.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Random seed for the link.")] = 1,
     congestion: Annotated[str, typer.Option(help="TCP congestion control on both hosts.")] = "cubic",
     address: Annotated[
         Literal["ipv4", "ipv6"], typer.Option(help="IP version of the address in `H123_SERVER`.")
@@ -60,7 +60,7 @@ def execute(
 
 
 def bench() -> None:
-    """Measure how closely the emulated link keeps to its configuration, with this machine idle and busy.
+    """Measure how closely the emulated link follows its configuration, on this machine when idle and when busy.
 
     Examples:
 

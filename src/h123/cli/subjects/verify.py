@@ -49,21 +49,22 @@ def command(
         bool,
         typer.Option(
             "--constants",
-            help="Only measure constants, such as the first flight, of subjects that are already verified.",
+            help="For subjects that are already verified, only measure constants, such as the first flight.",
         ),
     ] = False,
     moves: Annotated[
         bool,
         typer.Option(
             "--moves",
-            help="Only check what happens when clients change their port or address, for servers that are already "
-            "verified.",
+            help="For servers that are already verified, only check what happens when clients change their port or "
+            "address.",
         ),
     ] = False,
     paths: Annotated[
         bool,
         typer.Option(
-            "--paths", help="Only measure how subjects that are already verified use ECN and adapt to the path's MTU."
+            "--paths",
+            help="For subjects that are already verified, only measure how they use ECN and adapt to the MTU.",
         ),
     ] = False,
 ) -> None:

@@ -26,11 +26,11 @@ RESOURCE = "h123"
 1}'`."""
 _MOST_ACTORS = 1000
 _FIRST_S = 300.0
-"""The time limit for the first node to join, s. An autoscaler may have to boot a machine."""
+"""The time limit in seconds for the first node to join. An autoscaler may have to boot a machine."""
 _OTHERS_S = 30.0
-"""The time limit for existing nodes to load h123, s."""
+"""The time limit in seconds for existing nodes to load h123."""
 _RETURN_S = 60.0
-"""The time for which a campaign without any machine waits for one, s."""
+"""The seconds for which a campaign without any machine waits for one."""
 _MOST_FAILURES = 3
 """After this many actors in a row have failed to start, no more are started."""
 _MOST_LOSSES = 3

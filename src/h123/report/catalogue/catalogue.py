@@ -1,5 +1,5 @@
-"""Writes docs/catalogue.md: every subject and its measured properties. The site adds tables of constants, notes,
-installation and licences."""
+"""Writes docs/catalogue.md: every subject and its measured properties. The site adds constants, notes, installation
+instructions and licences."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

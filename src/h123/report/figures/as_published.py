@@ -73,7 +73,7 @@ def effects_figure(comparisons: Sequence[PublishedRow]) -> Figure:
 
 
 def factors_figure(tests: Sequence[FactorTest]) -> Figure:
-    """Draw Kruskal-Wallis H of each factor by metric, separately for each HTTP method if there are several."""
+    """Draw each factor's Kruskal-Wallis H by metric, separately for each HTTP method if there are several."""
     rows: list[Mark] = [
         {
             "panel": "|".join([metric(t["metric"]).title, *t["within"].values()]),

@@ -167,7 +167,7 @@ def trust(verdicts: Verdicts) -> list[str]:
 
 
 def last(verdicts: Verdicts) -> list[str]:
-    """Return the sentences at the end."""
+    """Return the sentences after all others."""
     return [line for registered in SAID if registered.last for line in registered.last(verdicts)]
 
 

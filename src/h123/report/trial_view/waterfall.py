@@ -45,7 +45,7 @@ client."""
 _OF_CAUSE = {cause: part for part, (_, causes) in PARTS.items() for cause in causes}
 
 Parts = dict[str, int]
-"""The time of each part, ns, in the order of PARTS."""
+"""The time of each part in ns, in the order of PARTS."""
 
 
 def waterfall_figure(arms: Sequence[Arm]) -> Figure | None:

@@ -115,11 +115,11 @@ class CardLoad:
     users: int
     """The number of simultaneous transfers."""
     requests: int
-    """The number of requests of each user."""
+    """The number of requests per user."""
 
     @property
     def count(self) -> int:
-        """The number of requests of all users."""
+        """The total number of requests across all users."""
         return self.users * self.requests
 
 

@@ -59,7 +59,7 @@ class _LedgerReader:
         self.ledger = ledger
 
     def checked(self) -> Ledger:
-        """Return the checked ledger, with the name of its study."""
+        """Check the claims and return the ledger with its study's name filled in."""
         measurable = [(i, claim) for i, claim in enumerate(self.ledger.claims) if isinstance(claim, MeasurableClaim)]
         if self.ledger.study is None:
             if measurable:

@@ -175,7 +175,7 @@ class Condition(Strict):
 
     @property
     def bound(self) -> float:
-        """The limit of the ratio, or of the value in the metric's own unit."""
+        """The limit on the ratio, or on the value in the metric's own unit."""
         return self._read.bound
 
     @property

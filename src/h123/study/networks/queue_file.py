@@ -99,7 +99,7 @@ class FqCodelFile(_ControlledDelay):
 
     discipline: Literal["fq_codel"]
     limit: Packets = 10_240
-    """The largest number of packets that may wait in all flows together."""
+    """The largest number of packets that may wait across all flows."""
     ecn: StrictBool = True
     """Whether ECN-capable packets are marked instead of dropped."""
     flows: Flows = 1024
@@ -168,7 +168,7 @@ class FqPieFile(_Proportional):
 
     discipline: Literal["fq_pie"]
     limit: Packets = 10_240
-    """The largest number of packets that may wait in all flows together."""
+    """The largest number of packets that may wait across all flows."""
     flows: Flows = 1024
     """The number of queues. Flows whose hashes choose the same queue share it."""
     quantum: Quantum = FULL_PACKET_BYTES
@@ -201,8 +201,8 @@ class RedFile(Strict):
     probability: Annotated[Share, Field(gt=0, lt=1)] = 0.02
     """The drop probability when the average backlog reaches `max`."""
     bandwidth: Annotated[BitRate, Field(ge=1000, le=10**12)] = 10_000_000
-    """The rate from which RED calculates how fast the average backlog falls while nothing waits. Behind a token bucket,
-    it does not fall, as in Linux."""
+    """The rate from which RED calculates how fast the average backlog decays while the queue is empty. As in Linux, the
+    average does not decay behind a token bucket."""
     ecn: StrictBool = False
     """Whether ECN-capable packets are marked instead of dropped."""
     harddrop: StrictBool = False
@@ -263,9 +263,9 @@ class DualPi2File(Strict):
 
     discipline: Literal["dualpi2"]
     limit: Packets = 10_000
-    """The largest number of packets that may wait in both queues together."""
+    """The largest number of packets that may wait across both queues."""
     target: Annotated[Duration, Field(le=4 * 10**9)] = 15_000_000
-    """The delay of the classic queue that the controller aims for."""
+    """The delay that the controller aims for in the classic queue."""
     tupdate: Annotated[Time, Field(ge=1_000_000)] = 16_000_000
     """The time between two calculations of the drop probability."""
     alpha: Gain = 0.16

@@ -58,8 +58,7 @@ def _rows(record: LinkRecord, offset_ns: int, until_ns: int) -> Iterator[Change]
 
 
 def _opportunities(record: LinkRecord, offset_ns: int, until_ns: int) -> Iterator[Change]:
-    """Yield the rest of a trace, until the trial ends, and then, if the trial is longer, the whole trace, which
-    repeats."""
+    """Yield the rest of a trace and then, if the trial is longer, the whole trace, which repeats."""
     assert record.trace_ms is not None
     whole, begin, until = record.trace_ms, offset_ns // _NS_PER_MS, -(-until_ns // _NS_PER_MS)
     rest = [time - begin for time in whole[bisect.bisect_right(whole, begin) :]]

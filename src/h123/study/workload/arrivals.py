@@ -35,8 +35,7 @@ class RateStep(Strict):
     which starts with 50 requests at once and sends none after them."""
 
     rate: Rate | Annotated[tuple[Rate, Rate], Field(strict=False)] | None = None
-    """The requests per second, for all users together or for each connection. For a ramp, the first and the last
-    rate."""
+    """The requests per second, across all users or for each connection. For a ramp, the first and the last rate."""
     burst: Annotated[int, Field(ge=1, le=_MOST_RATE, strict=True)] | None = None
     lasts: Annotated[Duration, Field(gt=0)]
 
@@ -74,8 +73,7 @@ class Arrivals(Strict):
     process: Literal["poisson", "constant"] = "poisson"
     """How requests arrive. poisson: at random and independently of one another. constant: evenly spaced."""
     per: Literal["all", "connection"] = "all"
-    """all: the steps apply to all users together. connection: they apply separately to each connection's own
-    requests."""
+    """all: the steps apply across all users. connection: they apply separately to each connection's own requests."""
     steps: Annotated[tuple[RateStep, ...], Field(min_length=1, max_length=MOST_STEPS, strict=False)]
 
     @model_validator(mode="after")

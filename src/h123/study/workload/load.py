@@ -44,9 +44,9 @@ class Load(Strict):
     users: Annotated[Count, Field(ge=1, le=10_000)] = 1
     """The number of users who send requests at the same time."""
     requests: Annotated[Count, Field(ge=1, le=10_000_000)] = 10
-    """The number of requests of each user, without warm-up."""
+    """The number of requests per user, excluding warm-up."""
     rate: Annotated[float, Field(ge=0.001, le=1_000_000, strict=True, allow_inf_nan=False)] | None = None
-    """The requests per second of all users together (open loop). None: each user waits for the previous response
+    """The total requests per second across all users (open loop). None: each user waits for the previous response
     (closed loop)."""
     arrivals: Arrivals | None = None
     """Rates that change, instead of `rate`. The client receives a time for each request."""

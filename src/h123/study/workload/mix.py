@@ -166,7 +166,8 @@ class MixFile(WorkloadFile):
     kind: Literal["mix"]
     mix: list[WrittenMixEntry]
     order: list[int]
-    """The indices of entries, in order. Request number k uses entry `order[k mod n]`, with n the length of `order`."""
+    """The indices of entries, in order. Request number k uses entry `order[k mod n]`, where n is the length of
+    `order`."""
 
 
 @dataclass(frozen=True)

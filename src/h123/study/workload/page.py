@@ -243,7 +243,7 @@ class Page(WorkloadKind):
         return depths
 
     def connection_count(self) -> int:
-        """Return the largest number of simultaneous connections of all users to all hosts."""
+        """Return the largest number of simultaneous connections from all users to all hosts."""
         return self.load.users * self._of_visit * len(self._of_hosts)
 
     def connections_opened(self) -> int:

@@ -26,7 +26,7 @@ class Flight(Strict):
     full: int
     """The number of packets that have the most common size."""
     bytes: int
-    """Payload bytes, without the headers of TCP or UDP."""
+    """Payload bytes, excluding TCP or UDP headers."""
     spread: float
     """The share of a round trip during which the flight was sent. 0 means that it was sent at once."""
 

@@ -77,8 +77,8 @@ def _growing(windows: Sequence[int]) -> list[float]:
 
 
 def at_once(of: Transfer, part: float) -> float:
-    """Return the share of a flight of slow start that was sent soon after the flight's first packet: within the given
-    part of a round trip. The flight is the last one after which the window still grew."""
+    """Return the share of a slow-start flight that was sent within the given fraction of a round trip after the
+    flight's first packet. The flight is the last one after which the window still grew."""
     flight = of.body[len(_growing(of.windows)) - 1]
     sent_at = of.sent_packets["at_ns"][flight.first : flight.end]
     return float((sent_at <= sent_at[0] + np.uint64(part * of.round_trip_ns)).mean())

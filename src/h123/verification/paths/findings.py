@@ -15,7 +15,7 @@ Codepoint = Literal["none", "ect0", "ect1"]
 SMALL: Final = 1280
 """The MTU that QUIC assumes on every path (RFC 9000, section 14)."""
 HEADERS: Final = 28
-"""The bytes of the headers of IPv4 and UDP."""
+"""The size of the IPv4 and UDP headers in bytes."""
 
 
 class Payloads(Strict):

@@ -51,8 +51,8 @@ PATHS: Mapping[str, Mapping[str, Any]] = {
     "black_hole": {"changes": [Change(at_ns=CHANGE_NS, mtu=_SILENT)]},
     "icmp": {"changes": [Change(at_ns=CHANGE_NS, mtu=_ICMP)]},
 }
-"""The properties of each path in the body's direction, keyed by the field of PathBehaviour that the path shows. `plain`
-shows several fields."""
+"""The properties, in the body's direction, of the path that tests each field of PathBehaviour. `plain` tests several
+fields."""
 _ALWAYS, _OF_ECN, _OF_SIZE = ("plain", "reports", "small"), ("bleach", "swap", "mark", "drop"), ("black_hole", "icmp")
 
 

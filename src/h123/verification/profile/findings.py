@@ -26,8 +26,8 @@ class SituationResult(Strict):
     in_flight: int | None = None
     """The most payload bytes sent in a round trip. None if unknown."""
     spread: float | None = None
-    """The share of a round trip during which a flight of slow start was sent. It is measured only for a subject that
-    sends over a long, fast link with QUIC, where only the subject's own pacer could delay so few packets."""
+    """The share of a round trip during which a slow-start flight was sent. It is measured only for a subject that sends
+    over a long, fast link with QUIC, where only the subject's own pacer could delay so few packets."""
     unknown: str = ""
 
     @field_validator("parts")

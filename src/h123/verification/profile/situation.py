@@ -25,7 +25,7 @@ class Situation:
     round_trip_ms: int
     mbit: int
     loss: float = 0.0
-    """The probability that a packet of the end that sends the body is lost."""
+    """The probability that a packet from the end that sends the body is lost."""
     queue: int | None = None
     """The number of packets for which the bottleneck's queue has room. None: room for 100 ms."""
     parameters: Mapping[str, Any] = field(default_factory=dict)

@@ -13,7 +13,7 @@ MOST = {"slurm": 1000, "kubernetes": 1000, "github": 256}
 """The maximum number of jobs on each system. Slurm often limits arrays to about 1000; GitHub always limits matrices to
 256."""
 HOSTED_S = 6 * 3600
-"""The time after which GitHub ends a job on a hosted runner, s."""
+"""The time in seconds after which GitHub ends a job on a hosted runner."""
 PATIENCE = 3
 """The time limit of a job as a multiple of its planned time, before an hour for installing is added."""
 TRIAL_MB = 1500
@@ -34,7 +34,7 @@ class Job:
     blocks: int
     shards: int
     longest_s: float
-    """The planned time of the longest shard, s."""
+    """The planned time of the longest shard in seconds."""
     virtual: bool
     """Whether all trials use the virtual clock."""
     bytes: float

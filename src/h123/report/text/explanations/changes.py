@@ -34,7 +34,7 @@ def change_rows(verdicts: ChangesPart) -> list[ChangesRow]:
 
 
 def difference_words(row: ChangesRow) -> str:
-    """Describe the difference without any change: `On poor, the mean request takes 500 ms longer with HTTP/2 than with
+    """Describe the difference before any change: `On poor, the mean request takes 500 ms longer with HTTP/2 than with
     HTTP/3.`"""
     seconds = row["difference"]["seconds"]
     slower, faster = (row["a"], row["b"]) if seconds > 0 else (row["b"], row["a"])

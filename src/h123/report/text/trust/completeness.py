@@ -36,7 +36,7 @@ def twin_lines(verdicts: TwinsPart) -> list[str]:
 
 
 def seal_lines(verdicts: UnsealedPart) -> list[str]:
-    """Return sentences about attempts whose files may have changed without being noticed."""
+    """Return sentences about attempts whose files may have changed unnoticed."""
     if not verdicts.get("unsealed"):
         return []
     return [
