@@ -90,7 +90,7 @@ def field_meanings(form: type) -> dict[str, str]:
 
 @cache
 def _meanings(module: str) -> dict[str, dict[str, str]]:
-    """Return the docstrings of fields of all classes of a module, by class."""
+    """Return the docstrings of the fields of a module's classes, by class."""
     tree = ast.parse(inspect.getsource(sys.modules[module]))
     return {one.name: dict(_documented(one.body)) for one in tree.body if isinstance(one, ast.ClassDef)}
 

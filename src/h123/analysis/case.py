@@ -54,7 +54,7 @@ class Evidence:
         return connect(self._folder)
 
     def tail_intervals(self, samples: Mapping[Path, Attempt], share: float) -> Mapping[Path, tuple[float, float]]:
-        """Return, for each file of samples, the interval of one quantile of latency (h123.measures.quantiles). `share`:
+        """Return, for each file of samples, the interval of one latency quantile (h123.measures.quantiles). `share`:
         the quantile, such as 0.95."""
         return intervals(self._folder, samples, share)
 

@@ -21,7 +21,7 @@ class SessionOpening:
     """A way to open a connection."""
 
     title: str
-    """The name in lists."""
+    """The way's name in lists."""
     check: str
     """The name of the check in verifications."""
     missing: str
@@ -35,7 +35,7 @@ class SessionOpening:
     declared_by: Literal["resumption", "zero_rtt"] = "resumption"
     """The feature that a server must declare for this way. TCP Fast Open itself comes from the kernel."""
     saved_round_trips: int = 0
-    """The number of round trips of TCP's handshake that this way saves."""
+    """The number of TCP handshake round trips that this way saves."""
     early: bool = False
     """Whether the client sends the first request before the handshake has ended."""
     tcp: Mapping[str, object] = field(default_factory=dict)

@@ -32,7 +32,7 @@ class Subject(Strict):
     """The description of a subject, from its folder below subjects/."""
 
     name: Name
-    """The folder's name."""
+    """The name of the subject and of its folder."""
     title: str
     stack: str
     """The subject's QUIC stack, if any."""
@@ -40,7 +40,7 @@ class Subject(Strict):
     version: str
     home: str
     licence: str
-    """An SPDX expression."""
+    """The licence, as an SPDX expression."""
     note: str = ""
     """Further remarks for readers of the catalogue."""
     install: Install
@@ -99,8 +99,7 @@ class Subject(Strict):
         return self
 
     def _check_features(self) -> None:
-        """Check that each feature names only protocols that the subject supports in the roles that the feature is
-        about."""
+        """Check that the subject supports each feature's protocols in the feature's roles."""
         served = self.server.protocols if self.server else []
         spoken = [*served, *(self.client.protocols if self.client else [])]
         features = self.features

@@ -22,7 +22,7 @@ _HEADER = re.compile(r"(\[{1,2})\s*([^][]+?)\s*\]")
 _AT_LINE = re.compile(r" \(at line (\d+), column \d+\)$")
 """Matches the end of most of tomllib's messages."""
 _OF_PYDANTIC = "[key]"
-"""The step in the location of a pydantic error that says that the fault is in a key, not in its value."""
+"""The step in a pydantic error's location that means that the fault is in a key, not in its value."""
 
 
 class TomlFile:

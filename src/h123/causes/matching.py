@@ -11,7 +11,7 @@ from h123.causes.connections.connection import NEVER, Connection
 from h123.causes.request import Request
 
 _UNLIKELY_NS = 10**12
-"""A mismatch that rules out a connection, in ns."""
+"""A mismatch in ns that rules out a connection."""
 _CLOCKS_NS = 1_000_000
 """A client may record the start of a connection's first request up to this many ns after the connection's first
 packet."""

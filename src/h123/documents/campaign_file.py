@@ -179,7 +179,7 @@ class CampaignFile(Document):
     shard: Annotated[str, Field(pattern=PATTERN)] | None = None
     """The blocks of the campaign that this folder runs. Null: all."""
     version: str
-    """The version of h123."""
+    """The version of h123 that began the campaign."""
     created: str
     """When the campaign began, in ISO 8601."""
     machine: MachineFacts

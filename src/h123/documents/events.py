@@ -79,7 +79,7 @@ class AttemptFacts(DisturbanceFacts):
 
 class TrialEvent(AttemptFacts):
     time: str
-    """The time in ISO 8601."""
+    """When it happened, in ISO 8601."""
 
 
 class EventFile(Document):
@@ -179,7 +179,7 @@ _LATER = {"sessions", "fallback", "announced", "visit"}
 
 @dataclass(frozen=True)
 class EventRange:
-    """What the events of a campaign may name."""
+    """The names that a campaign's events may use."""
 
     factors: Mapping[str, Mapping[str, object]]
     """Factors and their levels."""

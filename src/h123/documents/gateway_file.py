@@ -18,7 +18,7 @@ class AddedDelay(Shape):
 
     @property
     def ns(self) -> int:
-        """The delay that the gateway adds, in ns."""
+        """The delay in ns that the gateway adds."""
         return self.through_ns - self.without_ns
 
 

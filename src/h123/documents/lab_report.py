@@ -136,7 +136,7 @@ class DirectionReport(Shape):
     """How long packets that the queue did not drop waited because of the link's rate, including waits behind cross
     traffic. Null in early reports."""
     lateness_ns: Lateness
-    """How much later than due packets left the link, in ns."""
+    """How late packets left the link, in ns."""
 
 
 class CrossTrafficReport(Shape):
@@ -248,7 +248,7 @@ class MachineLoad(Shape):
     busy_ns: Count = 0
     """The non-idle time of all processors while the main role ran."""
     steal_ns: Count = 0
-    """The processor time that the hypervisor gave to others."""
+    """The processor time that the hypervisor gave to other guests."""
     lab_ns: Count | None = None
     """The lab's part of `busy_ns`. Null in early reports."""
     cpu_pressure_ns: Count | None = None

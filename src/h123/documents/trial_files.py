@@ -108,7 +108,7 @@ class Role(Shape):
     stop_timeout_ns: int | None = None
     """The time in ns between SIGTERM and SIGKILL when the lab stops the role. Only services have this key."""
     timeout_ns: int | None = None
-    """The time limit of the main role, in ns."""
+    """The time limit in ns of the main role."""
     outside: bool = False
     """Whether the role may open sockets in the network namespace that the lab was started in. Its environment variable
     `H123_OUTSIDE` is the number of a descriptor of that namespace. Wall clock only."""

@@ -55,7 +55,7 @@ class Certificate:
 
     @property
     def folder(self) -> Path:
-        """The folder of the files."""
+        """The folder of the certificate's files."""
         return self.ca.parent
 
     def mounted(self, file: Path) -> str:

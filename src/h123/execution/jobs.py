@@ -47,7 +47,7 @@ on 2 processors): links deliver packets as punctually as with a single trial."""
 CALM_TRIALS = 8
 """After this many undisturbed trials, one more trial may run at the same time, if crowding had reduced their number."""
 VIRTUAL_TRIAL_BYTES = 2**30
-"""The memory of the kernel that runs a trial under the virtual clock, in bytes."""
+"""The memory in bytes of the kernel that runs a trial under the virtual clock."""
 
 
 def virtual_jobs(cpus: int, memory_bytes: int) -> int:

@@ -25,7 +25,7 @@ def bytes_in_flight(connections: Sequence[Connection], way: int, bins: Bins) -> 
 
 
 def _changes(connection: Connection, way: int) -> tuple[Times, Times]:
-    """Return the times at which the bytes in flight change, and by how much they change."""
+    """Return when, and by how much, the bytes in flight change."""
     sending, answers = (connection.up, connection.down)[:: -1 if way == DOWN else 1]
     ends = np.where(sending.arrived, answers.receipts(sending.delivered_at), sending.at)
     ends[lost_packets(sending)] = resent(sending, answers, connection.round_trip_ns)

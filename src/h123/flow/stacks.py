@@ -15,7 +15,7 @@ _LISTENS = 10
 
 
 def sender_window(account: Account, host: str) -> Series:
-    """Return the sum of the congestion windows of all connections of a host at each sample, in bytes."""
+    """Return the total congestion window, in bytes, of a host's connections at each sample."""
     rows = _of(account, host)
     times, place = np.unique(account["at_ns"][rows], return_inverse=True)
     each = account["cwnd"][rows].astype(float) * account["snd_mss"][rows]
@@ -39,8 +39,8 @@ def _of(account: Account, host: str) -> NDArray[np.intp]:
 
 
 def logged_window(logs: Sequence[StackLog], bins: Bins) -> Series:
-    """Return the sum of the congestion windows of all connections, in bytes: its maximum in each bin, from the first
-    known value to the end of the logs."""
+    """Return the largest total congestion window, in bytes, of all connections in each bin, from the first known value
+    to the end of the logs."""
     none = np.empty(0)
     parts = zip((none, none), *(_changes(log) for log in logs), strict=True)
     times, amounts = (np.concatenate(part) for part in parts)
@@ -51,7 +51,7 @@ def logged_window(logs: Sequence[StackLog], bins: Bins) -> Series:
 
 
 def logged_round_trip(logs: Sequence[StackLog], bins: Bins) -> Series:
-    """Return the median of the smoothed round trips in each bin that has one, in ns."""
+    """Return the median smoothed round trip, in ns, in each bin that has one."""
     times = np.concatenate([np.empty(0, np.int64), *(log.at for log in logs)])
     values = np.concatenate([np.empty(0), *(log.round_trip for log in logs)])
     valid = ~np.isnan(values)
@@ -61,7 +61,7 @@ def logged_round_trip(logs: Sequence[StackLog], bins: Bins) -> Series:
 
 
 def _changes(log: StackLog) -> tuple[Numbers, Numbers]:
-    """Return the times at which the window changes, and by how much it changes. At the end of the log, it becomes 0."""
+    """Return when, and by how much, the window changes. At the end of the log, it becomes 0."""
     valid = ~np.isnan(log.window)
     if not valid.any():
         return np.empty(0), np.empty(0)

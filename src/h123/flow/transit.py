@@ -12,8 +12,8 @@ _NS = 1_000_000_000
 
 
 def throughput(packets: Packets, bins: Bins) -> Numbers:
-    """Return the bits per second that left the link in each bin, in one direction. Whole IP packets count, as in the
-    link's rate."""
+    """Return the bits per second that left the link in one direction, by bin. Whole IP packets count, as in the link's
+    rate."""
     out = (packets["fate"] == DELIVERED) & (packets["left_ns"] > 0)
     return bins.sums(packets["left_ns"][out], packets["bytes"][out]) * 8 * _NS / bins.width
 

@@ -50,7 +50,7 @@ class Opening(NamedTuple):
     """The number of round trips until the request was sent, including the request's own. None if the time of sending is
     unknown."""
     ns: int = 0
-    """The time from the connection's first packet to the first byte of the response, in ns."""
+    """The time in ns from the connection's first packet to the first byte of the response."""
     early_part: bool = False
     """Whether the server sent part of the response a round trip before the client could read the first byte, because a
     TLS record was larger than what the server may send at once."""

@@ -56,7 +56,7 @@ def ranks(n: int, share: float, confidence: float = CONFIDENCE) -> Ranks | None:
 def intervals(
     folder: CampaignFolder, attempts: Mapping[Path, Attempt], share: float
 ) -> dict[Path, tuple[float, float]]:
-    """Return, for each attempt, the confidence interval of a quantile of latency, in seconds. The keys are the paths of
+    """Return, for each attempt, the confidence interval of a latency quantile, in seconds. The keys are the paths of
     samples.parquet. A failed request has an infinite latency. Attempts with too few requests are left out."""
     alike: dict[tuple[int, str], list[Path]] = defaultdict(list)
     for file, attempt in attempts.items():

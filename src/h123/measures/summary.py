@@ -55,9 +55,9 @@ class Summary:
     """The number of rows whose request opened a connection. None if unknown, or if requests are retried, because only
     the last try of a request has a row."""
     leaving: int
-    """The number of rows of requests that the client was to abandon."""
+    """The number of rows for requests that the client had to abandon."""
     abandoned: int
-    """The number of rows of requests that the client abandoned."""
+    """The number of rows for requests that the client abandoned."""
     retried: int | None
     """The number of warm rows of requests that took more than one try. None if the workload has no retries, or if the
     client does not record them."""

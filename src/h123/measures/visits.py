@@ -33,7 +33,7 @@ class Visit(NamedTuple):
 
 
 class VisitTimes(NamedTuple):
-    """The times of the visits that did not fail, in ns, and the number of visits that failed."""
+    """The times in ns of the visits that did not fail, and the number of visits that failed."""
 
     ns: NDArray[np.float64]
     failed: int

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 QLOG_FOLDER = "qlog"
-"""The folder in a trial's folder with a server's qlog files, one for each connection."""
+"""The subfolder of a trial with the server's qlog files, one for each connection."""
 RECORD_SEPARATOR = "\x1e"
 """The character before each record of a JSON text sequence (RFC 7464)."""
 _OLD_FIELDS = ("relative_time", "category", "event", "data")

@@ -37,7 +37,7 @@ class Answer(Shape):
 
 
 class ProtocolFindings(Shape):
-    """The findings over one protocol."""
+    """The scout's findings over one protocol."""
 
     protocol: Literal["h1", "h2", "h3"]
     error: str

@@ -69,14 +69,14 @@ class DraftedWorkload(Protocol):
         """The users, and the number of requests of each."""
 
     def seconds(self, network: Network) -> float:
-        """Return about how long a request, or a visit, takes over the network, in s."""
+        """Return about how many seconds a request, or a visit, takes over the network."""
 
     def times(self, network: Network) -> int:
         """Return the number of requests, or visits, of each user over the network: the number that the user of h123
         gave, or enough to fill a trial."""
 
     def lasts(self, network: Network) -> float:
-        """Return about how long all requests, or visits, take over the network, in s."""
+        """Return about how many seconds all requests, or visits, take over the network."""
 
     def tail(self, network: Network, /) -> bool:
         """Return whether a trial over the network has enough requests for its 99th percentile."""
@@ -156,7 +156,7 @@ class DraftedRequests:
         return max(self.load.users / self.load.rate if self.load.rate else 0.0, self._at_worst(network))
 
     def lasts(self, network: Network) -> float:
-        """Return how long all requests take, in s."""
+        """Return how many seconds all requests take."""
         return self.times(network) * self._each(network)
 
     def tail(self, network: Network, /) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from h123.documents.trial_files import Role
 
 FIRST_S = 5.0
-"""The time until the first message, in s."""
+"""The seconds until the first message."""
 EVERY_S = 10.0
 _LINE = 160
 """The largest number of characters to show of the server's last line of output."""

@@ -204,7 +204,7 @@ class Rows:
 
     @cached_property
     def every(self) -> Mask:
-        """A mask of all rows."""
+        """A mask that selects all rows."""
         return np.ones(self.count, np.bool_)
 
     @cached_property

@@ -164,13 +164,13 @@ def _access(parameters: Parameters, networks: Mapping[str, Network]) -> Network:
 
 
 def _processing_s(parameters: Parameters) -> float:
-    """Return the time that processing all requests takes, in seconds."""
+    """Return the seconds that processing all requests takes."""
     requests = _passes(parameters.workload) * parameters.workload.all_requests()
     return sum(requests * _bits(parameters, way) / PROCESSED_BPS[parameters.protocol, way] for way in WAYS)
 
 
 def _simulating_s(parameters: Parameters, network: Network) -> float:
-    """Return the processor time for simulating all packets under the virtual clock, in seconds."""
+    """Return the seconds of processor time for simulating all packets under the virtual clock."""
     work = parameters.workload
     requests = _passes(work) * work.all_requests()
     bodies = sum(requests * work.moved(way) for way in WAYS)
@@ -201,9 +201,8 @@ def _behind(parameters: Parameters, networks: Mapping[str, Network]) -> tuple[fl
 
 
 def _warm_s(parameters: Parameters, paths: "_Paths", connections: int, *, after: bool) -> float:
-    """Return the seconds that all warm requests take: the longest of the times that result from the losses on each
-    connection, from the rate of the link, and from the pace of the load. `after`: whether a cold request comes first on
-    each connection."""
+    """Return the seconds that all warm requests take: the longest of the times set by each connection's losses, the
+    link's rate and the load's pace. `after`: whether a cold request comes first on each connection."""
     alone, together = 0.0, 0.0
     for way, path in paths.items():
         request_bits = _bits(parameters, way)

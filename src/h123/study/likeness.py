@@ -72,7 +72,7 @@ Sides = tuple[Parameters, Parameters]
 
 @dataclass(frozen=True)
 class Likeness:
-    """The settings that differ between compared treatments, of which at least one has this `transport`. `differences`
+    """The settings that differ between compared treatments if at least one of these has this `transport`. `differences`
     maps each setting to how it differs, or to an empty string if this is not known."""
 
     transport: str

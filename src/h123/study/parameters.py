@@ -54,7 +54,7 @@ class Parameters(WorkloadParameters):
     server: str
     """A subject, or one of the `servers` that the study defines."""
     client: str
-    """A subject."""
+    """The subject that is the client."""
     network: str
     """A network's name, or the path of its file."""
     losses: Literal["own", "none", "one"] = "own"

@@ -59,7 +59,7 @@ class Scores:
     )
 
     def add(self, candidate: str, cell: Cell, difference: float) -> None:
-        """Add the difference in one block."""
+        """Add a candidate's difference from the default in one block."""
         self._differences[candidate][cell].append(difference)
 
     def of(self, candidate: str) -> float:

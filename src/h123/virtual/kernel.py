@@ -85,7 +85,7 @@ class Configuration:
 
     @property
     def folder(self) -> Path:
-        """The folder in the cache."""
+        """The kernel's folder in the cache."""
         return cache_folder().resolve() / self.name
 
     @property

@@ -12,7 +12,7 @@ REPEATED_SHARE = 0.01
 """The tolerated share of rows that have the same times as another row. Some requests really do begin and end
 together."""
 SHORTEST_STILL_NS = 2_000_000_000
-"""The shortest pause that can count as a stall, in ns. Retransmitting a packet that was lost twice takes less time."""
+"""The shortest pause in ns that can count as a stall. Retransmitting a packet that was lost twice takes less time."""
 STILL = 10
 """A pause of up to this many times the usual time does not count as a stall (see `loop_still`)."""
 STILL_SHARE = 0.01

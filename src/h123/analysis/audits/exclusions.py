@@ -157,8 +157,8 @@ class Exclusions:
         }
 
     def _failures(self, c: PairedComparison) -> Exclusion | None:
-        """Exclude a comparison if the shares of failed requests of its sides differ by more than the study tolerates,
-        because the remaining times favour the side that fails."""
+        """Exclude a comparison if its sides' failure rates differ by more than the study tolerates, because the
+        remaining times favour the side that fails more."""
         if c.twin or not METRICS[c.metric].of_requests:
             return None
         pairs = self._shares.pairs(c.cell, c.a, c.b)
@@ -208,7 +208,7 @@ class Exclusions:
         return max((_readings(attempt) for attempt in mine), default=0.0)
 
     def _trials(self, c: PairedComparison) -> list[list[Attempt]]:
-        """Return the trials of both sides."""
+        """Return the trials of each side."""
         cells = [{**c.cell, self._factor: level}.items() for level in (c.a, c.b)]
         return [[attempt for attempt in self._attempts if cell <= attempt.cell.items()] for cell in cells]
 

@@ -17,7 +17,7 @@ class AuditRow(TypedDict):
 
     audit: str
     trial: str | None
-    """Null for an audit of the campaign."""
+    """The trial. Null for an audit of the campaign."""
     passed: bool
     value: float | None
     limit: float | None

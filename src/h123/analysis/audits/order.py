@@ -20,8 +20,8 @@ from h123.study import Plan, split_pair
 ORDER_UNRECORDED, ORDER_CONFOUNDED, PAIRS_APART = "order-unrecorded", "order-confounded", "pairs-apart"
 
 START_SLACK_NS = 500_000_000
-"""The tolerance for the order of trials that start at the same time, in ns. Each trial records its start when it gets a
-processor, which a busy machine delays."""
+"""The tolerance for the order of trials that start at the same time, in ns. A trial records its start when it gets a
+processor, which takes longer on a busy machine."""
 
 ORDER_LEVEL = 0.01
 """The probability that a random order fails, if enough orders are possible."""

@@ -37,7 +37,7 @@ class ClaimEstimate:
     """One estimate for a claim: of a ratio, of a ratio of ratios, or of one level's value."""
 
     cell: Cell | None
-    """The cell of the estimate. None if the estimate is for all of the claim's cells together."""
+    """The cell of the estimate. None if it is for all of the claim's cells."""
     blocks: int
     estimate: IntervalEstimate | None
     """The estimate of the logarithm. None if there is no block."""

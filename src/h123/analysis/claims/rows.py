@@ -15,7 +15,7 @@ class ClaimChecked(TypedDict):
 
 class ClaimFigure(TypedDict):
     cell: Cell | None
-    """The cell; null for all cells together."""
+    """The cell. Null if the figure is for all cells."""
     blocks: int
     ratio: float | None
     low: float | None
@@ -55,7 +55,7 @@ class ClaimRow(TypedDict):
     summary: str | None
     source: str | None
     where: NotRequired[str | None]
-    """The place in the source."""
+    """The claim's place in the source."""
     metric: str
     a: str | None
     b: str | None

@@ -18,4 +18,4 @@ class GateRow(TypedDict):
 
 class GatePart(TypedDict):
     gate: NotRequired[GateRow]
-    """Absent if the campaign was not checked against conditions."""
+    """The outcome of the last check. Absent if there was none."""

@@ -47,7 +47,7 @@ def _compared(events: Sequence[Event]) -> list[Event]:
 
 class PlacesPart(TypedDict):
     places: NotRequired[Sequence[PlaceRow]]
-    """Absent with a single machine."""
+    """The machines. Absent if there is only one."""
     second_runs: NotRequired[int]
     """The number of virtual trials that also ran on a second machine, with byte-identical results. Absent if there are
     none."""

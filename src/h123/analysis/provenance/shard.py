@@ -21,7 +21,7 @@ class ShardRow(TypedDict):
 
 class ShardPart(TypedDict):
     shard: NotRequired[ShardRow]
-    """Absent if the folder contains all blocks."""
+    """The shard. Absent if the folder contains all blocks."""
 
 
 def _compute(case: Case) -> ShardPart:

@@ -104,7 +104,7 @@ def campaign_width_progress(case: Case, comparisons: Sequence[JudgedComparison])
 
 class WidthPart(TypedDict):
     width: WidthReached | None
-    """Null without `--precision`."""
+    """The width reached. Null without `--precision`."""
 
 
 def _compute(case: Case) -> WidthPart:

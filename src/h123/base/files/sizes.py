@@ -2,20 +2,20 @@
 would take too long."""
 
 WRITTEN = 100_000
-"""A study, network, manifest, site or schema. Those that people write by hand are far smaller."""
+"""The limit on a study, network, manifest, site or schema. Handwritten ones are far smaller."""
 AUTHORITIES = 10_000_000
-"""Certificates for `--cacert`, forty times as many as a Linux distribution trusts."""
+"""The limit on `--cacert`, for forty times as many certificates as a Linux distribution trusts."""
 UPLOAD = 900_000_000
-"""The body for `--data`."""
+"""The limit on the body for `--data`."""
 SAMPLES = 900_000_000
-"""A file with another tool's samples."""
+"""The limit on files with another tool's samples."""
 DOCUMENT = 200_000_000
-"""JSON that h123 wrote, such as campaign.json or verdicts.json."""
+"""The limit on JSON that h123 wrote, such as verdicts.json."""
 JOURNAL = 500_000_000
 CACHED = 50_000_000
-"""A file in h123's cache."""
+"""The limit on a file in h123's cache."""
 RECORDED = 900_000_000
-"""Any other file of a campaign: samples, packets, logs, figures."""
+"""The limit on a campaign's other files: samples, packets, logs, figures."""
 
 _OF_A_CAMPAIGN = {".json": DOCUMENT, ".yaml": WRITTEN, ".jsonl": JOURNAL, ".pem": AUTHORITIES}
 

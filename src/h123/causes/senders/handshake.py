@@ -28,7 +28,7 @@ from h123.causes.spans import Limits, Spans, Times
 
 _TIMES = 3
 _SMALLEST = 1200
-"""The smallest size of a datagram that begins a QUIC connection, in bytes."""
+"""The smallest size in bytes of a datagram that begins a QUIC connection."""
 _REST = 400
 """A packet with at least this many payload bytes carries more of the handshake than an acknowledgement."""
 _LONG = 0x80

@@ -28,7 +28,7 @@ _MAX_DATA, _OWN_STREAMS, _OTHERS_STREAMS, _MAX_STREAMS_BIDI = 4, 5, 6, 8
 """The numbers of QUIC's transport parameters that limit the data on the connection, the data on streams that the
 announcing end opens, the data on streams that the other end opens, and the number of those."""
 _UNLIKELY_NS = 10**12
-"""A mismatch that rules out a stream for a request, in ns."""
+"""A mismatch in ns that rules out a stream for a request."""
 _CONTENT = (FrameKind.DATA, FrameKind.HEADERS, FrameKind.STREAM)
 _BODY = (FrameKind.DATA, FrameKind.STREAM)
 

@@ -33,7 +33,7 @@ def command(
         typer.Option(help="Profile only this role of subjects that are both server and client.", show_default=False),
     ] = None,
 ) -> None:
-    """Measure what slows a server or client down in a few standard situations, and by how much.
+    """Measure what slows a server or client down, and by how much, in a few standard situations.
 
     Each situation is run as a trial under the virtual clock, once over each protocol, with the built-in subject `go` at
     the other end. The situations are large bodies in both directions over a long, fast link; losses; a short queue; and

@@ -49,22 +49,21 @@ def command(
         bool,
         typer.Option(
             "--constants",
-            help="For subjects that are already verified, only measure constants, such as the first flight.",
+            help="For verified subjects, only measure constants, such as the first flight.",
         ),
     ] = False,
     moves: Annotated[
         bool,
         typer.Option(
             "--moves",
-            help="For servers that are already verified, only check what happens when clients change their port or "
-            "address.",
+            help="For verified servers, only check what happens when clients change their port or address.",
         ),
     ] = False,
     paths: Annotated[
         bool,
         typer.Option(
             "--paths",
-            help="For subjects that are already verified, only measure how they use ECN and adapt to the MTU.",
+            help="For verified subjects, only measure how they use ECN and adapt to the path's MTU.",
         ),
     ] = False,
 ) -> None:

@@ -35,7 +35,7 @@ from h123.verification.constants import (
 )
 
 _ALIKE = 0.1
-"""If the shares of its window that a sender keeps after its losses differ by more than this, the table shows their
+"""If the shares of the window that a sender keeps after each loss differ by more than this, the table shows their
 range."""
 _CONSTANTS = """\
 These constants come from packets, under the [virtual clock](virtual-clock.md), over a link that only delays packets: by

@@ -26,8 +26,8 @@ _ENOUGH_TO_READ = 6
 _PLACES = 3
 """The largest number of disagreements that a sentence names."""
 _OTHER_SIDE = 0.01
-"""If the medians' ratio and the paired ratio are on different sides of 1, a difference between them that is larger than
-this is reported."""
+"""A larger difference than this between the medians' ratio and the paired ratio is reported if they are on different
+sides of 1."""
 
 
 @dataclass(frozen=True)

@@ -116,7 +116,7 @@ class Arm:
 
     @cached_property
     def begin_ns(self) -> int:
-        """The time at which the client began, in ns."""
+        """The time in ns at which the client began."""
         if self.report and self.report.main_began_ns:
             return self.report.main_began_ns
         firsts = [row["start_ns"] for row in self.requests[:1]]
@@ -124,7 +124,7 @@ class Arm:
 
     @cached_property
     def end_ns(self) -> int:
-        """The time at which the last packet or request ended, in ns."""
+        """The time in ns at which the last packet or request ended."""
         lasts = [row["end_ns"] for row in self.requests]
         return max([self.begin_ns + 1, *lasts, *self._packet_times[1:]])
 
@@ -136,7 +136,7 @@ class Arm:
 
     @property
     def recorded_to(self) -> int:
-        """The time at which the record of packets ended, in ns."""
+        """The time in ns at which the record of packets ended."""
         if not self.left_out or self.packets is None or not len(self.packets):
             return self.end_ns
         return int(self.packets["at_ns"].max())

@@ -33,7 +33,7 @@ MOST_INDEX = 1_000_000_000
 LEAST_MTU, MOST_MTU = 576, 65_535
 """The smallest and the largest MTU in bytes. Every host handles packets of 576 bytes (RFC 1122, 3.3.2)."""
 LONGEST_INTERVAL = 1_000_000_000
-"""The longest interval between opportunities to send, in ns."""
+"""The longest interval in ns between opportunities to send."""
 
 
 class BurstsFile(Strict):

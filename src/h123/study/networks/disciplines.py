@@ -100,7 +100,7 @@ class Cake(LinkModel):
 
     rtt_ns: int
     memlimit: int | None = None
-    """The largest amount of memory that packets may take, in bytes."""
+    """The most memory, in bytes, that packets may take."""
     isolation: Literal["flowblind", "flows", "triple-isolate"]
 
     @property

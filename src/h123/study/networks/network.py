@@ -204,7 +204,7 @@ class Move(LinkModel):
     new: Literal["port", "address"]
     """port: each flow gets a new port. address: the client gets a new address and new ports."""
     overlap_ns: int = 0
-    """The time for which packets to the old address or port still arrive, in ns."""
+    """The time in ns for which packets to the old address or port still arrive."""
 
 
 class Traffic(LinkModel):
@@ -229,7 +229,7 @@ class Cross(LinkModel):
 
     @property
     def mean_ahead_s(self) -> float:
-        """The average time from the traffic's start to the main role's start, in s."""
+        """The average time in s from the traffic's start to the main role's start."""
         return (self.ahead_ns + self.spread_ns / 2) / 1e9
 
 

@@ -17,7 +17,7 @@ MOST_MOVES = 250
 """The largest number of moves for which the lab has addresses."""
 MOST_CONNECTIONS = 100
 LONGEST_AHEAD = 60 * 1_000_000_000
-"""The longest time from the start of cross traffic to the client's start, in ns."""
+"""The longest time in ns from the start of cross traffic to the client's start."""
 LEAST_STREAM, MOST_STREAM = 1_000, 10_000_000_000
 """The smallest and the largest UDP rate of cross traffic, in bit/s."""
 

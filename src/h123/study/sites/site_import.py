@@ -161,7 +161,7 @@ class Graph:
 
 
 def _notes(recording: Recording, apart: Mapping[str, str]) -> list[str]:
-    """Return notes about what a site cannot represent and what the recording lacked, with counts."""
+    """Return notes, with counts, about what a site cannot represent and what the recording lacked."""
     entries = recording.entries
     words = list(recording.notes)
     hosts = {entry.host for entry in entries}

@@ -224,7 +224,7 @@ class WorkloadKind(ABC):
         return sum(exchange.share * exchange.moved(way) for exchange in self.exchanges())
 
     def pause_s(self) -> float:
-        """Return the average pause of a user before a request, in seconds."""
+        """Return a user's average pause in seconds before a request."""
         return sum(exchange.share * exchange.pause_ns for exchange in self.exchanges()) / 1e9
 
     def longest_pause_ns(self) -> int:

@@ -73,7 +73,7 @@ class Exchange:
     """One of the distinct requests of a workload, and the required response."""
 
     method: Method | None
-    """The method, or None if unknown."""
+    """The HTTP method, or None if unknown."""
     up: int | None = None
     down: int | None = None
     """The size of the response's body in bytes. None: any size."""
@@ -82,7 +82,7 @@ class Exchange:
     share: float = 1.0
     """The fraction of the workload's requests that are of this sort."""
     pause_ns: int = 0
-    """The pause of a user before this request, in ns."""
+    """The user's pause in ns before this request."""
 
     def moved(self, way: str) -> int:
         """Return the body bytes in direction `up` or `down`, or 0 if any number is allowed."""

@@ -12,8 +12,8 @@ GROWN = (-0.03, 0.08)
 leaves. The share is visible only after the window has grown for two more round trips, and windows consist of whole
 packets."""
 TIMERS_MS = 1.5
-"""The number of ms by which a retransmission may be later than declared, because timers count whole milliseconds and
-sending takes time."""
+"""How many ms later than declared a retransmission may be, because timers count whole milliseconds and sending takes
+time."""
 
 
 @dataclass(frozen=True)

@@ -118,8 +118,8 @@ def tail(of: Transfer) -> Tail:
 
 
 def _tells(of: Transfer) -> NDArray[np.bool_]:
-    """Return, for each packet of the sender, whether it is more than a bare QUIC acknowledgement. For TCP this is
-    always so, because `sent_packets` has no bare acknowledgements."""
+    """Return, for each packet of the sender, whether it is more than a bare QUIC acknowledgement. For TCP it always is,
+    because `sent_packets` has no bare acknowledgements."""
     received_at = np.concatenate([[0], np.sort(of.received_packets["left_ns"])]).astype(np.int64)
     at = of.sent_packets["at_ns"].astype(np.int64)
     alone = at - received_at[np.searchsorted(received_at, at, side="right") - 1] > _DELAYED_NS

@@ -43,7 +43,7 @@ class Transfer:
     packets: Packets
     """The packets in both directions, in the order of arrival at the link."""
     way: int
-    """The direction of the body."""
+    """The direction in which the body is sent."""
     round_trip_ns: int
 
     @cached_property

@@ -52,7 +52,7 @@ class ImportOptions:
     delay: str | None = None
     """The one-way delay, if none was recorded."""
     step: float = 0.1
-    """The shortest time between two rows of a record, in s."""
+    """The shortest time in s between two rows of a record."""
     source: str | None = None
     licence: str | None = None
 
