@@ -116,7 +116,10 @@ def command(
             rich_help_panel=ADVANCED,
         ),
     ] = "default",
-    transport: Annotated[Transport, typer.Option(help=TRANSPORT, rich_help_panel=ADVANCED)] = Transport.DEPLOYED,
+    transport: Annotated[
+        Transport,
+        typer.Option(help=f"{TRANSPORT} Your server's QUIC stack keeps its own settings.", rich_help_panel=ADVANCED),
+    ] = Transport.DEPLOYED,
     clock: Annotated[Clock, typer.Option(help=CLOCK)] = Clock.WALL,
     seed: Annotated[int, typer.Option(min=0, metavar="N", help=SEED, rich_help_panel=ADVANCED)] = 1,
     precision: Annotated[

@@ -35,9 +35,10 @@ _SHORT: dict[Verdict, str] = {"failed": "failed", "unsupported": "not tested"}
 _HEAD = """\
 # The catalogue
 
-This page lists the *subjects*, the servers and clients that h123 can run. `h123 install NAME` installs a subject,
-`h123 verify NAME` tests it on your machine, and `h123 list subjects NAME` shows all that h123 knows about it. The
-tables of constants, moves and paths are only on the website. `h123 publish` writes this page; do not edit it.
+This page lists the *subjects*, the servers and clients that h123 can run. `h123 install NAME` installs a subject
+([downloads](isolation.md#downloads)), `h123 verify NAME` tests it on your machine, and `h123 list subjects NAME` shows
+all that h123 knows about it. The tables of constants, moves and paths are only on the website. `h123 publish` writes
+this page; do not edit it.
 
 A subject is *verified* if it passed [these tests](contracts/verifications.md) for everything that it declares, over
 each of its protocols. The records are in [verified/](verified).
