@@ -127,8 +127,8 @@ def _page(chosen: Sequence[Fault], seen: dict[str, Seen]) -> str:
 
 This page shows which faults `h123 verify` finds in servers. Each server in the table
 ([zoo.csv](data/{TABLE.name}), shown below on the website) meets the
-[contract](contracts/subject.md) except for one fault. `h123 verify` tests {kinds} kinds of fault, each over one to
-three protocols, with {len(found)} servers in all. It finds all of these: half within
+[contract](contracts/subject.md) except for one fault. We tested {kinds} kinds of fault, each over one to
+three protocols, with {len(found)} servers in all. `h123 verify` finds all of these: half within
 {_middle(found):.0f} s, and the last ({max(found)[1]}) after {max(found)[0]:.0f} s. For other faults, the table says
 why `h123 verify` does not test them.
 

@@ -24,7 +24,8 @@ _TABLE = """\
 
 <!-- generated: constants -->"""
 _RULES = """\
-h123 compares three constants. Packets agree with the source code within these limits:
+For each server and congestion controller, h123 compares up to three constants. Packets agree with the source code
+within these limits:
 
 * **initial window**: Over TCP, the first flight must have exactly the source's number of packets. QUIC counts bytes:
   the first flight's full packets must fill the window to within one packet. If the source gives the window in packets
