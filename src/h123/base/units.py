@@ -137,7 +137,7 @@ def _part(text: object, kind: str) -> float:
 Unit = Literal["s", "bit/s", "B", "B/s", "/s", "/min", "round trips", "packets", "connections", "%", ""]
 """The units in which measured values are stored."""
 _FAR_APART = 100.0
-"""If the ratio of two values is at least this, they do not read well in the same unit."""
+"""The smallest ratio of two values that do not read well in the same unit."""
 _BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1, "B"))
 _STEPS: dict[Unit, Sequence[tuple[float, str]]] = {
     "s": ((1, "s"), (1e-3, "ms"), (1e-6, "µs")),

@@ -39,7 +39,7 @@ _PROCESSES = ("--pid",)
 _HOST = r"^[A-Za-z0-9_:]([A-Za-z0-9._:-]*[A-Za-z0-9_:])?$"
 """Matches a host name or an IP address. Colons occur in IPv6 addresses."""
 _PORT = re.compile(r"tcp:([0-9]{1,9})")
-"""Matches a value of `ready` that names a port rather than a text in the output."""
+"""Matches a value of `ready` that names a port rather than a string in the output."""
 
 
 def _words(command: str) -> str:
@@ -100,7 +100,7 @@ class OwnServer(Strict):
     )
     """The UDP port for HTTP/3. Absent: the study's port."""
     ready: Annotated[str, AfterValidator(_awaited)] | None = None
-    """What shows that the server is ready, in addition to its open ports: a text in its output, or another open TCP
+    """What shows that the server is ready, in addition to its open ports: a string in its output, or another open TCP
     port (`tcp:8080`)."""
     starts_within: Annotated[int, BeforeValidator(parse_duration), Field(gt=0)] = 30 * 10**9
     """The longest time that the server may take to become ready."""

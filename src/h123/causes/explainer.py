@@ -56,7 +56,7 @@ in flight."""
 _LATE_NS = 1_000_000
 """A client may record that it sent a request up to this many ns before the request's packet reaches the link."""
 _SMALL = 100
-"""A body of at most this many bytes fits into a single packet."""
+"""The largest body, in bytes, that fits into a single packet."""
 
 
 class Explainer:
@@ -308,8 +308,8 @@ class Explainer:
 
     @cached_property
     def _open(self) -> int:
-        """When the connection's first request was sent. Requests that began before that time waited for the
-        connection."""
+        """The time when the first request was sent on the connection. Requests that started earlier had to wait for
+        it."""
         first = self._first(self._requests[0])
         return int(self._of.up.at[first]) if first is not None else self._of.begin
 

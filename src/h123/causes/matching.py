@@ -11,7 +11,7 @@ from h123.causes.connections.connection import NEVER, Connection
 from h123.causes.request import Request
 
 _UNLIKELY_NS = 10**12
-"""A mismatch in ns that rules out a connection."""
+"""The mismatch, in ns, of a connection that cannot have carried the requests."""
 _CLOCKS_NS = 1_000_000
 """A client may record the start of a connection's first request up to this many ns after the connection's first
 packet."""

@@ -8,8 +8,8 @@ import numpy as np
 from h123.documents.lab_report import Report
 
 _BUSY = 0.5
-"""If a role computed or waited for a processor for at least this share of a span of time, the whole span is attributed
-to the role's processing."""
+"""The smallest share of a span, spent computing or waiting for a processor, with which the whole span counts as the
+role's processing."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from h123.causes.senders.streams import Stream
 
 _SMALL = 100
-"""A body of at most this many bytes fits into a single packet."""
+"""The largest body, in bytes, that fits into a single packet."""
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from h123.causes.cause import NUMBER, UNATTRIBUTED
 
 SUMS_UP = 0.02
-"""The attributed parts are said to add up if their sum differs from the measured time by at most this share of the
-measured time."""
+"""The share of the measured time by which the sum of the attributed parts may differ from it if they are said to add
+up."""
 _Any = TypeVar("_Any")
 
 

@@ -85,7 +85,7 @@ class Proof(TypedDict):
     """The number of packets in the subject's first flight over HTTP/3. None if it was not counted with these files."""
     paths: NotRequired[PathFindings | None]
     """The behaviour on adverse paths over HTTP/3. None if it was not measured with these files. Absent for the user's
-    own server, and in campaigns of earlier versions."""
+    own server or in campaigns of earlier versions."""
 
 
 @with_config(STRICT)

@@ -25,7 +25,7 @@ class Cpu(Shape):
     main_ns: Count
     """Processor time of the role's processes and all their descendants during the main role's run."""
     main_wait_ns: Count | None = None
-    """The time for which the role's threads were ready but waited for a processor. Null under the virtual clock, and if
+    """The time for which the role's threads were ready but waited for a processor. Null under the virtual clock, or if
     the trial ended before the main role did."""
     main_turns: Count | None = None
     """The number of times that a thread got a processor. Null in the same cases as `main_wait_ns`."""
@@ -253,7 +253,7 @@ class MachineLoad(Shape):
     """The lab's part of `busy_ns`. Null in early reports."""
     cpu_pressure_ns: Count | None = None
     stalls: list[Spans] | None = None
-    """For each processor, spans in which it was not available. Null without real-time priority, and under the virtual
+    """For each processor, spans in which it was not available. Null without real-time priority or under the virtual
     clock."""
 
 
@@ -289,7 +289,7 @@ class Report(Document):
     """The number of rows that did not fit into the record of TCP's state. None if there is no such record."""
     machine: MachineLoad
     user_namespace: UserNamespace | None = None
-    """The rights that the system granted to the lab. Absent if the lab ran as root, and under the virtual clock."""
+    """The rights that the system granted to the lab. Absent if the lab ran as root or under the virtual clock."""
 
 
 class FinishedDirection(DirectionReport):

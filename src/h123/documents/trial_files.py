@@ -150,8 +150,8 @@ class TrialFile(Document):
     origin: Literal["imported"] | None = None
     seed: int | None = None
     random: str | None = Field(default=None, exclude_if=lambda random: random is None)
-    """Virtual clock only: a text that, together with `seed`, seeds the random numbers of the trial's programs. Null:
-    the text is `id`."""
+    """Virtual clock only: a string that, together with `seed`, seeds the random numbers of the trial's programs. Null:
+    `id`."""
     clock: Literal["wall", "virtual"] = "wall"
     start_unix_ns: int | None = None
     """The virtual kernel's time of day at boot, in ns since 1970. Null: the machine's time of day."""

@@ -45,7 +45,8 @@ JOBS_PER_CPU = 8
 """The largest number of simultaneous trials per processor that h123 chooses. Measured with 6 per processor (12 trials
 on 2 processors): links deliver packets as punctually as with a single trial."""
 CALM_TRIALS = 8
-"""After this many undisturbed trials, one more trial may run at the same time, if crowding had reduced their number."""
+"""The number of undisturbed trials after which the number of simultaneous trials, if crowding had reduced it, may grow
+by one."""
 VIRTUAL_TRIAL_BYTES = 2**30
 """The memory in bytes of the kernel that runs a trial under the virtual clock."""
 

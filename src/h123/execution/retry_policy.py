@@ -13,7 +13,7 @@ from h123.documents.shapes import Count, Seconds, Share
 from h123.execution.wire import MessagePart
 
 HOPELESS_AFTER = 3
-"""After this many consecutive trials without a valid attempt because of faults, waiting will not help."""
+"""The number of consecutive trials without a valid attempt, because of faults, after which waiting will not help."""
 
 
 class Retries(MessagePart):

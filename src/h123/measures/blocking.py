@@ -17,9 +17,10 @@ from h123.packets.capture import LOST, packets_file, read_packets
 from h123.store.rows import Rows
 
 _NOISE_NS = 100_000
-"""Differences up to this, in ns, are treated as 0, because each reading of the virtual clock advances it slightly."""
+"""The largest difference, in ns, that is treated as 0, because each reading of the virtual clock advances it
+slightly."""
 _LEAST_BYTES = 200
-"""An IP packet with more bytes than this carries more than an acknowledgement."""
+"""The size in bytes above which an IP packet carries more than an acknowledgement."""
 
 
 class Blocking(NamedTuple):

@@ -25,7 +25,7 @@ TURNS = 6
 """How many times during a round trip some thread must get a processor: at each end, the thread that waits for packets,
 the one that reads, and the one that writes."""
 FAULT_SHARE = 0.1
-"""If the machine stalled for longer than this fraction of an attempt's time, the stall may have caused the failure."""
+"""The fraction of an attempt's time above which a stall of the machine may have caused the failure."""
 RUINABLE = frozenset({"link-overrun", "link-check-failed", "server-not-ready", "client-timeout"})
 """The codes of failures that a stall of the machine alone can cause."""
 

@@ -17,8 +17,8 @@ from h123.store.rows import Integers, Rows
 
 _NEVER = int(np.iinfo(np.int64).max)
 _TIMES_THREE = 3
-"""Until a server has validated the client's address, it may send this many times the bytes that it has received (RFC
-9000, 8.1)."""
+"""The multiple of the received bytes that a server may send until it has validated the client's address (RFC 9000,
+8.1)."""
 _UNKNOWN = -1
 _FULL, _PART = 1000, 4
 """The smallest payload of a nearly full packet in bytes, and the number of such packets that show that the server has

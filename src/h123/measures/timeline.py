@@ -14,16 +14,16 @@ _MOST = 0.99
 """The quantile of the number of requests in flight (the lower value if it falls between two ranks). The maximum would
 include a user too many if a client records a start some microseconds early."""
 _SHORTER = 0.02
-"""Requests are assumed to be shorter by this fraction, because clients may record a start slightly early."""
+"""The fraction by which requests are assumed to be shorter, because clients may record a start slightly early."""
 _SHARP_NS = 100_000
-"""If a clock's tick is at least this long, in ns, different requests can have equal times."""
+"""The shortest tick of a clock, in ns, with which different requests can have equal times."""
 _SOME = (50, 1000)
 """How many rows to examine: first the smaller number, which almost always suffices, and then the larger one."""
 _WINDOW, _DIFFERENT = 12, 8
 """A series of this many consecutive rows, with at least this many different values, does not occur twice by chance.
 Series with fewer different values prove nothing."""
 _ENOUGH = 20
-"""If there are at least this many different values, a common divisor of their counts is no coincidence."""
+"""The smallest number of different values for which a common divisor of their counts is no coincidence."""
 
 Times = NDArray[np.int64]
 

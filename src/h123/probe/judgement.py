@@ -17,7 +17,7 @@ from h123.study.workload import BEYOND_OK, OK
 
 TITLES = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
 _SLOW_NS = 100_000_000
-"""A first response that takes longer than this (ns) is worth a remark. In the lab, the network is never so slow."""
+"""The time in ns above which a first response is worth a remark. In the lab, the network is never so slow."""
 
 
 @dataclass(frozen=True)

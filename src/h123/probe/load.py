@@ -26,7 +26,7 @@ _TAIL_S = 12.0
 """The longest time, in s, to which a trial is extended so that it has enough requests for its 99th percentile. Under
 the virtual clock, there is no such limit."""
 _RATE_S = 2.0
-"""If requests come at a given rate, a trial lasts about this many seconds, unless the user sets their number."""
+"""The approximate duration in s of a trial at a given rate, unless the user sets the number of requests."""
 _LOSSES = 2
 _STUCK, _PATIENCE_S = 4, 30
 """A trial is considered stuck, and is ended, when it has taken _STUCK times as long as expected, including losses, but

@@ -15,7 +15,7 @@ from h123.documents import Reason
 NAMES_SHOWN = 3
 """The largest number of simultaneous trials that the display names."""
 EVERY_TRIALS, EVERY_S = 10, 30.0
-"""Without a terminal: the number of trials, or the time, after which a new line is printed."""
+"""The number of trials, or the time in s, after which a new line is printed without a terminal."""
 WIDTH = 100
 """The maximum length, in characters, of the line with the estimates so far, unless the first estimate alone is
 longer."""
@@ -103,7 +103,7 @@ def _fitting(head: str, estimates: Sequence[InterimEstimate]) -> str:
 
 
 def _pairs(estimates: Sequence[InterimEstimate]) -> list[str]:
-    """Return a text for each pair: `h3/h2 latency: lan 1.32, poor 0.76`."""
+    """Return a string for each pair: `h3/h2 latency: lan 1.32, poor 0.76`."""
     pairs: dict[str, list[str]] = {}
     for estimate in estimates:
         pairs.setdefault(f"{estimate.pair} {estimate.metric}", []).append(

@@ -11,13 +11,13 @@ from h123.base.errors import UserError
 from h123.store.parquet import DAMAGED, Column, Columns, read_columns, write_columns
 
 LIMIT = 2**61
-"""Every number in a trial is smaller than this, so that the sum of two such numbers fits into 64 bits."""
+"""An upper limit for every number in a trial, so that the sum of two of them fits into 64 bits."""
 Records = NDArray[Any]
 """An array of records of one kind."""
 Types = Mapping[str, np.dtype[Any]]
 """The type of each column of a table."""
 TEXT = np.dtype(object)
-"""The type of a column of texts."""
+"""The type of a column of strings."""
 _TYPE_NAMES = {"str": "text", "ndarray": "list", "dict": "structure", "bytes": "binary", "bytearray": "binary"}
 """Plain names for the types of the objects that DuckDB returns."""
 
@@ -81,7 +81,7 @@ def column_fault(name: str, column: Column | None, kind: np.dtype[Any], *, nulla
 
 
 def _all_texts(column: Column) -> bool:
-    """Return whether a column of objects contains only texts, because lists and other values are objects too."""
+    """Return whether a column of objects contains only strings, because lists and other values are objects too."""
     try:
         "".join(_known(column).tolist())
     except TypeError:

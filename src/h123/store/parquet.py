@@ -15,11 +15,11 @@ from h123.base.errors import interruptible
 from h123.base.files.durable import replacement
 
 Column = NDArray[Any]
-"""An array with one value per row; a masked array if values are missing. Texts are objects."""
+"""An array with one value per row; a masked array if values are missing. Strings are objects."""
 Columns = Mapping[str, Column]
 """Columns by name, in the order of the file."""
 DAMAGED = (duckdb.Error, ValueError)
-"""Errors from reading a damaged file. ValueError means that a name or a text in it is not UTF-8."""
+"""Errors from reading a damaged file. ValueError means that a name or a string in the file is not UTF-8."""
 _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "threads": 1,
     "autoinstall_known_extensions": False,
@@ -81,7 +81,7 @@ def _fetched(query: str) -> dict[str, Column]:
 
 def write_columns(columns: Columns, target: Path, compression: str) -> None:
     """Write columns to a file atomically. Raises OSError."""
-    # A column of texts that are all missing, or that has no rows, needs an explicit type.
+    # A column of strings that are all missing, or that has no rows, needs an explicit type.
     types = {name: "::VARCHAR" if column.dtype == object else "" for name, column in columns.items()}
     listed = ", ".join(f'"{name}"{kind} AS "{name}"' for name, kind in types.items())
     connection = _CONNECTIONS.get()
@@ -106,7 +106,7 @@ def _system_error(error: duckdb.IOException) -> OSError:
 
 
 def text_column(values: Sequence[str | None]) -> Column:
-    """Return a column of texts. None marks a missing text."""
+    """Return a column of strings. None marks a missing one."""
     missing = np.array([value is None for value in values], np.bool_)
     texts = np.empty(len(values), object)
     texts[:] = ["" if value is None else value for value in values]

@@ -1,4 +1,4 @@
-"""Represents the samples of one attempt as arrays: numbers with masks of known values, and texts as codes."""
+"""Represents the samples of one attempt as arrays: numbers with masks of known values, and strings as codes."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,29 +18,29 @@ from h123.study.workload import ABANDONED, BEYOND_OK, OK
 Mask = NDArray[np.bool_]
 Integers = NDArray[np.int64]
 _WORDS = ["", *PHASES, "h1", "h2", "h3", ABANDONED]
-"""The texts of nearly all samples. For a text in this list, DuckDB returns its position instead, because making text
-objects is slow."""
+"""The strings of nearly all samples. For a string in this list, DuckDB returns its position instead, because making
+string objects is slow."""
 _WORD = f"ENUM({', '.join(map(repr, _WORDS))})"
 _CODES = (f"enum_code(TRY_CAST({name} AS {_WORD})) AS {name}" for name in TEXT_COLUMNS)
 _CODED = f"* REPLACE ({', '.join(_CODES)})"
 _WORTH_CODING = 30_000
-"""The smallest size, in bytes, of a file that is read with codes for texts. In smaller files, making text objects takes
-less time than preparing DuckDB for codes."""
+"""The smallest size, in bytes, of a file that is read with codes for strings. In smaller files, making string objects
+takes less time than preparing DuckDB for codes."""
 _RESTORE = "restore the file from a copy"
 
 
 @dataclass(frozen=True)
 class Texts:
-    """A column of texts."""
+    """A column of strings."""
 
     words: Sequence[str]
-    """All texts that occur in the column, and possibly others."""
+    """All strings that occur in the column, and possibly others."""
     codes: Integers
-    """For each row, the position of its text in `words`, or -1 if it has none."""
+    """For each row, the position of its string in `words`, or -1 if it has none."""
 
     @classmethod
     def of(cls, values: Iterable[str | None]) -> Self:
-        """Encode the texts of a column."""
+        """Encode the strings of a column."""
         places: dict[str, int] = {}
         codes = [-1 if value is None else places.setdefault(value, len(places)) for value in values]
         return cls(list(places), np.array(codes, np.int64))
@@ -180,15 +180,15 @@ class Rows:
         return self._numbers[name]
 
     def texts(self, name: str, where: Mask) -> list[str]:
-        """Return the distinct texts of a column in the rows selected by `where`, in alphabetical order."""
+        """Return the distinct strings of a column in the rows selected by `where`, in alphabetical order."""
         column = self._texts[name]
-        # Codes are shifted by one, because rows without a text have the code -1.
+        # Codes are shifted by one, because rows without a string have the code -1.
         present: list[int] = np.flatnonzero(np.bincount(column.codes[where] + 1, minlength=1)[1:]).tolist()
         return sorted(column.words[code] for code in present)
 
     def _is(self, name: str, fits: Callable[[str], bool]) -> Mask:
         column = self._texts[name]
-        # The last element is for rows without a text.
+        # The last element is for rows without a string.
         fitting: Mask = np.array([*map(fits, column.words), False])
         return fitting[column.codes]
 
@@ -238,7 +238,7 @@ class Rows:
 
 
 def _read(file: Path) -> tuple[dict[str, Column], bool]:
-    """Return the columns of a file, and whether its texts are given as positions in `_WORDS`. Raises OSError and
+    """Return the columns of a file, and whether its strings are given as positions in `_WORDS`. Raises OSError and
     DAMAGED."""
     if file.stat().st_size < _WORTH_CODING:
         return read_columns(file), False
@@ -252,7 +252,7 @@ def _read(file: Path) -> tuple[dict[str, Column], bool]:
 
 
 def _misshapen(columns: Mapping[str, Column], *, coded: bool, measured: bool) -> str | None:
-    """Return in words why a table cannot contain samples, or None if it can. If `coded`, its texts are positions in
+    """Return in words why a table cannot contain samples, or None if it can. If `coded`, its strings are positions in
     `_WORDS`. Some values may be missing in imported samples, but not in `measured` ones."""
     if [*columns] not in FORMS:
         return "does not have the columns of samples"

@@ -31,7 +31,7 @@ from h123.study.workload import OK, Exchange, WorkloadKind, workload_of
 _EXAMPLES = 60
 """The number of characters of an unexpected value that a message shows."""
 _AT_ONCE = 10_000
-"""The number of rows that are read at a time. Their texts take far more memory than the numbers that result."""
+"""The number of rows that are read at a time. Their strings take far more memory than the numbers that result."""
 _WHOLE = r"[ \t]*-?[0-9]+[ \t]*"
 _NUMBER, _NUMBERS = re.compile(_WHOLE), re.compile(f"(?:{_WHOLE})?(?:,(?:{_WHOLE})?)*")
 _FIELD = re.compile(r'("(?:[^"]|"")*"[^,]*|[^,]*)(?:,|$)')

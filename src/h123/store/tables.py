@@ -42,7 +42,7 @@ _TYPES = {
     "file": "VARCHAR",
     "statuses": "BIGINT[]",
 }
-"""The types of the columns of `attempts`, except those of levels, which are texts."""
+"""The types of the columns of `attempts`, except those of levels, which are strings."""
 _FILES = "SELECT file, parameters FROM attempts WHERE file IS NOT NULL"
 """Selects the files in the order of the journal, with the parameters of their trials."""
 
@@ -90,7 +90,7 @@ def name(text: str) -> str:
 
 
 def literal(text: str) -> str:
-    """Quote a text for SQL, whatever it contains."""
+    """Quote a string for SQL, whatever it contains."""
     return "'" + text.replace("'", "''") + "'"
 
 

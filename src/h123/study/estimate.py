@@ -219,7 +219,7 @@ class _Path:
     round_trip_s: float
     rate_bps: float
     loss: float
-    """The fraction of packets that are lost. Zero if losses do not slow a connection down."""
+    """The fraction of packets that are lost, or 0 under BBR, which losses do not slow down."""
 
     @classmethod
     def of(cls, network: Network | None, up: bool, congestion: str) -> "_Path":

@@ -111,7 +111,7 @@ class Comparison(Strict):
     alpha: Annotated[Share, Field(gt=0, lt=1)] = 0.05
     """The significance level: the largest probability of finding a difference where there is none."""
     failures: Annotated[Share, Field(ge=0, lt=1)] = 0.01
-    """If the failure rates of two levels differ by more than this, the levels' times are not compared."""
+    """The largest difference between two levels' failure rates with which their times are compared."""
     answers: Literal["alike", "any"] = Field(default="alike", exclude_if=lambda answers: answers == "alike")
     """alike: levels whose servers send responses of different sizes to the same requests are not judged. any: they are
     judged."""

@@ -94,7 +94,7 @@ def candidates(
 
 
 def placeholders(template: ServerTemplate) -> set[str]:
-    """Return the names of all placeholders of a server. Raises UserError if a text is not a template."""
+    """Return the names of all placeholders of a server. Raises UserError if a part is not a template."""
     return {name for place, text in template.parts() for name, _ in _placeholders(place, text)}
 
 
@@ -126,8 +126,7 @@ def _check(parts: Sequence[tuple[str, str]], template: ServerTemplate, knobs: Se
 
 
 def _placeholders(place: str, text: str) -> list[tuple[str, int]]:
-    """Return the names of the placeholders in a text, with their lines. Raises UserError if the text is not a
-    template."""
+    """Return the names of the placeholders in `text`, with their lines. Raises UserError if it is not a template."""
     try:
         tree = _JINJA.parse(text)
     except TemplateSyntaxError as error:

@@ -34,16 +34,15 @@ LOSSES = [(120, 32), (1000, 1), (2200, 20), (3400, 1), (4600, 20), (5800, 1), (7
 """For each loss, the index of the first lost packet, counted from 0 in the body's direction, and the number of lost
 packets."""
 BBR_SHARE = 0.45
-"""A sender that uses more than this share of the link's rate in the second half of the download is recognised as BBR.
-Of all measured CUBIC senders, google/quiche's reaches the highest share, sometimes 0.35; BBR senders reach 0.55 or
-more."""
+"""The share of the link's rate in the second half of the download above which a sender is recognised as BBR. Of all
+measured CUBIC senders, google/quiche's reaches the highest share, sometimes 0.35; BBR senders reach 0.55 or more."""
 CUBIC_KEEPS = 0.63
-"""A sender that keeps more than this share of its window after a loss is recognised as CUBIC, otherwise as Reno. The
-window grows until it is measured, so senders seem to keep slightly more: Reno senders up to 0.61, CUBIC senders 0.67 or
+"""The share of the window kept after a loss above which a sender is recognised as CUBIC, otherwise as Reno. The window
+grows until it is measured, so senders seem to keep slightly more: Reno senders up to 0.61, CUBIC senders 0.67 or
 more."""
 FIXED_KEEPS = 0.94
-"""A sender that keeps more than this share of its window after single losses and after bursts has a fixed window. Of
-all measured controllers, google/quiche's CUBIC keeps the most, up to 0.89."""
+"""The share of the window kept after single losses and after bursts above which a sender has a fixed window. Of all
+measured controllers, google/quiche's CUBIC keeps the most, up to 0.89."""
 _BEFORE, _AFTER = range(-5, 0), range(2, 5)
 """Round trips, counted from the loss, in which the window is measured. One round trip after the loss, the sender's
 reaction arrives; after another round trip, the sender has recovered."""

@@ -35,7 +35,7 @@ RATE_BPS = 10_000_000
 """A rate at which the body takes four seconds, so that the client moves while the body is being sent."""
 TIMEOUT = "20s"
 FULL = 1000
-"""A datagram with at least this many payload bytes is taken as part of the body."""
+"""The smallest payload, in bytes, of a datagram that is taken as part of the body."""
 _WAY = Direction(delay_ns=ROUND_TRIP_NS // 2, rate=Bottleneck(bps=RATE_BPS), queue=Queue(ns=100_000_000))
 
 

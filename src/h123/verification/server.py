@@ -41,9 +41,9 @@ from h123.virtual import NAME, installed_kernel
 STOP_NS = 2_000_000_000
 """The time in ns within which a server must stop after SIGTERM."""
 MOST_LINES = 1000
-"""A server's log must have fewer lines than this. The requests of a trial are at least twice as many."""
+"""The number of lines that a server's log must not reach. The requests of a trial are at least twice as many."""
 REPEATED: frozenset[Purpose] = frozenset(["versions", "large", "huge", "limit", "idleness", "controller"])
-"""Purposes of cases that depend on times. Such a case runs twice before it is reported as failed, because a busy
+"""The purposes of timing-dependent cases. Such a case runs twice before it is reported as failed, because a busy
 machine can distort a server's behaviour, but rarely twice in the same way."""
 MOST_ILL_FORMED = 0.01
 """The largest allowed number of malformed records in qlog files, as a share of their events about packets. Readers must

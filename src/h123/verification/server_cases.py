@@ -29,7 +29,8 @@ HUGE = 1_100_000_000
 """A body size above 2^30 bytes, so that QUIC needs eight bytes for some offsets (RFC 9000, section 16). Only fast
 servers get this case."""
 QUICK_S = 6.0
-"""A server that sends the large body within this number of seconds also gets the case with the huge body."""
+"""The longest time, in seconds, that a server may take to send the large body and still get the case with the huge
+body."""
 LOGGED_BYTES = 1_000_000
 """A body size in bytes at which the body's packets outnumber the packets of all handshakes."""
 _LENGTHY: dict[str, Asked] = {

@@ -24,9 +24,9 @@ FEWER, MORE = 3, 1
 packets of the round trip use part of the window: the end of the handshake, settings, a probe for larger packets. A
 sender may send one packet more than fits."""
 AT_ONCE, SHARE = 0.1, 0.7
-"""Without pacing, a sender sends at least the fraction SHARE of a flight within the fraction AT_ONCE of a round trip.
-The rest of the flight waits for acknowledgements that the receiver delays. With pacing, SHARE of a flight takes half a
-round trip or more."""
+"""A fraction of a round trip, and the smallest fraction of a flight that is sent within it without pacing. The rest of
+the flight waits for acknowledgements that the receiver delays. With pacing, SHARE of a flight takes half a round trip
+or more."""
 
 Seen = tuple[bool, str]
 """Whether the transfer obeys the setting, and the observation in words."""

@@ -25,8 +25,7 @@ _ANY_TIME = (0, 2**63)
 _MOST_ATTEMPTS = 3
 SEED = 1
 _LATE_NS = 1_000_000
-"""If the 99th percentile of the link's lateness exceeds this number of ns, the times of a trial say nothing about the
-subject."""
+"""The 99th percentile of the link's lateness, in ns, above which the times of a trial say nothing about the subject."""
 
 
 def calm_clock(subject: Subject) -> Clock:

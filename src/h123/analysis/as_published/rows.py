@@ -136,8 +136,8 @@ class LinkBounds(TypedDict):
     alone: float | None
     """The bound for a request that has the link to itself: minimum seconds, or maximum bytes per second."""
     share: float | None
-    """The bound if all users share the link equally, in the unit of `alone`. Null for the time to first byte, and if
-    the number of users is unknown."""
+    """The bound if all users share the link equally, in the unit of `alone`. Null for the time to first byte, or if the
+    number of users is unknown."""
 
 
 class ReplicationsRow(TypedDict):
@@ -205,11 +205,11 @@ class PrintedRow(TypedDict):
     ours: Sequence[Annotated[OursRow, AfterValidator(_has_interval_or_none)]]
     """The campaign's own values, one for each treatment that the figure is about."""
     ratio: Ratio | None
-    """The campaign's value divided by the printed one. Null for ranges, changes and effects, and if `ours` does not
-    have exactly one element."""
+    """The campaign's value divided by the printed one. Null for ranges, changes and effects, or if `ours` does not have
+    exactly one element."""
     link: PrintedLink | None
     """The bounds of the paper's link, over all levels of factors that the cell does not set; null for changes and
-    effects, and if there is no limit."""
+    effects, or if there is no limit."""
 
 
 def _has_logarithm(row: PrintedRow) -> PrintedRow:

@@ -14,7 +14,7 @@ together."""
 SHORTEST_STILL_NS = 2_000_000_000
 """The shortest pause in ns that can count as a stall. Retransmitting a packet that was lost twice takes less time."""
 STILL = 10
-"""A pause of up to this many times the usual time does not count as a stall (see `loop_still`)."""
+"""The multiple of the usual time up to which a pause does not count as a stall (see `loop_still`)."""
 STILL_SHARE = 0.01
 """The share of the run that a stall must cover to affect a 99th percentile."""
 CHANCE = 1e-6

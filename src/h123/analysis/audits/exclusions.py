@@ -1,4 +1,4 @@
-"""Finds reasons not to judge a comparison because its data is not reliable."""
+"""Finds the reasons not to judge a comparison, such as unreliable data."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,14 +27,14 @@ from h123.measures import Attempt
 from h123.study import METRICS, Network, Plan, timeless
 
 MOSTLY = 0.5
-"""A comparison is not judged if, in at least half of its blocks, machine noise may account for more than this share of
-the values."""
+"""The share of the measured value that may be machine noise, as the median over a comparison's blocks, above which the
+comparison is not judged."""
 MACHINE, FAILURES, AUDITS, TIMELESS, ANSWERS = "machine", "failures", "audits", "timeless", "answers"
 ATTEMPTS, UNMEASURED, UNLIKE = "attempts", "unmeasured", "disturbed"
 READINGS_S, READINGS_S_PER_BYTE = 1e-4, 5e-9
-"""The most that reading the virtual clock can advance it, in seconds: per request of one user, and per byte of the
-request's bodies. Measured over a plain veth with the clients `go` and `load`: 10 to 30 µs per request, and up to 2 ns
-per byte over HTTP/3."""
+"""The longest times, in seconds, by which reading the virtual clock can advance it: per request of one user, and per
+byte of the request's and the response's bodies. Measured over a plain veth with the clients `go` and `load`: 10 to 30
+µs per request, and up to 2 ns per byte over HTTP/3."""
 _NAMED = 2
 
 
@@ -241,7 +241,7 @@ def _readings(attempt: Attempt) -> float:
 
 
 def _machine(comparison: PairedComparison) -> Exclusion | None:
-    """Exclude a comparison if, in at least half of its blocks, machine noise may account for most of the measured value
+    """Exclude a comparison if machine noise may account for most of the measured value, as the median over its blocks
     (docs/disturbances.md)."""
     if not comparison.pairs or float(np.median([pair.share for pair in comparison.pairs])) <= MOSTLY:
         return None

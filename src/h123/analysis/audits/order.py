@@ -26,10 +26,11 @@ processor, which takes longer on a busy machine."""
 ORDER_LEVEL = 0.01
 """The probability that a random order fails, if enough orders are possible."""
 FEW_ORDERS_LEVEL = 1 / 8
-"""If few orders are possible, only the most one-sided one fails, and only if its probability is at most this."""
+"""The largest probability of the most one-sided order at which that order fails, and only that one, if few orders are
+possible."""
 
 SAME_TIME_S = 600.0
-"""Trials that begin within this many seconds of each other count as close together."""
+"""The longest time in seconds between the beginnings of trials that count as close together."""
 OWN_TIME = 2.0
 """How far apart the trials of a pair may begin, as a multiple of the time that all trials of the block took together. A
 larger distance means that something else ran in between."""

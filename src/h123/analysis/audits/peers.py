@@ -105,7 +105,7 @@ def _apart(a: list[Attempt], b: list[Attempt]) -> Finding | None:
 
 def _began_ns(attempt: Attempt) -> int | None:
     """Return when an imported trial began, on the clock that all imported trials share. Return None if there is no such
-    clock, and for h123's own trials."""
+    clock, or for h123's own trials."""
     return attempt.summary.warm_start_ns if attempt.imported and attempt.position is not None else None
 
 
@@ -144,7 +144,7 @@ def client_delay(attempts: Sequence[Attempt], plan: Plan) -> Found:
 
 
 def _own_share(attempt: Attempt) -> float | None:
-    """Return the client's own delay as a share of the median latency. None if it is unknown, and under the virtual
+    """Return the client's own delay as a share of the median latency. None if it is unknown or under the virtual
     clock."""
     delay, latency = attempt.facts and attempt.facts.delay, attempt.summary.latency_ns
     if not delay or attempt.virtual or not latency or not 0 < latency[0] < math.inf:

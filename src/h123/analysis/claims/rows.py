@@ -77,7 +77,7 @@ class ClaimRow(TypedDict):
     blocks: int | None
     """The smallest number of blocks among the figures; null without a campaign."""
     p: float | None
-    """The p value before correction. Null without a campaign, and if the campaign cannot decide the claim, for example
+    """The p value before correction. Null without a campaign, or if the campaign cannot decide the claim, for example
     because it has fewer than 6 blocks."""
     p_adjusted: float | None
     figures: Sequence[ClaimFigure]

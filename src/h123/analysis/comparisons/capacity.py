@@ -109,7 +109,7 @@ class Capacity(TypedDict):
 FEWEST_STEPS = 3
 """The fewest steps that make a curve."""
 KEPT_UP = 0.95
-"""If less than this share of the offered rate is answered, a backlog grows."""
+"""The smallest share of the offered rate that must be answered for no backlog to grow."""
 
 
 def _metric_name(of: Quantity) -> str:

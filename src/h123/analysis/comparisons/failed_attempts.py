@@ -34,8 +34,8 @@ class FailedAttemptsRow(TypedDict):
 
 Treatment = tuple[tuple[str, str], ...]
 OFTEN, AGAIN = 0.1, 2
-"""If at least this share of a treatment's attempts failed, and at least this many, the other attempts do not represent
-the treatment."""
+"""The smallest share and number of a treatment's attempts that must fail for the others not to represent the
+treatment."""
 
 
 def failed_attempts(events: Iterable[Event]) -> list[FailedAttemptsRow]:

@@ -23,7 +23,7 @@ class Expected:
     where: str
     """The networks of the comparison's trials, in words, with the clock if it is virtual."""
     spread: float | None
-    """The standard deviation of the log ratios between blocks; None if unknown."""
+    """The standard deviation of the log ratios, from block to block; None if unknown."""
     campaign: str | None
     """The published campaign that the spread comes from; None if the spread is assumed or unknown."""
     width: float | None

@@ -50,7 +50,7 @@ POWER = 0.8
 LIMIT = 200
 """The largest practical number of blocks."""
 FEWEST_PAIRS = 3
-"""With fewer pairs than this, the spread is meaningless."""
+"""The smallest number of pairs whose spread is meaningful."""
 SPREAD, FEWEST, TRIALS, BEYOND = "spread", "fewest", "trials", "beyond"
 _FURTHEST = 37.0
 

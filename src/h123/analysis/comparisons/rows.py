@@ -143,7 +143,7 @@ class JudgedComparison(ComparedLevels, TestResult):
     """Whether this is an A/A comparison. Its family is `twins`, without correction."""
     projection: NotRequired[Projection | None]
     """The number of blocks that would probably decide an inconclusive comparison. Null for other comparisons, for A/A
-    pairs, and if there are no values."""
+    pairs, or if there are no values."""
     later: NotRequired[Later]
     """Present only for first bytes, and only if packets show the reason."""
 

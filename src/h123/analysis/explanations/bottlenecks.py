@@ -31,7 +31,7 @@ _GROUPS: Mapping[str, str] = {
 }
 """The group to which a cause belongs. A cause without an entry is its own group."""
 BUSY = 0.9
-"""A single-threaded program that uses at least this share of one processor has no capacity left."""
+"""The share of one processor from which a single-threaded program has no capacity left."""
 MOST = 0.5
 """The smallest share of the time that counts as most of it."""
 _WARM: Final = "warm"

@@ -52,8 +52,8 @@ class CauseRow(TypedDict):
     b_seconds: float
     difference: SecondsBetween
     size: NotRequired[float]
-    """The bytes of the window, or the number of simultaneous requests on a connection, on the side that spends more
-    time on this part."""
+    """The limit on the side that spends more time on this part: the window in bytes, or the number of simultaneous
+    requests on a connection."""
     round_trips: NotRequired[float]
     """The difference as a number of round trips (of the link without its queue)."""
 
@@ -108,7 +108,7 @@ class CausesRow(TimeSpent):
 Seconds = NDArray[np.float64]
 """The seconds of each cause, in the order of CAUSES."""
 NOTABLE = 0.005
-"""A part gets no row if both sides spend less than this share of the slower side's time on it."""
+"""The smallest share of the slower side's time that a side must spend on a part for it to get a row."""
 _SIDES: Final = ("a", "b")
 LOSS: Final = "loss"
 VISIT: Final = "visit"

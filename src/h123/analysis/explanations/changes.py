@@ -59,8 +59,7 @@ RELATED: Mapping[str, Sequence[str]] = {
 """For each parameter, the names of the causes that a change to it affects. h123 makes a change if these causes
 matter."""
 LIKELY = 0.05
-"""Causes matter if one side spends more time on them than the other, by at least this share of the slower side's
-time."""
+"""The smallest share of the slower side's time by which one side must spend more time on causes for them to matter."""
 _NUMBER = {cause.name: number for number, cause in enumerate(CAUSES)}
 
 

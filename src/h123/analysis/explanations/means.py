@@ -51,7 +51,7 @@ class Means(Strict):
     held: float
     """The seconds during which losses delayed data that had already arrived for other requests."""
     sizes: dict[str, float] = Field(default_factory=dict)
-    """For each cause, the bytes of a window or the number of simultaneous requests."""
+    """For each cause, the window in bytes or the number of simultaneous requests."""
     round_trip: float = 0.0
     """The round trip in seconds."""
 

@@ -1,4 +1,4 @@
-"""Reports the machines of a campaign that ran on more than one: their properties, and which blocks they ran."""
+"""Reports, for a campaign on several machines, each machine's properties and the blocks that it ran."""
 
 from collections.abc import Iterable, Sequence
 from typing import NotRequired

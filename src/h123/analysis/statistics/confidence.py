@@ -2,7 +2,7 @@
 intervals."""
 
 MEANINGFUL_CONFIDENCE = 0.8
-"""An interval that contains the true value less often than this would mislead."""
+"""The smallest share of intervals that must contain the true value for an interval not to mislead."""
 
 
 def meaningful(confidence: float | None) -> bool:

@@ -19,7 +19,7 @@ from h123.study import Parameters
 
 EARLIER = project_root() / "docs/results/spread.csv.xz"
 ALIKE = 4.0
-"""Trials are alike if the sizes of their bodies, and their total bytes, differ by no more than this factor."""
+"""The largest factor by which the sizes of the bodies, and the total bytes, of alike trials differ."""
 
 
 @dataclass(frozen=True)

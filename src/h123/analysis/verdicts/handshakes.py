@@ -32,7 +32,7 @@ class HandshakesRow(TypedDict):
 
 _MIXED = [name for name, metric in METRICS.items() if isinstance(metric.of, ProcessorTime) and metric.of.part == "all"]
 NOTABLE = 0.01
-"""If the handshakes per request of two levels differ by at most this, handshakes account for about the same part
+"""The largest difference between two levels' handshakes per request at which handshakes account for about the same part
 of both levels' processor time."""
 
 

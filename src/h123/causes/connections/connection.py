@@ -13,10 +13,10 @@ from h123.packets.capture import BLOCKED, DELIVERED, DOWN, PACKET, POLICED, RETR
 from h123.study.networks.network import Direction, Limit
 
 FULL = 1150
-"""A packet with at least this many payload bytes is regarded as full. QUIC's full packets begin with 1200 bytes and
+"""The smallest payload, in bytes, of a packet that is regarded as full. QUIC's full packets begin with 1200 bytes and
 grow as it probes the path; TCP's have 1448."""
 SPEAKS = 60
-"""A QUIC packet with at least this many payload bytes almost always carries more than an acknowledgement."""
+"""The smallest payload, in bytes, with which a QUIC packet almost always carries more than an acknowledgement."""
 _LONG, _SYN = 0x80, 0x02
 """The bit of QUIC's first byte that marks a long header (all handshake packets have one), and TCP's SYN flag."""
 NEVER = int(np.iinfo(np.int64).max)

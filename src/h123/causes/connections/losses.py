@@ -24,7 +24,7 @@ from h123.packets import capture
 from h123.packets.capture import BLOCKED, CE, LEFT, LOST, QUEUE_FULL, TCP, Packets
 
 _REORDERED = 3
-"""A sender considers a packet lost when this many later packets have arrived (RFC 9002, 6.1.1; TCP's duplicate
+"""The number of later packets whose arrival makes a sender consider a packet lost (RFC 9002, 6.1.1; TCP's duplicate
 acknowledgements)."""
 _NO_ROOM = "Udp.RcvbufErrors"
 """A host's counter of datagrams for which a socket had no room."""

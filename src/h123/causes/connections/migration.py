@@ -14,7 +14,7 @@ from h123.causes.connections.connection import FULL, Connection
 from h123.causes.spans import Limits, Spans, Times
 
 _DATA = FULL // 2
-"""A packet with at least this many payload bytes is data or a challenge, which may be padded."""
+"""The smallest payload, in bytes, of a packet that is data or a challenge, which may be padded."""
 
 
 def elsewhere(of: Connection, moves: Sequence[int]) -> Limits:

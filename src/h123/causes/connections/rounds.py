@@ -13,16 +13,16 @@ from h123.causes.connections.connection import Sending
 from h123.causes.spans import Times
 
 DOUBLES = 1.25
-"""A window at least this many times the previous one grows as in slow start, which may look slower than doubling if
+"""The smallest ratio of a window to the previous one in slow start, which may look slower than doubling if
 acknowledgements are late."""
 GROWS_NOT = 1.02
-"""A window at most this many times the previous one does not grow."""
+"""The largest ratio of a window to the previous one that is not growth."""
 _TELLING = 2
-"""If the first burst has at most this many round trips, its second round trip may have been cut short, so the first one
-is regarded as slow start."""
+"""The largest number of round trips in a first burst whose first one is regarded as slow start, because the second one
+may have been cut short."""
 _PATIENCE = 1.5
-"""If no packet from the other end ends a round trip earlier, it ends after this many times the link's round trip, or
-one round trip after the delivery of its first packet if that is later."""
+"""The multiple of the link's round trip after which a sender's round trip ends at the latest, or one round trip after
+the delivery of its first packet if that is later."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ _TIMES = 3
 _SMALLEST = 1200
 """The smallest size in bytes of a datagram that begins a QUIC connection."""
 _REST = 400
-"""A packet with at least this many payload bytes carries more of the handshake than an acknowledgement."""
+"""The smallest payload, in bytes, of a packet that carries more of the handshake than an acknowledgement."""
 _LONG = 0x80
 
 

@@ -17,10 +17,10 @@ from h123.causes.spans import Times
 from h123.packets.capture import TCP
 
 _ROOM = 0.75
-"""If at most this share of the window is in flight, the window has room. A single acknowledgement may cover a quarter
-of the window before the sender sends again."""
+"""The largest share in flight of a window that has room. A single acknowledgement may cover a quarter of the window
+before the sender sends again."""
 _SILENCE_NS = 200_000_000
-"""After this many ns without data, a sender may start again with its first window (RFC 2861)."""
+"""The time in ns without data after which a sender may start again with its first window (RFC 2861)."""
 
 
 @dataclass(frozen=True)

@@ -50,14 +50,14 @@ from h123.causes.spans import Limits, Spans, Times
 from h123.packets.capture import TCP
 
 _SEGMENT = 0.96
-"""A TCP packet with less than this share of the sender's largest payload is not a full segment."""
+"""The smallest payload of a full TCP segment, as a share of the sender's largest payload."""
 _RESTED_NS = 1_000_000
-"""A sender with nothing in flight for this many ns has ended its burst."""
+"""The time in ns with nothing in flight after which a sender's burst has ended."""
 _CHANCE = 0.3
-"""If packets from the other end had just arrived during at least this share of a gap, it proves nothing that a packet
-was sent just after an arrival."""
+"""The smallest share of a gap, during which packets from the other end had just arrived, for which a packet sent just
+after an arrival proves nothing."""
 _FULL = 0.95
-"""A window is regarded as full if at least this share of it is in flight."""
+"""The smallest share in flight of a window that is regarded as full."""
 
 
 @dataclass(frozen=True)
@@ -324,7 +324,7 @@ class Sender:
 
     @cached_property
     def _knowledge_times(self) -> Times:
-        """When the sender knew that each packet had arrived. Empty for fewer than two packets, and for QUIC."""
+        """When the sender knew that each packet had arrived. Empty for fewer than two packets or for QUIC."""
         sending = self._content
         if len(sending) < 2 or sending.packets["protocol"][0] != TCP:
             return np.zeros(0, np.int64)

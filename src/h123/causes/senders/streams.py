@@ -18,8 +18,7 @@ from h123.packets.capture import DOWN, TCP, UP
 from h123.packets.frames import FrameKind, Frames
 
 _EMPTY = 64
-"""A window with room for fewer bytes than this is regarded as full, because the sender may prefer to wait for more
-room."""
+"""The room in bytes below which a window is regarded as full, because the sender may prefer to wait for more."""
 _DEFAULT = 65_535
 """The initial windows of HTTP/2 without settings, in bytes (RFC 9113, 6.9.2)."""
 _MAX_STREAMS, _INITIAL_WINDOW = 3, 4
@@ -28,7 +27,7 @@ _MAX_DATA, _OWN_STREAMS, _OTHERS_STREAMS, _MAX_STREAMS_BIDI = 4, 5, 6, 8
 """The numbers of QUIC's transport parameters that limit the data on the connection, the data on streams that the
 announcing end opens, the data on streams that the other end opens, and the number of those."""
 _UNLIKELY_NS = 10**12
-"""A mismatch in ns that rules out a stream for a request."""
+"""The mismatch, in ns, of a stream that cannot have carried a request."""
 _CONTENT = (FrameKind.DATA, FrameKind.HEADERS, FrameKind.STREAM)
 _BODY = (FrameKind.DATA, FrameKind.STREAM)
 

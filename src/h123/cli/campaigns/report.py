@@ -27,7 +27,7 @@ def command(
             "--with",
             metavar="OTHER_DIR",
             help="Only for the studies rest-api and misplaced-tc: a second campaign, to compare with this one and "
-            "with the values in the paper that both studies repeat.",
+            "with the values in the paper whose measurements both studies repeat.",
             show_default=False,
         ),
     ] = None,

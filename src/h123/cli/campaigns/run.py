@@ -85,7 +85,7 @@ def command(
         typer.Option(
             "--until-decided",
             help="Look at the results after 8, 12, 16, 20 and 30 blocks, and stop when they decide the question (or "
-            "the study's requirements).",
+            "whether the study's requirements hold).",
         ),
     ] = False,
     precision: Annotated[

@@ -66,7 +66,7 @@ MOST_BLOCKS = 12
 _LEVEL = 40
 """The maximum number of characters in a level's name."""
 _WAITS_NS = 5_000_000
-"""A server whose responses take longer than this, in ns, over a plain veth may be waiting for something."""
+"""The response time in ns, over a plain veth, above which a server may be waiting for something."""
 
 
 def compare(arguments: CompareArguments) -> int:

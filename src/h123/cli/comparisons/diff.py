@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 PAIR = "after/before"
 _ENDS: "Sequence[Literal['low', 'high']]" = ("low", "high")
 _NOTABLE = 0.03
-"""If the estimated ratio and the ratio of the medians differ by more than this fraction, diff prints a remark."""
+"""The fraction by which the estimated ratio and the ratio of the medians may differ without a remark from diff."""
 _NAMED = 5
 """The maximum number of left-out treatments to print; diff.json lists all."""
 

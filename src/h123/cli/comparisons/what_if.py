@@ -1,4 +1,4 @@
-"""`h123 what-if`: runs a campaign's trials again with one thing changed, and shows what each change does."""
+"""`h123 what-if`: reruns a campaign's trials with one change at a time, and shows what each change does."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,7 +82,7 @@ def command(
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Run a campaign's trials again with one thing changed, and show how much of a difference each change removes.
+    """Rerun a campaign's trials with one change at a time, and show what share of a difference each change removes.
 
     Under the virtual clock, a trial repeats exactly, so the change is the only difference. h123 changes the link (no
     losses, half the delay), the sender (initial window, pacing) or the client (connections, sessions). It tries each

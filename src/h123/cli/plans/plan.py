@@ -49,7 +49,7 @@ def command(
         typer.Option(
             metavar="S",
             parser=share,
-            help="Assumed standard deviation of a ratio between blocks, such as 10%. [default: from published "
+            help="Assumed standard deviation of a ratio from block to block, such as 10%. [default: from published "
             "campaigns]",
             show_default=False,
             rich_help_panel=ADVANCED,

@@ -32,9 +32,9 @@ _OTHERS_S = 30.0
 _RETURN_S = 60.0
 """The seconds for which a campaign without any machine waits for one."""
 _MOST_FAILURES = 3
-"""After this many actors in a row have failed to start, no more are started."""
+"""The number of actors that fail to start in a row after which no more are started."""
 _MOST_LOSSES = 3
-"""A machine that was lost this many times gets no more orders."""
+"""The number of losses after which a machine gets no more orders."""
 
 
 @dataclass(eq=False)

@@ -30,7 +30,7 @@ _WORDS, _TIME = 34, 9
 _HEAD, _CHANGES = 3, 4
 """The number of lines above a comparison's changes, and the number of changes that take precedence over notes."""
 _LEAST_WITH_ALL = 2
-"""If there is room for more lines than this, the last line is about all changes together."""
+"""The room, in lines, above which the last line is about all changes together."""
 _LEAST = _HEAD + 2
 """The smallest number of lines printed for one comparison."""
 

@@ -28,7 +28,7 @@ from h123.report.text.words import (
 from h123.study import METRICS
 
 _ONE_BY_ONE = 9
-"""If there are more comparisons than this, the answer summarises them."""
+"""The number of comparisons above which the answer summarises them."""
 
 
 class AnswerLine(NamedTuple):

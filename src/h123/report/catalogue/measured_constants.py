@@ -35,8 +35,7 @@ from h123.verification.constants import (
 )
 
 _ALIKE = 0.1
-"""If the shares of the window that a sender keeps after each loss differ by more than this, the table shows their
-range."""
+"""The difference between the shares of the window kept after losses above which the table shows their range."""
 _CONSTANTS = """\
 These constants come from packets, under the [virtual clock](virtual-clock.md), over a link that only delays packets: by
 50 ms each way, or by 1 ms for the lost tail. `h123 list subjects NAME` shows why a value is missing.

@@ -16,7 +16,7 @@ from h123.report.text.words import level, other_factors
 _TRIAL_STEP = 4
 """Every fourth point is enough for a trial's curve, which is thin and in the background."""
 _MOST_TRIALS = 150
-"""If there are more trials than this, their curves are not drawn, because they would only blacken the figure."""
+"""The largest number of trials whose curves are drawn. More would only blacken the figure."""
 _MARKED = {50: "half of the requests", 95: "95 % of the requests", 99: "99 % of the requests"}
 _WIDE_RANGE = 8
 """The ratio of the longest to the shortest time above which an axis is logarithmic."""

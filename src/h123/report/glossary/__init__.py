@@ -19,7 +19,7 @@ MOST_NEAR = 5
 _NEAR = 0.75
 """The smallest similarity, by difflib, at which a term is suggested."""
 _MISSPELT = 0.9
-"""The smallest similarity at which a text counts as a single misspelled term rather than a longer text."""
+"""The smallest similarity at which input counts as a single misspelled term rather than a longer text."""
 _LEAST_INSIDE = 4
 """The shortest name, in characters, to look for within a longer text."""
 
@@ -102,7 +102,7 @@ _ARTICLES = ("a", "an", "the")
 
 
 def _plain(text: str) -> str:
-    """Normalise a text: lower case, single spaces, no punctuation, no leading article, no plural `s`. A sign stays as
+    """Normalise a string: lower case, single spaces, no punctuation, no leading article, no plural `s`. A sign stays as
     it is."""
     words = [word.strip("(),.:;") for word in re.sub(r"[-_\s]+", " ", text.casefold()).split()]
     if len(words) > 1 and words[0] in _ARTICLES:

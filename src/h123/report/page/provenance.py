@@ -110,7 +110,7 @@ def _worst(values: Iterable[float]) -> float:
 
 @dataclass(frozen=True)
 class InvalidAttempt:
-    """An attempt that does not count. Each reason has a text and a detail."""
+    """An attempt that does not count. Each reason has a description and a detail."""
 
     trial: str
     reasons: list[tuple[str, str]]

@@ -28,7 +28,7 @@ class PageSources:
     """The verdicts without factors that have the same level in all comparisons."""
     same: Cell
     printed: PrintedTable | None = field(default=None)
-    """The values published in a paper, if the study repeats one."""
+    """The values published in a paper, if the study repeats its measurements."""
 
     @cached_property
     def comparisons(self) -> list[JudgedComparison]:

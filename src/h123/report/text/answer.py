@@ -26,7 +26,7 @@ _ENOUGH_TO_READ = 6
 _PLACES = 3
 """The largest number of disagreements that a sentence names."""
 _OTHER_SIDE = 0.01
-"""A larger difference than this between the medians' ratio and the paired ratio is reported if they are on different
+"""The difference between the medians' ratio and the paired ratio above which it is reported if they are on different
 sides of 1."""
 
 

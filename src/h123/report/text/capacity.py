@@ -11,7 +11,7 @@ from h123.study.metrics.quantity import RequestRate
 
 _RATE = next(metric for metric in METRICS.values() if isinstance(metric.of, RequestRate))
 BUSY = 0.9
-"""Above this share of one processor, the client may be the limit."""
+"""The share of one processor from which the client may be the limit."""
 
 
 def terminal_lines(capacity: Capacity | None) -> list[str]:
@@ -108,7 +108,7 @@ def overloaded(row: CapacityRow) -> CapacityStep | None:
 
 
 def steps_table(row: CapacityRow) -> list[Mapping[str, str]]:
-    """Return a row of texts for each step, with closed loops last."""
+    """Return a row for each step, with closed loops last."""
     return [
         {
             "asked": rate(step["rate"]) if step["rate"] is not None else f"closed loop ({step['level']})",

@@ -9,7 +9,7 @@ from h123.report.text.words import decided, level, listed, standing, verdict_wor
 from h123.study import metric
 
 ENOUGH_TO_READ = 6
-"""Up to this number of answers, no summary is needed."""
+"""The largest number of answers that need no summary."""
 _NAMED = 3
 
 

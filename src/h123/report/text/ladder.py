@@ -8,7 +8,7 @@ from h123.report.text.words import cell_name, level, percent, ratio
 from h123.study import metric
 
 NOTABLE = 0.03
-"""If a geometric mean differs from the comparison's estimate by a larger share than this, a note says so."""
+"""The share by which a geometric mean may differ from the comparison's estimate without a note."""
 
 
 def terminal_lines(rows: Sequence[LadderRow], answers: Sequence[JudgedComparison]) -> list[str]:

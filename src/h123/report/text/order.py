@@ -7,7 +7,7 @@ from h123.analysis.comparisons.rows import JudgedComparison
 from h123.report.text.words import cell_name
 
 MANY_PAIRS = 4
-"""With more pairs than this, pairs are the sorted rows of a figure, and cells are its panels."""
+"""The number of pairs above which pairs are the sorted rows of a figure, and cells are its panels."""
 
 
 def by_ratio(comparisons: Sequence[JudgedComparison]) -> list[JudgedComparison]:

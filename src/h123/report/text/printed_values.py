@@ -21,7 +21,7 @@ from h123.study import metric
 Row = dict[str, Any]
 """A row of a table, as the page shows it."""
 IMPOSSIBLE = 1.02
-"""If a printed value is more than this many times the link's limit, it is impossible: rounding cannot explain it."""
+"""The multiple of the link's limit above which a printed value is impossible: rounding cannot explain it."""
 
 
 @dataclass(frozen=True)

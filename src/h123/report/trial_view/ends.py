@@ -10,7 +10,7 @@ from h123.report.trial_view.arm import Arm
 _WAYS = {"server": DOWN, "client": UP}
 """The direction in which each role sends."""
 _ALONE = 1.05
-"""Up to this mean number of datagrams per send, nearly every datagram is sent alone."""
+"""The largest mean number of datagrams per send at which nearly every datagram is sent alone."""
 
 
 def processor(arm: Arm, role: str) -> str:

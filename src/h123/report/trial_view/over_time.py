@@ -21,7 +21,7 @@ KINDS = {**FATES, HELD: "flow control"}
 _LEFT = 70
 """The space in pixels to the left of every plot. It is the same for all plots, so that their time axes are aligned."""
 _ROW = 16
-"""The height in pixels of the ticks of one kind."""
+"""The height in pixels of a row, which holds the ticks of one kind."""
 _CROSS = "M-1,-1L1,1M-1,1L1,-1"
 _HEADROOM = 1.05
 _DIGITS = 4

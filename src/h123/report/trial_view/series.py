@@ -42,8 +42,8 @@ CONNECTIONS = 8
 _LOOKS, _FEW = 5, 60
 """The smallest number of values for which a line is drawn, and the largest number for which each value is marked."""
 _FAR = 4
-"""A limit above this multiple of the largest measured value is named instead of drawn, because it would flatten the
-rest."""
+"""The multiple of the largest measured value above which a limit is named instead of drawn, because it would flatten
+the rest."""
 
 
 def bins_of(arms: Sequence[Arm]) -> Bins:

@@ -90,7 +90,7 @@ class ForeignFile:
 
     requests: list[ForeignRequest]
     redirects: int
-    """The number of responses that redirected the client, whether or not they are among the requests."""
+    """The number of redirects in the file, including those that are left out of `requests`."""
 
 
 def read_requests(path: Path, schema: Schema) -> ForeignFile:

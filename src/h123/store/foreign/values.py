@@ -110,7 +110,7 @@ def one_of(name: str, text: str, allowed: Iterable[str]) -> str:
 
 
 def status(text: str) -> int | None:
-    """Return the status in a text such as `200`, `200.0`, `200 OK` or `HTTP/1.1 200 OK`. None if the text contains no
+    """Return the status in a string such as `200`, `200.0`, `200 OK` or `HTTP/1.1 200 OK`. None if it contains no
     status."""
     if match := re.fullmatch(r"(?:HTTP/[\d.]+ +)?(\d{3})(?:\.0+| .*)?|(-?\d{1,9})", text.strip(), re.ASCII | re.DOTALL):
         return max(int(match[1] or match[2]), 0)

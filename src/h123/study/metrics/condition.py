@@ -24,7 +24,7 @@ _OPPOSITE = {"<=": ">", ">": "<=", "<": ">=", ">=": "<"}
 _LARGEST = 1000.0
 """The largest ratio allowed as a bound; its inverse is the smallest."""
 _CLEARLY_A_CHANGE = 50.0
-"""A bound above this percentage is ambiguous without a sign: 95% could mean 0.95 or 1.95."""
+"""The percentage above which a bound is ambiguous without a sign: 95% could mean 0.95 or 1.95."""
 _LONGEST = 200
 Basis = Literal["interval", "estimate"]
 _EXAMPLES: dict[Unit, str] = {

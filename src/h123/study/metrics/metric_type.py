@@ -1,4 +1,4 @@
-"""Defines what a metric consists of: its quantity, whether lower or higher values are better, and how texts and figures
+"""Defines what a metric consists of: its quantity, whether lower or higher values are better, and how text and figures
 show it."""
 
 import math

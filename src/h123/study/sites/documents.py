@@ -62,7 +62,7 @@ _FRAMES: dict[Type, tuple[str, str]] = {
     "style": ("/*", "*/"),
     "script": ("/*", "*/"),
 }
-"""The beginning and the end of a comment that fills a text of this type up to the resource's size."""
+"""The beginning and the end of a comment that fills a file of this type up to the resource's size."""
 _PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
 )

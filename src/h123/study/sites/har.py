@@ -21,7 +21,7 @@ MOST_BYTES = 500_000_000
 """The largest size of a recording in bytes. Recordings with bodies take tens of megabytes."""
 _AGAIN = "open the network tool first, load the page with an empty cache, and save all as HAR"
 _FAR_S = 60.0
-"""If the start of a page and the request for its document are further apart than this, their times are from different
+"""The time in s between the start of a page and the request for its document above which their times are from different
 clocks."""
 _FIRST_FAILURE = 400
 _SPAN_S = 60.0

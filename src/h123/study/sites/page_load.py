@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 IDLE_S = 0.5
-"""The page has loaded if this many seconds pass without a request after the browser's load event."""
+"""The seconds without a request, after the browser's load event, after which the page has loaded."""
 QUIET_S = 2.0
-"""If the recording has no load event, the page has loaded if this many seconds pass without a request."""
+"""The seconds without a request after which the page has loaded if the recording has no load event."""
 LONGEST_DATA_S = 5.0
-"""A request for data that takes longer than this is a stream or a long poll, which no page waits for."""
+"""The longest request for data, in seconds, that is not a stream or a long poll, which no page waits for."""
 POLLS = 3
-"""Requests for the same thing are polls if there are at least this many at even intervals."""
+"""The smallest number of requests for the same thing, at even intervals, that are polls."""
 _SHORTEST_POLL_S = 0.2
 _UNEVEN = 1.5
 

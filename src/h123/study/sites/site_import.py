@@ -26,7 +26,7 @@ LONGEST_TITLE = 200
 MOST_HOSTS = 12
 """The largest number of hosts that a note lists."""
 LONG_RUN_NS = 10**9
-"""A `run` longer than this, in ns, probably includes more than processing."""
+"""The length, in ns, above which a `run` probably includes more than processing."""
 RESOLUTION_NS = 1_000_000
 """The resolution of `run` times in ns: about the precision of recordings."""
 
@@ -184,8 +184,8 @@ def _notes(recording: Recording, apart: Mapping[str, str]) -> list[str]:
 
 
 def host_shares(entries: Sequence[HarEntry], whole: int | None = None) -> str:
-    """Return a text that lists hosts, the one with the most bytes first, each with its number of requests and its share
-    of `whole` bytes."""
+    """List hosts in words, the one with the most bytes first, each with its number of requests and its share of `whole`
+    bytes."""
     counts, sizes = Counter(entry.host for entry in entries), Counter[str]()
     for entry in entries:
         sizes[entry.host] += entry.size or 0

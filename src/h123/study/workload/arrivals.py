@@ -135,8 +135,8 @@ class Arrivals(Strict):
         return self.at(count / (connections if self.per == "connection" else 1)) / 1e9
 
     def longest_gap_s(self, count: int, connections: int) -> float:
-        """Return the gap in seconds between requests on one connection that 99 of 100 trials do not exceed. The gap is
-        the sum of the pauses and the longest random gap at the lowest rate."""
+        """Return the longest time in seconds between requests on one connection, which 1 of 100 trials may exceed: all
+        pauses, plus the longest random gap at the lowest rate."""
         rates = [rate for step in self.steps for rate in step.ends if rate > 0]
         pauses = sum(step.lasts for step in self.steps if not all(step.ends)) / 1e9
         sharing = connections if self.per == "all" else 1

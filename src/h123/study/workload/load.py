@@ -16,7 +16,7 @@ from h123.study.workload.headers import MOST_HEADERS, Header, once_each
 from h123.study.workload.retry import Retry
 
 OK, BEYOND_OK = 200, 300
-"""A response is a success if its status is at least the first number and below the second."""
+"""The lowest status of a successful response, and the first status above those."""
 Count = Annotated[int, Field(strict=True)]
 Method = Literal["GET", "POST"]
 Sender = Literal["server", "client"]

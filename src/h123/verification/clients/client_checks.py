@@ -22,13 +22,13 @@ from h123.verification.trial import SEED
 ALPN = {"h1": ("http/1.1", ""), "h2": ("h2",), "h3": ("h3",)}
 """The protocols' names in TLS. HTTP/1.1 needs no name."""
 _CODED = 0.6
-"""The smallest share of its size to which HPACK and QPACK can compress a text that they have not seen: the shortest
+"""The smallest share of its size to which HPACK and QPACK can compress a string that they have not seen: the shortest
 Huffman codes have 5 bits (RFC 7541, appendix B)."""
 LATE_NS = 1_500_000_000
 """The largest delay, in ns, with which a client may notice a timeout."""
 LAST_NS = 100_000_000
-"""If a client abandons a request within this many ns before its last request ends, it may cancel the request by closing
-the connection."""
+"""The time in ns before the end of a client's last request within which it may cancel a request by closing the
+connection."""
 LATE_TRY_NS = 300_000_000
 """The largest delay, in ns, with which a client may retry a request."""
 TRY_SHARE = (0.1, 0.8)

@@ -29,10 +29,10 @@ _BEFORE, _AFTER = (-3, -2, -1), 2
 """Round trips, counted from the loss, in which the window is measured: before the sender learns of the loss, and after
 it has recovered."""
 _VARIES = 0.15
-"""If the fullest of the round trips before the loss exceeds their median by more than this share of the median, there
-is no stable window to measure."""
+"""The share by which the fullest of the round trips before the loss may exceed their median. Beyond it, there is no
+stable window to measure."""
 _TOGETHER_NS = 1_000_000
-"""TCP packets within this many ns of each other belong to the same retransmission."""
+"""The longest time in ns between TCP packets of the same retransmission."""
 _SMALL = 60
 _DELAYED_NS = 28_000_000
 """A QUIC datagram of at most _SMALL bytes within this many ns after a received packet is a bare acknowledgement:

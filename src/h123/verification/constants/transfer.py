@@ -20,11 +20,11 @@ from h123.verification.constants.findings import NotMeasurable
 ACK = 16
 """TCP's ACK flag."""
 LEAST = 5
-"""A round trip in which the sender sends at least this many packets carries a body. Handshakes send fewer in a round
+"""The smallest number of packets from the sender in a round trip that carries a body. Handshakes send fewer in a round
 trip."""
 UNANSWERED = 1.5
-"""A round trip ends at the latest after this many times the link's round trip. Receivers do not delay acknowledgements
-that long."""
+"""The multiple of the link's round trip after which a round trip ends at the latest. Receivers do not delay
+acknowledgements that long."""
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ ECT1, ECT0 = 1, 2
 LEAST = 100
 """The smallest number of packets from which a sender's behaviour can be judged."""
 RARE = 0.1
-"""A sender that has stopped using ECN may test the path again (RFC 9000, section 13.4.2.2). At most this share of the
-second half of its packets may have ECT."""
+"""The largest share of the second half of a sender's packets that may have ECT if it has stopped using ECN. It may test
+the path again (RFC 9000, section 13.4.2.2)."""
 FULL = 1000
-"""A packet with at least this many payload bytes is taken as part of the body."""
+"""The smallest payload, in bytes, of a packet that is taken as part of the body."""
 ACK_DELAY_NS = 25_000_000
 """The longest time, in ns, for which QUIC's receivers usually delay acknowledgements."""
 

@@ -16,7 +16,7 @@ from h123.verification.paths.findings import (
 )
 
 REACTS = 0.9
-"""A sender that keeps at most this share of its bytes in flight reacts to a mark."""
+"""The largest share of its bytes in flight that a sender keeps if it reacts to a mark."""
 COLUMNS = {
     "ect": "sends",
     "reports": "reports ECN",

@@ -9,7 +9,7 @@ from h123.verification.profile.findings import SituationResult
 _UNAVOIDABLE: Final = ("rate", "trip")
 """Causes that are part of a request's minimum time."""
 _WORTH = 0.1
-"""A cause is listed if it took at least this share of a request's time."""
+"""The smallest share of a request's time for which a cause is listed."""
 _MOST = 3
 _BURST = 0.1
 """A flight that is sent in less than this share of a round trip is not paced."""

@@ -13,8 +13,7 @@ from h123.verification.result import Result
 LEAST = 100
 """The contract's minimum number of simultaneous requests for every server."""
 _BEYOND_NS = 10_000_000_000
-"""If the request beyond a server's limit has not begun within this time, in ns, the server is assumed to hold it
-back."""
+"""The time in ns after which a server is assumed to hold back the request beyond its limit if it has not begun."""
 _CHECK = re.compile(r"\d+ (downloads|uploads) at once")
 _BEGUN = re.compile(r"only (\d+) of \d+ had begun\b")
 """The probe's message if only some of the requests began."""

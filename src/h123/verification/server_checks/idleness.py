@@ -16,7 +16,7 @@ _ASKED_NS = 58_000_000_000
 """Slightly less than the contract's minimum, in ns."""
 _ASKED_SHARE = 0.9
 _BEYOND = 2
-"""After this many times the declared time, a connection must be closed, even by a server that checks rarely."""
+"""The multiple of the declared time after which a connection must be closed, even by a server that checks rarely."""
 _CHECK = "a connection idle for "
 _ANNOUNCED = re.compile(r"idle for ((?:[\d.]+(?:ms|[hms]))+)")
 """An announced idle time in the probe's message, as Go writes it."""

@@ -11,7 +11,7 @@ _WINDOWS = re.compile(r"receive windows of (\d+) bytes a stream and (\d+) a conn
 
 
 def receive_windows(results: Sequence[Result]) -> dict[str, str]:
-    """Return, for each protocol that has receive windows, a text such as `6.29 MB per stream, 15.7 MB per
+    """Return the receive windows of each protocol that has them, such as `6.29 MB per stream, 15.7 MB per
     connection`."""
     windows = {}
     for result in results:

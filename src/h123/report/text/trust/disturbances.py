@@ -9,7 +9,7 @@ from h123.report.text.words import percent, place, unbroken
 
 _UNCHANGED = "without the disturbed trials: no answer changes"
 _FEW = 6
-"""If there are more answers than this, only those that change are named."""
+"""The largest number of changed answers to name."""
 
 
 def disturbed_lines(verdicts: Verdicts) -> list[str]:

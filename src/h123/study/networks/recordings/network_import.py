@@ -27,7 +27,7 @@ class ImportedNetwork:
 
     network: Network
     files: dict[str, str]
-    """The texts of the network's file and of its records, by file name."""
+    """The contents of the network's file and of its records, by file name."""
     notes: list[str]
     """Notes on what the recordings lack, and on what was assumed."""
 
