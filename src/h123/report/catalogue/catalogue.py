@@ -47,6 +47,8 @@ each of its protocols. The records are in [verified/](verified).
   100 or more.
 * *Idle for at most*: the time without a request after which the server closes a connection. Servers without this note
   wait for a minute or more.
+* *Congestion control over h3*: the default comes first. *fixed*: losses do not change the window; use
+  `congestion: default`.
 * TLS *as usual*: TLS 1.3 with TLS_AES_128_GCM_SHA256 and X25519.
 * *Changed since*: the subject's files have changed since its last published verification. You can use it without
   `--allow-unverified`. In such a row, a dash means *not verified*, not *unsupported*.
