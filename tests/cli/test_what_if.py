@@ -23,7 +23,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_all_changes_are_listed(h123: Tool) -> None:
     done = h123("what-if", "--list")
     assert done.returncode == 0, done.stderr
-    assert "What if no packet were lost at random?" in done.stdout
+    assert "What if no packets were lost at random?" in done.stdout
     assert "h123 cannot change" in done.stdout
 
 

@@ -66,7 +66,7 @@ def test_the_difference_names_the_slower_side_first() -> None:
 
 def test_large_effects_come_first_and_all_changes_last() -> None:
     lines = change_lines(ROW)
-    names = ["no packet were lost at random", "senders used BBR", "all changes together"]
+    names = ["no packets were lost at random", "senders used BBR", "all changes together"]
     assert [line.words for line in lines] == names
     assert lines[0].effect == "closes 90 % (88 to 92 %)"
     assert lines[0].why == "88 %"

@@ -68,7 +68,7 @@ def _shares_connections(p: Parameters, _: Network) -> bool:
 
 
 INTERVENTIONS = (
-    Intervention("no-loss", "no packet were lost at random", "losses", "none", lambda _, n: _lossy(n)),
+    Intervention("no-loss", "no packets were lost at random", "losses", "none", lambda _, n: _lossy(n)),
     Intervention(
         "no-queue-limit",
         "no queue dropped a packet",

@@ -16,23 +16,23 @@ _HEAD = """\
 
 This page compares constants in the source code of transport stacks, such as the initial window, with the values that
 packets show. The code's values, with line numbers, are in [subjects/constants.toml](../subjects/constants.toml), and
-the measured values in [verified/](verified). `h123 verify NAME` measures the constants of a server on your machine.
-`python tools/sources.py SOURCE VERSION FOLDER` prints the cited lines of a source that you have unpacked.
-`h123 publish` writes this page, so do not edit it."""
+the measured values in [verified/](verified). `h123 verify NAME` measures the constants of a server on your machine, in
+the [virtual kernel](virtual-clock.md). `python tools/sources.py SOURCE VERSION FOLDER` prints the cited lines of a
+source that you have unpacked. `h123 publish` writes this page, so do not edit it."""
 _TABLE = """\
 *All constants, with the lines of the source: run `make docs`, then open `target/docs/constants.html`.*
 
 <!-- generated: constants -->"""
 _RULES = """\
-For each server and congestion controller, h123 compares up to three constants. Packets agree with the source code
-within these limits:
+For each server and congestion controller, h123 compares up to three constants. Packets agree with the source code if
+they stay within these limits:
 
 * **initial window**: Over TCP, the first flight must have exactly the source's number of packets. QUIC counts bytes:
   the first flight's full packets must fill the window to within one packet. If the source gives the window in packets
   but not their size, h123 uses the stack's initial packet size.
-* **a loss leaves**: After a loss, the share of the window that remains may be up to 0.03 below the source's factor, or
-  up to 0.08 above it: the window grows for two round trips before h123 measures it. BBR has no such factor.
-* **a lost tail is sent again after**: The time until a response's lost last packets are sent again must match the
+* **window after a loss**: The share of the window that remains may be up to 0.03 below the source's factor, or up to
+  0.08 above it, because the window grows for two round trips before h123 measures it. BBR has no such factor.
+* **time to retransmit a lost tail**: The time until a response's lost last packets are sent again must match the
   source's formula for a round trip of 2 ms, plus up to 1.5 ms for timers. The formula of RFC 9002 (6.2.1) gives 28 to
   31 ms: the round trip, four times its variation (at least 1 ms), and the receiver's maximum acknowledgement delay,
   here 25 ms. Over TCP, h123 uses the second retransmission, because the first may be an earlier tail loss probe."""

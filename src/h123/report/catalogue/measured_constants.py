@@ -39,14 +39,14 @@ _ALIKE = 0.1
 _CONSTANTS = """\
 These constants come from packets, under the [virtual clock](virtual-clock.md), over a link that only delays packets: by
 50 ms each way, or by 1 ms for the lost tail. `h123 list subjects NAME` shows why a value is missing.
-[Constants](constants.md) compares some of them with the stacks' source code.
+[A separate page](constants.md) compares some of them with the stacks' source code.
 
 * *First flight*: the packets (in brackets: full packets) and bytes that the server sends before the first
   acknowledgement can arrive. A percentage is the share of a round trip over which the server spreads them.
 * *Growth*: in slow start, the ratio of a round trip's bytes to those of the round trip before.
 * *Slow start ends*: the bytes of the first round trip that the next one barely exceeds. A *fixed limit* may be a
   receive window or a send buffer; *slower growth* may come from HyStart.
-* *A loss leaves*: the share of the window that remains after one lost packet in steady state (the median of three
+* *After a loss*: the share of the window that remains after one lost packet in steady state (the median of three
   transfers, with their range if they differ by more than 0.1). It is measured two round trips later: with a window of
   50 packets, a share of 0.7 has then grown to between 0.73 and 0.77, and a share of 0.5 to 0.54.
 * *A lost tail*: the times in ms until the first and the second retransmission of lost packets at the end of a response.
@@ -79,7 +79,7 @@ The result depends on the client. Here, the client is `go`, which has empty conn
 that have given it a second ID. [results/migration.md](results/migration.md) covers other clients.
 `h123 verify NAME --moves` measures these times, under the virtual clock."""
 
-_KERNEL = f"Measured in the virtual kernel, with the `{PROBE}` server over {KERNEL_PROTOCOL}."
+_KERNEL = f"Measured under the virtual clock, with the `{PROBE}` server over {KERNEL_PROTOCOL}."
 _PATHS = """\
 Each subject sends 4 MB (clients upload them) at 40 ms and 10 Mbit/s, on paths that change or drop packets. Subjects
 with the same values share a row.
@@ -247,7 +247,7 @@ def _constants_row(constants: Constants) -> dict[str, str]:
         "first flight": _flight(flight) if flight else NOTHING,
         "growth": f"x{start.growth:g}" if start else NOTHING,
         "slow start ends": _ending(start) if start else NOTHING,
-        "a loss leaves": _kept_share_words(loss) if loss else NOTHING,
+        "after a loss": _kept_share_words(loss) if loss else NOTHING,
         "a lost tail": _tail(constants.tail_near) if constants.tail_near else NOTHING,
         "payloads": _payloads(constants.datagrams) if constants.datagrams else NOTHING,
         "handshake": _handshake(constants.handshake) if constants.handshake else NOTHING,

@@ -61,7 +61,7 @@ def _decrease(declared: DeclaredConstants, measured: Constants) -> DeclaredCompa
     less, more = GROWN
     agrees = measured_decrease is not None and less <= round(measured_decrease.keeps - loss.keeps, 2) <= more
     shows = f"{measured_decrease.keeps:g}" if measured_decrease else ""
-    return DeclaredComparison("a loss leaves", f"{loss.keeps:g}", tuple(loss.where), shows, agrees, loss.differs)
+    return DeclaredComparison("window after a loss", f"{loss.keeps:g}", tuple(loss.where), shows, agrees, loss.differs)
 
 
 def _retransmission(declared: DeclaredConstants, measured: Constants) -> DeclaredComparison:
@@ -71,5 +71,5 @@ def _retransmission(declared: DeclaredConstants, measured: Constants) -> Declare
     most = f" to {wait.most_ms:g}" if wait.most_ms > wait.least_ms else ""
     says = f"{wait.says}: {wait.least_ms:g}{most} ms"
     shows = f"{waited:g} ms" if waited is not None else ""
-    name = "a lost tail is sent again after" if wait.attempt == 1 else "and again after"
+    name = "time to retransmit a lost tail" if wait.attempt == 1 else "time to retransmit it again"
     return DeclaredComparison(name, says, tuple(wait.where), shows, agrees, wait.differs)
