@@ -34,6 +34,16 @@ def test_the_shipped_knobs_are_listed(h123: Tool) -> None:
     assert "https://nginx.org/en/docs/http/ngx_http_v3_module.html#quic_gso" in done.stdout
 
 
+def test_the_command_that_repeats_a_tuning_hides_secrets() -> None:
+    url = ["https://localhost:8443/?token=t0p&n=1"]
+    asked = TuneArguments(
+        server="./s {{ w }}", knobs=["w={1,2}"], urls=url, headers=["Auth: t0p"], environment=["K=t0p"]
+    )
+    command = requested(asked).command
+    assert "t0p" not in command
+    assert "?token=***&n=1" in command
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

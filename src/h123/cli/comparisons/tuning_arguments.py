@@ -10,6 +10,7 @@ from urllib.parse import urljoin
 from h123.base.complaints import choose
 from h123.base.errors import UserError
 from h123.base.roots import mounted
+from h123.base.terminal.redaction import hidden
 from h123.catalogue import catalogue
 from h123.cli.answer_form import AnswerForm
 from h123.cli.comparisons.arguments import CompareArguments
@@ -224,4 +225,4 @@ def _command(a: TuneArguments) -> str:
 def _without_secret(option: str, value: str) -> str:
     if option == "--header":
         return f"{value.partition(':')[0]}: ***"
-    return value if option != "--env" or "{{" in value else f"{value.partition('=')[0]}=***"
+    return hidden(value) if option != "--env" or "{{" in value else f"{value.partition('=')[0]}=***"
