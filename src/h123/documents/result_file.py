@@ -2,8 +2,7 @@
 are the head, the verdicts, and the data of the page.
 
 The head comes first, so that commands that need only the head parse nothing else. The head contains a digest of its own
-content, and a digest of the other two lines. In these two, lists of rows with equal keys are stored by column, which
-compresses better.
+content, and a digest of the other two lines. In these two, lists of rows are stored by column, which compresses better.
 """
 
 import hashlib
@@ -21,12 +20,14 @@ from h123.base.files.jsontext import parse_json
 from h123.documents.result_archive import ARCHIVE, damaged, members, put
 from h123.study import respelled_campaign
 
-FORMAT = "result/2"
+FORMAT = "result/3"
 _SUFFIX = ".json"
 DIGITS = 5
 """The number of significant digits to which fractions are rounded, unless a caller of `rounded` chooses another."""
 _COLUMNS = "by column"
 """The only key of an object that stores rows by column."""
+_ABSENT = "(absent)"
+"""Stands in a column for a row that lacks the key."""
 
 
 @dataclass(frozen=True)
@@ -138,19 +139,20 @@ def _in_rows(content: Any) -> Any:
 
 
 def _rows(columns: Any) -> list[dict[str, Any]]:
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    rows = zip(*columns.values(), strict=True)
+    return [{name: part for name, part in zip(columns, row, strict=True) if part != _ABSENT} for row in rows]
 
 
 def _in_columns(content: Any) -> Any:
-    """Return the content with each list of rows with equal keys stored by column, at all levels."""
+    """Return the content with each list of rows stored by column, at all levels."""
     if isinstance(content, dict):
         return {name: _in_columns(part) for name, part in content.items()}
     if not isinstance(content, list):
         return content
-    keys = {tuple(sorted(row)) if isinstance(row, dict) else () for row in content}
-    if len(content) < 2 or len(keys) > 1 or not (names := keys.pop()):
+    if len(content) < 2 or not all(isinstance(row, dict) and row for row in content):
         return [_in_columns(part) for part in content]
-    return {_COLUMNS: {name: _in_columns([row[name] for row in content]) for name in names}}
+    names = sorted({name for row in content for name in row})
+    return {_COLUMNS: {name: _in_columns([row.get(name, _ABSENT) for row in content]) for name in names}}
 
 
 def _sha256(content: bytes) -> str:
