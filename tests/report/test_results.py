@@ -103,7 +103,7 @@ def test_rows_are_stored_by_column_and_read_as_rows(result: PublishedResult, tmp
     verdicts, page = result.parts()
     head = {name: part for name, part in result.head.items() if name != "digest"}
     rows = [{"a": number, "b": [{"c": number}, {"c": None}]} for number in range(100)]
-    for part in (rows, rows[:1], [*rows, {}], [rows, 1], []):
+    for part in (rows, rows[:1], [*rows, {}], [*rows, {"b": 1, "c": 2}], [rows, 1], []):
         again = write_result("rows", head, {**verdicts, "part": part}, page, tmp_path / "data.tar.xz")
         assert again.parts()[0]["part"] == part
     for wrong in ([], {"a": [1, 2], "b": [3]}, {"a": 1}):
