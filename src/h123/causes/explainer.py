@@ -251,7 +251,7 @@ class Explainer:
         return NEVER if self._of.quic else _first_payload_after(self._of.down, arrival, FULL)
 
     def _answering(self, begin: int, end: int, shared: bool) -> Nanoseconds:
-        """Return the parts of the time between the request's arrival and the beginning of the response."""
+        """Return how much each cause took of the time between the request's arrival and the response's beginning."""
         mended = min(max(self._repaired_at(begin, end), begin), end)
         return time_on(self._client.repairing(begin, end), begin, mended) + self._thinking(mended, end, shared)
 
@@ -266,8 +266,8 @@ class Explainer:
         return int(up.delivered_at[np.argmax(again)]) if again.any() else begin
 
     def _thinking(self, begin: int, end: int, shared: bool) -> Nanoseconds:
-        """Return the parts of the time until the response begins. While the server sends other responses on the
-        connection, or cannot reach a client that moved, the cause is whatever limits the server then."""
+        """Return how much each cause took of the time until the response begins. While the server sends other responses
+        on the connection, or cannot reach a client that moved, the cause is whatever limits the server then."""
         alone = SERVER_WORK if self._server_work.fills(begin, end) else SERVER
         # While the server had nothing else to send, the response was not ready.
         idle = self._server.course.last(IDLE, begin, end) if shared else begin

@@ -79,7 +79,7 @@ def _mismatch_of_rest_ns(of: tuple[Sequence[Request], Connection | None], part: 
 
 
 def _apart(requests: Sequence[Request], connection: Connection) -> float:
-    """Return the mean time, in ns, by which the connection's last packets arrived before the requests ended."""
+    """Return the mean time, in ns, from the connection's last arrival before the end of a request to that end."""
     arrivals = np.sort(connection.down.delivered_at[connection.down.arrived & connection.down.speaks])
     ends = np.array([request.end for request in requests])
     place = np.searchsorted(arrivals, ends + _CLOCKS_NS // 20, side="right") - 1

@@ -8,8 +8,8 @@ import numpy as np
 from h123.documents.lab_report import Report
 
 _BUSY = 0.5
-"""The smallest share of a span, spent computing or waiting for a processor, with which the whole span counts as the
-role's processing."""
+"""If a role computes or waits for a processor for at least this share of a span, the whole span counts as its
+processing."""
 
 
 @dataclass(frozen=True)

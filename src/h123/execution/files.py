@@ -310,8 +310,8 @@ def own_role(own: OwnServer, port: int, protocol: str | None = None) -> Role:
 
 
 def _gateway(address: str, port: int) -> Role:
-    """Return the role of the gateway, a program of the lab, which forwards connections to the server's address and
-    port."""
+    """Return the role of the gateway, one of the lab's own programs. It forwards connections to the server's address
+    and port."""
     to = f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
     words = ["--at", f"{SERVER_ADDRESS}:{port}", "--to", to, "--facts", gateway_file.NAME]
     role = _service("gateway", "server", SERVER_ADDRESS, ["/proc/self/exe", "gateway", *words])

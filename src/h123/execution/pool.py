@@ -64,7 +64,7 @@ class Notice(_Event):
 
 
 class BlockDone(_Event):
-    """An event: an order is finished."""
+    """An event: a machine has finished all blocks of its order."""
 
     event: Literal["block-done"] = "block-done"
     number: Count

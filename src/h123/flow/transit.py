@@ -1,5 +1,5 @@
-"""Computes the traffic through a link in one direction: how much left the link, how long packets waited in the queue,
-and which were lost."""
+"""Computes the traffic through a link in one direction: the throughput, how long packets waited in the queue, and when
+packets were lost."""
 
 import numpy as np
 

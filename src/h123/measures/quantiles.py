@@ -1,7 +1,7 @@
 """Computes the exact confidence interval of a quantile of one trial's latencies, from their order statistics alone.
 
-Of n independent values, the number below the true quantile q_p is binomial (n, p), whatever the distribution. So q_p
-lies between the l-th and the u-th smallest with the probability P(l <= B <= u - 1). Reference: David and Nagaraja,
+Of n independent values, the number B below the true quantile q_p is binomial (n, p), whatever the distribution. So q_p
+lies between the l-th and the u-th smallest value with probability P(l <= B <= u - 1). Reference: David and Nagaraja,
 Order Statistics (2003), section 7.1. The requests of a trial are not quite independent, so the interval is more likely
 to be too narrow than too wide.
 """

@@ -72,8 +72,8 @@ class DraftedWorkload(Protocol):
         """Return about how many seconds a request, or a visit, takes over the network."""
 
     def times(self, network: Network) -> int:
-        """Return the number of requests, or visits, of each user over the network: the number that the user of h123
-        gave, or enough to fill a trial."""
+        """Return how many requests, or visits, each user in `load` makes over the network: as many as `load` says, or
+        enough to fill a trial."""
 
     def lasts(self, network: Network) -> float:
         """Return about how many seconds all requests, or visits, take over the network."""

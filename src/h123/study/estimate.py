@@ -70,8 +70,8 @@ PACKETS_OF_DATA = 1.6
 """The number of packets for each full segment of a body, including acknowledgements and lost packets.
 bench/virtual_cost.py counts 3300 packets for 3 MB."""
 PACKETS_OF_REQUEST, PACKETS_OF_CONNECTION = 4, 14
-"""The numbers of packets without a body: for each request, its response and their acknowledgements, and for the
-handshake and the end of each connection."""
+"""The number of packets in addition to those of bodies: per request (with its response and the acknowledgements), and
+per connection (for its handshake and its end)."""
 VIRTUAL_CHECK_S = 0.2
 """The real time of a link check under the virtual clock. The check sends the same number of packets on every link.
 Measured on a busy machine: 0.14 s of processor time over `poor`, and 0.2 s over `medium`."""

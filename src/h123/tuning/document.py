@@ -69,7 +69,7 @@ class TuningRound(TypedDict):
     """A round that chose among the candidates."""
 
     folder: str
-    """The campaign's folder, below the tuning's folder."""
+    """The name of the campaign's folder, which is next to answer.json."""
     candidates: int
     """The number of candidates, not counting the default."""
     blocks: int

@@ -274,7 +274,7 @@ def failures(cells: Mapping[Pairing, Cell | None]) -> Iterator[tuple[Pairing, st
 
 
 def _event(cell: Cell, seconds: float) -> AttemptOutcome:
-    """Return the result as an event for the display, which expects trials of campaigns."""
+    """Return the cell's result as an attempt at a trial, because the display expects one."""
     reasons: list[Reason] = [
         {"code": method, "detail": result.reason} for method, result in cell.results.items() if result.outcome == "fail"
     ]

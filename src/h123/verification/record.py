@@ -65,7 +65,7 @@ def read_record(subject: Subject) -> Record | None:
 
 
 def last_record(subject: Subject) -> Record | None:
-    """Return the latest record of the subject, which may be of earlier files."""
+    """Return the latest record of the subject, even if the subject's files have changed since."""
     try:
         return Record.model_validate_json(read_cached(_file(subject)) or b"")
     except ValidationError:

@@ -165,7 +165,7 @@ class _Pairs:
                 self._runs[_place(others), attempt.cell[compared]].append(attempt)
 
     def of(self, cell: Cell, a: str, b: str) -> dict[int, tuple[Attempt, Attempt]]:
-        """Return the pairs of two levels in a cell, by block."""
+        """Return, by block, the pair of attempts in a cell that have the levels `a` and `b`."""
         return pairs_of(*(self._runs[_place(cell), level] for level in (a, b)))
 
 

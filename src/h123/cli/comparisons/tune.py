@@ -71,7 +71,7 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="URL",
-            help="URL of further requests, which must not become slower, such as those for small files. Only the last "
+            help="Another URL (such as that of a small file) whose requests must not become slower. Only the last "
             "round measures them. Can be repeated.",
             show_default=False,
         ),

@@ -259,10 +259,10 @@ def _cold(name: str) -> list[str]:
 def best(levels: Sequence[str], compared: Sequence[JudgedComparison], unanswered: Collection[str] = ()) -> Best:
     """Return the best of `levels`, from the verdicts of all families on one metric in one cell.
 
-    The best level is better than every level that it was compared with. Levels equivalent to it are also best; all
-    others must be worse than some level. If one of the necessary comparisons is missing or inconclusive, there is no
-    clear winner. Then each level that no other level beat is a candidate. If there is only one, levels that are not
-    clearly worse are candidates too. A level in `unanswered`, which failed in every block, is worse than all others,
+    A level is unbeaten if it is not worse than any other. If one unbeaten level has no inconclusive comparison and is
+    equivalent to all other unbeaten levels, all unbeaten levels are best. Otherwise they are candidates. If exactly one
+    level is unbeaten, levels whose comparison with it is inconclusive are candidates too. If every level is a
+    candidate, none is returned. A level in `unanswered`, which failed in every block, is worse than all others,
     although its times are unknown.
     """
     comparisons = [c for c in compared if not c["twin"]]

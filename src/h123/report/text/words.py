@@ -91,7 +91,7 @@ def place(cell: Mapping[str, str]) -> str:
 
 
 def ratio(value: float | None, low: float | None = None, high: float | None = None) -> str:
-    """Format a ratio with as many decimals as its interval justifies, or a dash."""
+    """Format a ratio with as many decimals as its interval justifies. Return a dash for None."""
     if value is None:
         return "–"
     if not 0.1 <= value < 10:

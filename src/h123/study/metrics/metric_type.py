@@ -62,8 +62,7 @@ class Metric:
     cold: str | None = None
     """The name of the corresponding metric of cold requests, which the answer shows next to this one."""
     repeats: str | None = None
-    """The name of the metric that expresses the same observation as this one, in a closed loop with requests of one
-    size."""
+    """The name of the metric that this one merely repeats if the load is a closed loop."""
     zero: bool = False
     """Whether 0 is a normal value and better than any other."""
     by_role: bool = False

@@ -210,8 +210,8 @@ class DirectionFile(Strict):
     """A Mahimahi file instead of a rate. Each line is a time in milliseconds at which 1500 bytes can be delivered; the
     trace repeats."""
     record: Annotated[LinkRecord | None, BeforeValidator(_read_record)] = None
-    """A file, CSV or a Mahimahi trace, that gives rate, delay and loss over time and replaces the keys for these. Each
-    block starts at a different point in the record."""
+    """A CSV file or a Mahimahi trace that gives rate, delay or loss over time. Leave out the keys for what it gives.
+    Each block starts at a different point in the record."""
     burst: Size | None = None
     """The number of bytes that may pass at once after a silence. The rate limit is then a token bucket (Linux's
     TBF)."""

@@ -32,7 +32,7 @@ MOST_WEIGHT = 10_000
 LEAST_ORDER = 1000
 """The smallest length of an order, which consists of as many rounds as that takes."""
 ANY = 0
-"""The status that means any success in workload.json: 200 to 299."""
+"""In workload.json, this status stands for any from 200 to 299."""
 LONGEST_NAME = 255
 """The longest file name on Linux, in bytes."""
 _UPLOAD, _BYTES = "/upload", re.compile(r"/bytes/([0-9]{1,12})")
