@@ -1,12 +1,11 @@
 """First flights of the embedded server over a real link, counted in packets: the order decides, not the clock."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from h123.catalogue import DEFAULT_CONGESTION, catalogue, install
-from h123.execution import LocalPool, Pool
+from h123.execution import Pool
 from h123.execution.certificate import campaign_certificate
 from h123.execution.files import SERVER_ADDRESS
 from h123.verification.constants import growth
@@ -16,13 +15,6 @@ from h123.verification.trial import Trials
 
 ROUND_TRIP_NS = 150_000_000
 """Long beside what a busy machine keeps a server waiting, short of quic-go's first timeout (200 ms)."""
-
-
-@pytest.fixture
-def pool() -> Iterator[Pool]:
-    pool = LocalPool()
-    yield pool
-    pool.close()
 
 
 @pytest.mark.parametrize(("protocol", "packets"), [("h2", {10}), ("h3", {32, 33})])

@@ -1,21 +1,12 @@
 """Constants of the embedded server and of the kernel's TCP, in a real virtual kernel: `make test-all`."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from h123.catalogue import catalogue, install
-from h123.execution import LocalPool, Pool
+from h123.execution import Pool
 from h123.verification.constants.measure import measurable, measure
 
 pytestmark = pytest.mark.heavy
-
-
-@pytest.fixture
-def pool() -> Iterator[Pool]:
-    pool = LocalPool()
-    yield pool
-    pool.close()
 
 
 def test_constants_that_are_known_from_the_sources(pool: Pool) -> None:

@@ -8,7 +8,7 @@ import pytest
 from h123.base.transport import SETTINGS
 from h123.catalogue import Subject, catalogue, install, prefix, read_subject
 from h123.catalogue.manifest import Limits
-from h123.execution import AttemptDone, LocalPool, Pool, PoolEvent
+from h123.execution import AttemptDone, Pool, PoolEvent
 from h123.verification.result import Result
 from h123.verification.server import verify_server
 from h123.verification.server_cases import questions
@@ -37,13 +37,6 @@ listens = {{{protocol} = ["{listens}"]}}
 [features]
 {features}
 """
-
-
-@pytest.fixture
-def pool() -> Iterator[Pool]:
-    pool = LocalPool()
-    yield pool
-    pool.close()
 
 
 @pytest.fixture
