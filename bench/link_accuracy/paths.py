@@ -23,7 +23,7 @@ Kind = Literal["link", "netem"]
 Trial = dict[str, Any]
 
 CLIENT, SERVER = "10.1.0.1", "10.1.0.2"
-_TOOLS = {"ip": "iproute2", "tc": "iproute2", "ethtool": "ethtool"}
+_TOOLS = {"ip": "iproute2", "tc": "iproute2"}
 """Commands that build the reference on this machine, and the Debian packages that contain them."""
 _HOPS = (
     ("client", "10.2.0.1", "near", "10.2.0.2"),
@@ -138,8 +138,21 @@ def _netem_loss(profile: Profile) -> str:
             return f"random {100 * share:.9g}%"
 
 
+_FORWARD = """
+import socket, struct, sys
+netlink = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+attribute = lambda kind, content: struct.pack("HH", 4 + len(content), kind) + content
+on = attribute(26, attribute(2, attribute(1, attribute(1, struct.pack("I", 1)))))
+for device in sys.argv[1:]:
+    message = struct.pack("BxHiII", 0, 0, socket.if_nametoindex(device), 0, 0) + on
+    netlink.send(struct.pack("IHHII", 16 + len(message), 19, 5, 1, 0) + message)
+    sys.exit(error) if (error := struct.unpack_from("i", netlink.recv(4096), 16)[0]) else None
+"""
+"""Lets devices forward IPv4 (RTM_SETLINK with IPV4_DEVCONF_FORWARDING), because roles cannot write sysctls."""
+
+
 def _router(host: str, queues: dict[str, str], routes: dict[str, str]) -> dict[str, Any]:
-    lines = ["echo 1 > /proc/sys/net/ipv4/ip_forward"]
+    lines = [f"python3 -c {shlex.quote(_FORWARD)} {' '.join(queues)}"]
     lines += [f"tc qdisc add dev {device} root {queue}" for device, queue in queues.items()]
     lines += [f"ip route add {to}/32 via {through}" for to, through in routes.items()]
     return service(host, ["sh", "-ec", "; ".join([*lines, "echo routing", "exec sleep infinity"])], line="routing")
@@ -147,7 +160,7 @@ def _router(host: str, queues: dict[str, str], routes: dict[str, str]) -> dict[s
 
 def _endpoint(device: str, own: str, other: str, router: str, congestion: str) -> list[str]:
     return [
-        f"ethtool -K {device} tso off gso off gro off tx-udp-segmentation off",
+        f"ip link set dev {device} gso_max_segs 1",  # netem loses whole super-packets
         f"ip address add {own}/32 dev {device}",
         f"ip route add {other}/32 via {router} src {own} congctl {congestion}",
     ]
