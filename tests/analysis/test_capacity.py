@@ -216,7 +216,7 @@ def test_a_person_reads_knee_maximum_and_omission(folder: CampaignFolder) -> Non
         assert (folder.path / "figures" / f"capacity-{name}.svg").is_file()
     # Twice, wide and narrow: a dot for the median, the tail and the answers of a step, and for both ways to count; of a
     # closed loop a diamond less.
-    assert page.count("<title>HTTP/2, 400 /s asked") == 2 * 5
+    assert page.count("<title>HTTP/2, 400 /s due") == 2 * 5
     assert page.count("<title>HTTP/2, closed loop") == 2 * 4
 
 

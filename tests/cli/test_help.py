@@ -20,7 +20,20 @@ def commands(group: Any = GROUP, path: tuple[str, ...] = ()) -> list[tuple[tuple
 
 
 VERBS = {
-    *("Run", "Show", "Reanalyse", "Write", "Export", "Import", "Compare", "Check", "Measure", "List", "Install"),
+    *(
+        "Run",
+        "Rerun",
+        "Show",
+        "Reanalyse",
+        "Write",
+        "Export",
+        "Import",
+        "Compare",
+        "Check",
+        "Measure",
+        "List",
+        "Install",
+    ),
     *("Remove", "Try", "Publish", "Make", "Join", "Send", "Explain", "Print", "Merge"),
 }
 
