@@ -89,7 +89,7 @@ def test_a_server_that_can_logs_what_flow_control_holds(
 
 @pytest.mark.heavy
 @pytest.mark.parametrize(
-    ("fault", "situation", "cause"), [("windows", "far-getting", "limit"), ("retry", "first-small", "retry")]
+    ("fault", "situation", "cause"), [("windows", "far-getting", "stream-limit"), ("retry", "first-small", "retry")]
 )
 def test_made_causes_hold_the_server_back(fault: str, situation: str, cause: str, tmp_path: Path, pool: Pool) -> None:
     install(catalogue()["go"], print)

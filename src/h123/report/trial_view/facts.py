@@ -74,7 +74,7 @@ def _requests(arm: Arm) -> str:
     failed = len(arm.requests) - len(good) - abandoned
     made_again = sum(row.get("tries", 1) > 1 for row in arm.requests)
     text = f"{len(good)}, median {format_seconds(median(good) / 1e9)}" if good else "none that succeeded"
-    others = {"failed": failed, "abandoned": abandoned, "retried": made_again}
+    others = {"failed": failed, "abandoned": abandoned, "sent again": made_again}
     return "; ".join([text, *(f"{count} {what}" for what, count in others.items() if count)])
 
 
