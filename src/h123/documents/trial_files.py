@@ -45,7 +45,7 @@ class NetworkPath(Shape):
 class LinkEnd(Shape):
     host: str
     address: str | None = None
-    """The IPv4 address. Whoever writes trial.json chooses a /30 network for each link."""
+    """The IPv4 address. Each link needs its own /30 network."""
     address6: str | None = Field(default=None, exclude_if=lambda address: address is None)
     """The IPv6 address, from the link's /64 network. Either both ends have one, or neither."""
 
