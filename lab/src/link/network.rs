@@ -114,9 +114,8 @@ impl Network {
         for host in &self.hosts {
             let ends = trial.links.iter().enumerate();
             let mut ends = ends.flat_map(|(index, link)| [(index, &link.a), (index, &link.b)]);
-            let first = ends.find_map(|(index, end)| {
-                (end.host == host.name).then_some((index, end.address6?))
-            });
+            let first = ends
+                .find_map(|(index, end)| (end.host == host.name).then_some((index, end.address6?)));
             if let Some((index, own)) = first {
                 let device = format!("h123-{index}");
                 host.within(|| {
