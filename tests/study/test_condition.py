@@ -110,3 +110,9 @@ def test_what_a_study_requires_is_kept(tmp_path: Path) -> None:
     ]
     assert type(study).from_resolved(resolved).require == study.require
     assert "require" not in load_study(write(tmp_path)).resolved()
+
+
+def test_a_fault_does_not_quote_a_forbidden_condition_inverted() -> None:
+    fault = Condition.forbidding("latency new/bse > 1.05").fault(["new", "base"], ["wall"])
+    assert fault
+    assert fault.startswith("'latency new/bse': 'bse' is not compared here")

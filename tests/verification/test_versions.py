@@ -67,17 +67,17 @@ def test_a_server_names_its_versions(unheard: int) -> None:
 )
 def test_anything_else_is_a_fault(says: Callable[[bytes], bytes], why: str) -> None:
     with server(says) as port:
-        passed, told = versions.ask("127.0.0.1", port)
+        passed, detail = versions.ask("127.0.0.1", port)
     assert not passed
-    assert why in told
+    assert why in detail
 
 
 def test_silence_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(versions, "_WAIT_S", 0.05)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
         udp.bind(("127.0.0.1", 0))
-        passed, told = versions.ask("127.0.0.1", udp.getsockname()[1])
-    assert (passed, told) == (False, "no response to 3 packets of version 0x1a2a3a4a, 0.05 s each")
+        passed, detail = versions.ask("127.0.0.1", udp.getsockname()[1])
+    assert (passed, detail) == (False, "no response to 3 packets of version 0x1a2a3a4a, 0.05 s each")
 
 
 def test_it_runs_by_itself_from_file_to_file(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def _diff(
 
     if wrong := [condition for condition in conditions if condition.subject != PAIR]:
         raise UserError(
-            f"--fail-if: {wrong[0].holds!r}: here the levels are after and before",
+            f"--fail-if: {wrong[0].subject!r}: here the levels are after and before",
             remedy="--fail-if 'latency after/before > 1.05'",
         )
     folders = CampaignFolder.open(before), CampaignFolder.open(after)

@@ -192,10 +192,11 @@ class Condition(Strict):
 
     def fault(self, levels: Collection[str], clocks: Collection[str]) -> str | None:
         """Return why trials with these levels and clocks cannot decide the condition, or None if they can."""
+        named = f"{self.metric} {self.subject}"
         if unknown := [level for level in self.levels if level not in levels]:
-            return f"{self.holds!r}: {unknown[0]!r} is not compared here; {choose(unknown[0], levels)}"
+            return f"{named!r}: {unknown[0]!r} is not compared here; {choose(unknown[0], levels)}"
         if len({*self.levels}) < len(self.levels):
-            return f"{self.holds!r}: a level is compared with itself"
+            return f"{named!r}: a level is compared with itself"
         if not {*METRICS[self.metric].clocks} & {*clocks}:
-            return f"{self.holds!r}: {self.metric} has no value under the {' or '.join(sorted(clocks))} clock"
+            return f"{named!r}: {self.metric} has no value under the {' or '.join(sorted(clocks))} clock"
         return None
