@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 from h123.base.errors import UserError
-from h123.study import ARITHMETIC, MeasurableClaim, WordedClaim, find_ledgers, ledgers_of, list_claims, load_ledger
+from h123.study import (
+    ARITHMETIC,
+    Ledger,
+    MeasurableClaim,
+    WordedClaim,
+    find_ledgers,
+    ledgers_of,
+    list_claims,
+    load_ledger,
+)
 
 CLAIMS = Path(__file__).resolve().parents[2] / "claims"
 REST = CLAIMS / "rest-api.yaml"
@@ -26,16 +35,16 @@ def test_the_ledgers_that_come_with_h123() -> None:
 
 def test_no_quotation_is_changed_since_it_was_compared_with_its_source() -> None:
     """The sources do not come with h123: tools/quotations.py compares, and keeps what it found."""
-    found = {
-        path.stem: {
-            claim.id: hashlib.sha256(" ".join(claim.quotation.split()).encode()).hexdigest()[:16]
-            for claim in load_ledger(path).claims
-            if claim.quotation
-        }
-        for path in list_claims()
-    }
-    kept = json.loads((Path(__file__).parent / "quotations.json").read_text())
-    assert {name: digests for name, digests in found.items() if digests} == kept
+    found = {path.stem: digest(quotations) for path in list_claims() if (quotations := quoted(load_ledger(path)))}
+    assert found == json.loads((Path(__file__).parent / "quotations.json").read_text())
+
+
+def quoted(ledger: Ledger) -> dict[str, str]:
+    return {claim.id: " ".join(claim.quotation.split()) for claim in ledger.claims if claim.quotation}
+
+
+def digest(quotations: dict[str, str]) -> str:
+    return hashlib.sha256(json.dumps(quotations, sort_keys=True).encode()).hexdigest()
 
 
 @pytest.mark.parametrize("name", ["nodejs-quiche", "rest-api", "rest-text"])
