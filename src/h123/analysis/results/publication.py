@@ -13,6 +13,7 @@ from h123.analysis.analyse import is_current
 from h123.analysis.audits import MEANINGS
 from h123.analysis.case import Case
 from h123.analysis.gathering import gather
+from h123.analysis.provenance.values import ValueRow
 from h123.analysis.results.head import Sealed, SpreadRow, head_of
 from h123.analysis.sections import Verdicts, read_verdicts, verdicts_of
 from h123.analysis.statistics.precision import spread
@@ -76,7 +77,8 @@ def published_verdicts(result: PublishedResult) -> tuple[Verdicts, dict[str, Any
         row["meaning"] = MEANINGS.get(str(row.get("audit")), "")
     for row in _rows(parts, "values"):
         row["trial"] = f"block {row.get('block')}, position {row.get('position')}"
-    return verdicts_of(parts, result.place), page
+    verdicts = verdicts_of(parts, result.place)
+    return {**verdicts, "values": sorted(verdicts["values"], key=_when)}, page
 
 
 def _rows(parts: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
@@ -155,7 +157,8 @@ def _published_parts(verdicts: Verdicts, study: Study) -> dict[str, Any]:
 
 
 def _values(verdicts: Verdicts, study: Study) -> list[dict[str, Any]]:
-    """Return the trials' values of metrics that are compared or drawn, without the trials' names."""
+    """Return the trials' values of metrics that are compared or drawn, without the trials' names. The trials of a
+    treatment are next to each other, so that their values compress well."""
     shown = {c["metric"] for c in verdicts["comparisons"]} | {chart.metric for chart in study.compare.charts}
     return [
         {
@@ -164,8 +167,12 @@ def _values(verdicts: Verdicts, study: Study) -> list[dict[str, Any]]:
                 name: value for name, value in row["metrics"].items() if name in shown or name.startswith(_PROCESSOR)
             },
         }
-        for row in verdicts["values"]
+        for row in sorted(verdicts["values"], key=lambda row: (sorted(row["cell"].items()), row["twin"], _when(row)))
     ]
+
+
+def _when(row: ValueRow) -> tuple[int, int]:
+    return row["block"], row["position"]
 
 
 def _spreads(verdicts: Verdicts, case: Case) -> Sequence[SpreadRow]:

@@ -4,6 +4,7 @@ published result."""
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import accumulate, pairwise
 from typing import Any, Self
 
 from pydantic import TypeAdapter, ValidationError
@@ -86,7 +87,7 @@ def published_facts(folder: CampaignFolder, verdicts: Verdicts) -> Mapping[str, 
     )
     return {
         **content,
-        "quantiles": rounded(pooled, _DIGITS),
+        "quantiles": [_in_steps(row) for row in pooled],
         "left_out": [_LEFT_OUT[part] for part, is_gone in missing.items() if is_gone],
     }
 
@@ -95,9 +96,24 @@ def facts_of(result: PublishedResult, page: Mapping[str, Any]) -> PageFacts:
     """Return the data of a published result. `page` is the content of the result's last line. Raises UserError if
     `page` does not have the form that h123 writes."""
     try:
-        return _model().validate_python({**page, "study": head_of(result)["campaign"].study})
+        quantiles = [_in_seconds(row) for row in page["quantiles"]]
+        return _model().validate_python({**page, "quantiles": quantiles, "study": head_of(result)["campaign"].study})
+    except (KeyError, TypeError) as wrong:
+        raise UserError(f"{result.place} is not as h123 writes it: its quantiles: {wrong}") from None
     except ValidationError as invalid:
         raise UserError(f"{result.place} is not as h123 writes it: {fault_of(invalid)}") from None
+
+
+def _in_steps(row: Mark) -> Mark:
+    """Return the row with the difference between each quantile and the one before, which compresses well."""
+    times = [0, *(round(1e9 * seconds) for seconds in rounded(row["seconds"], _DIGITS))]
+    steps = [after - before for before, after in pairwise(times)]
+    return {**{name: part for name, part in row.items() if name != "seconds"}, "steps_ns": steps}
+
+
+def _in_seconds(row: Mark) -> Mark:
+    times = [time / 1e9 for time in accumulate(row["steps_ns"])]
+    return {**{name: part for name, part in row.items() if name != "steps_ns"}, "seconds": times}
 
 
 @cache
