@@ -172,7 +172,7 @@ def _values(verdicts: Verdicts, study: Study) -> list[dict[str, Any]]:
 
 
 def _when(row: ValueRow) -> tuple[int, int]:
-    return row["block"], row["position"]
+    return row["block"], row["position"] or 0
 
 
 def _spreads(verdicts: Verdicts, case: Case) -> Sequence[SpreadRow]:
