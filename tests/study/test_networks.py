@@ -5,6 +5,7 @@ import lzma
 import math
 import re
 import runpy
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from h123.base.errors import UserError
 from h123.base.files.textfile import read_packed_text
-from h123.base.paths import project_root
+from h123.base.paths import lab_binary, project_root
 from h123.study import Network, list_networks, load_network
 from study.samples import write
 
@@ -170,8 +171,33 @@ def test_refused_with_line_and_cure(tmp_path: Path, body: str, line: int, said: 
         assert words in refused.value.message
 
 
-CASES = json.loads((project_root() / "lab/tests/directions.json").read_text())
-"""Directions as people write them, beside what the lab then reads; its side is tested in lab/tests/directions.rs."""
+CASES = json.loads(lzma.decompress((Path(__file__).parent / "directions.json.xz").read_bytes()))
+"""Directions as people write them, and as the lab reads them."""
+
+
+def test_the_lab_takes_what_the_plan_takes() -> None:
+    """What the lab refuses the plan must refuse, or a campaign could never end."""
+    hosts = ["client", "server"]
+    ends = {
+        end: {"host": host, "address": f"10.1.0.{n}"} for n, (end, host) in enumerate(zip("ab", hosts, strict=True), 1)
+    }
+    trials = [
+        {
+            "h123": "trial/1",
+            "id": "validated",
+            "seed": 1,
+            "hosts": hosts,
+            "links": [
+                {"name": "access", "kind": "emulated", **ends, "up": case["direction"], "down": case["direction"]}
+            ],
+            "roles": [{"name": "client", "host": "client", "kind": "main", "command": ["/bin/true"]}],
+        }
+        for case in CASES
+    ]
+    lines = "".join(f"{json.dumps(trial)}\n" for trial in trials)
+    done = subprocess.run([lab_binary(), "validate"], input=lines, stdout=subprocess.PIPE, text=True, check=True)
+    for case, refusal in zip(CASES, map(json.loads, done.stdout.splitlines()), strict=True):
+        assert (refusal is None) == ("line" not in case or case.get("lab") == "takes"), (case, refusal)
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["written"] for case in CASES])

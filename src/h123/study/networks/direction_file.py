@@ -249,8 +249,8 @@ class DirectionFile(Strict):
 
     @model_validator(mode="after")
     def _makes_sense(self) -> "DirectionFile":
-        """Refuse everything that the lab would refuse (lab/tests/directions.json), because messages here can name the
-        line."""
+        """Refuse everything that the lab would refuse (tests/study/directions.json.xz), because messages here can name
+        the line."""
         self._check_record()
         self._check_rate()
         self._check_bucket()
