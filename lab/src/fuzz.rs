@@ -43,13 +43,9 @@ impl<T: Debug + Clone + serde::Serialize + serde::de::DeserializeOwned> Input fo
 
 /// The files of a corpus: name and content.
 fn corpus(name: &str) -> Vec<(PathBuf, String)> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("fuzz/corpus")
-        .join(name);
-    let mut files: Vec<PathBuf> = fs::read_dir(folder)
-        .expect("a corpus")
-        .map(|entry| entry.expect("a file").path())
-        .collect();
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(name);
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(folder).expect("a corpus").map(|entry| entry.expect("a file").path()).collect();
     files.sort();
     let read = |file: PathBuf| {
         let text = fs::read_to_string(&file).expect("text");
@@ -60,10 +56,7 @@ fn corpus(name: &str) -> Vec<(PathBuf, String)> {
 
 fn number(variable: &str) -> Option<u64> {
     let text = std::env::var(variable).ok()?;
-    Some(
-        text.parse()
-            .unwrap_or_else(|_| panic!("{variable} is no number: {text}")),
-    )
+    Some(text.parse().unwrap_or_else(|_| panic!("{variable} is no number: {text}")))
 }
 
 /// Puts the corpus `name` and `slice` random cases, or as many as are asked for, to the test: it panics where it finds a fault.
@@ -91,10 +84,9 @@ where
     });
     match result {
         Ok(()) => {}
-        Err(TestError::Fail(why, input)) => panic!(
-            "{why}\nH123_FUZZ_SEED={seed}; for fuzz/corpus/{name}:\n{}",
-            input.write()
-        ),
+        Err(TestError::Fail(why, input)) => {
+            panic!("{why}\nH123_FUZZ_SEED={seed}; for fuzz/corpus/{name}:\n{}", input.write())
+        }
         Err(TestError::Abort(why)) => panic!("{why}"),
     }
 }

@@ -77,10 +77,7 @@ fn crossing(report: &Value) -> u64 {
     let main_s = report["phases_ns"]["main"].as_f64().unwrap() / 1e9;
     let both = ["directions", "cross"].map(|whose| count(link, whose, "down", "bytes_delivered"));
     let room = 1_250_000.0 * main_s + 25_000.0;
-    assert!(
-        both.iter().sum::<u64>() as f64 <= room,
-        "{both:?} in {main_s} s"
-    );
+    assert!(both.iter().sum::<u64>() as f64 <= room, "{both:?} in {main_s} s");
     assert!(both[0] > 1_000_000, "{both:?}");
     let of = |what: &str| count(link, "cross", "down", what);
     assert!(of("packets_in") >= of("delivered") + of("lost") + of("queue_dropped"));
@@ -110,21 +107,15 @@ fn a_download_shares_the_queue_with_what_crosses_the_link() {
 #[test]
 fn a_client_finds_the_queue_that_others_have_filled() {
     let bench = Bench::new();
-    let wide =
-        json!({"delay_ns": 5_000_000, "rate": {"bps": 10_000_000}, "queue": {"bytes": 250_000}});
+    let wide = json!({"delay_ns": 5_000_000, "rate": {"bps": 10_000_000}, "queue": {"bytes": 250_000}});
     let busy = json!({"down": {"tcp": 4}, "ahead_ns": 3_000_000_000u64});
     // At once: Python would take longer to begin than the queue to fill again.
     let client = "exec bash -c 'exec 3<>/dev/tcp/10.1.0.2/9; cat <&3 >/dev/null'";
     let report = bench.run(&crossed_over(wide, busy, client));
     assert_eq!(report["valid"], true, "{}", report["reasons"]);
-    let time =
-        |record: &[u8; 40], at: usize| u64::from_ne_bytes(record[at..at + 8].try_into().unwrap());
+    let time = |record: &[u8; 40], at: usize| u64::from_ne_bytes(record[at..at + 8].try_into().unwrap());
     let (down, delivered) = (1, 0);
-    let first = bench
-        .packets()
-        .into_iter()
-        .find(|record| (record[34], record[37]) == (down, delivered))
-        .unwrap();
+    let first = bench.packets().into_iter().find(|record| (record[34], record[37]) == (down, delivered)).unwrap();
     let way = time(&first, 8) - time(&first, 0);
     // 200 ms where it is full, and at least half of that after a loss.
     assert!(way > 60_000_000, "{way} ns");
@@ -166,26 +157,10 @@ fn cross_traffic_that_makes_no_sense_is_refused() {
     };
     let bulk = json!({"down": {"tcp": 1}, "ahead_ns": 0});
     for (cross, change, why) in [
-        (
-            json!({"ahead_ns": 0}),
-            &(|_: &mut Value| {}) as &dyn Fn(&mut Value),
-            "needs \"up\" or \"down\"",
-        ),
-        (
-            json!({"up": {"tcp": 0}, "ahead_ns": 0}),
-            &|_| {},
-            "1 to 100 connections",
-        ),
-        (
-            json!({"up": {"udp": 1}, "ahead_ns": 0}),
-            &|_| {},
-            "1000 to 10000000000 bit/s",
-        ),
-        (
-            json!({"up": {"tcp": 1}, "ahead_ns": 60_000_000_001u64}),
-            &|_| {},
-            "\"ahead_ns\" is at most",
-        ),
+        (json!({"ahead_ns": 0}), &(|_: &mut Value| {}) as &dyn Fn(&mut Value), "needs \"up\" or \"down\""),
+        (json!({"up": {"tcp": 0}, "ahead_ns": 0}), &|_| {}, "1 to 100 connections"),
+        (json!({"up": {"udp": 1}, "ahead_ns": 0}), &|_| {}, "1000 to 10000000000 bit/s"),
+        (json!({"up": {"tcp": 1}, "ahead_ns": 60_000_000_001u64}), &|_| {}, "\"ahead_ns\" is at most"),
         (bulk.clone(), &unlimited, "only with a rate"),
         (bulk, &veth, "only an emulated link can have cross traffic"),
     ] {

@@ -134,10 +134,7 @@ fn the_server_sees_the_ecn_field_that_the_path_leaves() {
         let (said, up, bench) = run(up, server, SENDER);
         assert_eq!(said, seen, "{policy}");
         let blocked = if policy == "drop" { 60 } else { 0 };
-        assert_eq!(
-            (&up["blocked"], &up["marked"]),
-            (&json!(blocked), &json!(0))
-        );
+        assert_eq!((&up["blocked"], &up["marked"]), (&json!(blocked), &json!(0)));
         let records = bench.packets().into_iter().filter(|record| record[34] == 0);
         let swapped = records.filter(|record| record[39] == 2 + 8).count();
         assert_eq!(swapped, if policy == "swap" { 30 } else { 0 }, "{policy}");
@@ -166,18 +163,14 @@ fn tcp_finds_the_path_mtu_if_icmp_says_it_and_not_otherwise() {
 fn udp_learns_the_path_mtu_too() {
     let up = json!({"delay_ns": 1_000_000, "mtu": {"bytes": 1280}});
     let (refused, up, _) = run(up, service(SINK, json!({"udp": [9]})), UNCUT);
-    let (refused, too_large) = (
-        refused.parse::<u64>().unwrap(),
-        up["too_large"].as_u64().unwrap(),
-    );
+    let (refused, too_large) = (refused.parse::<u64>().unwrap(), up["too_large"].as_u64().unwrap());
     assert!(refused > 0 && too_large > 0, "{refused} {up}");
     assert_eq!(refused + too_large, 40);
 }
 
 #[test]
 fn acknowledgements_of_tcp_are_thinned_out_and_none_of_udp() {
-    let up =
-        json!({"delay_ns": 1_000_000, "aggregation": {"every_ns": 20_000_000, "thin_acks": true}});
+    let up = json!({"delay_ns": 1_000_000, "aggregation": {"every_ns": 20_000_000, "thin_acks": true}});
     let server = service(SENDING, json!({"tcp": [8000]}));
     let (said, direction, bench) = run(up.clone(), server, DOWNLOAD);
     assert_eq!(said, "1000000");
@@ -203,8 +196,5 @@ fn a_policer_drops_what_exceeds_it_of_any_protocol() {
     let policed = up["policed"].as_u64().unwrap();
     assert!(policed > 0, "{up}");
     let records = bench.packets().into_iter();
-    assert_eq!(
-        records.filter(|record| record[37] == 4).count() as u64,
-        policed
-    );
+    assert_eq!(records.filter(|record| record[37] == 4).count() as u64, policed);
 }

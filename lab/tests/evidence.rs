@@ -52,16 +52,8 @@ while left: left -= len(s.recv(65536))
     // In 3.2 s at this rate. How often is up to what a look takes: the dearer, the fewer.
     assert!(times.len() >= 5, "{times:?}");
     let last = sender.last().unwrap();
-    assert!(
-        long(*last, 16) >= 150_000,
-        "{} bytes acknowledged",
-        long(*last, 16)
-    );
-    assert!(
-        long(*last, 8) >= 40_000_000,
-        "a round trip of {} ns",
-        long(*last, 8)
-    );
+    assert!(long(*last, 16) >= 150_000, "{} bytes acknowledged", long(*last, 16));
+    assert!(long(*last, 8) >= 40_000_000, "a round trip of {} ns", long(*last, 8));
     // The client's end of the same connection.
     let ports = |row: &[u8]| (short(row, 110), short(row, 112));
     let (local, remote) = ports(*last);
@@ -91,10 +83,7 @@ fn the_record_of_packets_is_no_longer_than_was_asked_for() {
 fn packets_that_a_receiver_has_no_room_for_are_counted() {
     let bench = Bench::new();
     let full = SINK
-        .replace(
-            "s.bind",
-            "s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4000); s.bind",
-        )
+        .replace("s.bind", "s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4000); s.bind")
         .replace("s.recv(2000)", "__import__(\"time\").sleep(9)");
     let server = service(&full, json!({"udp": [9]}));
     let report = bench.run(&trial(direction(1), server, &datagrams(300)));

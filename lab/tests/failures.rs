@@ -17,29 +17,14 @@ fn reason(server: Value, client: &str) -> (String, String) {
 
 #[test]
 fn a_server_that_exits_at_once() {
-    let (code, detail) = reason(
-        service(
-            "echo no such certificate >&2; exit 3",
-            json!({"tcp": [4443]}),
-        ),
-        "true",
-    );
+    let (code, detail) = reason(service("echo no such certificate >&2; exit 3", json!({"tcp": [4443]})), "true");
     assert_eq!(code, "server-exited");
-    assert!(
-        detail.contains("exit status 3") && detail.contains("no such certificate"),
-        "{detail}"
-    );
+    assert!(detail.contains("exit status 3") && detail.contains("no such certificate"), "{detail}");
 }
 
 #[test]
 fn a_server_that_hangs() {
-    let (code, detail) = reason(
-        service(
-            "sleep 60",
-            json!({"tcp": [4443], "timeout_ns": 300_000_000}),
-        ),
-        "true",
-    );
+    let (code, detail) = reason(service("sleep 60", json!({"tcp": [4443], "timeout_ns": 300_000_000})), "true");
     assert_eq!(code, "server-not-ready");
     assert!(detail.contains("TCP port 4443"), "{detail}");
 }
@@ -93,14 +78,10 @@ fn a_server_that_listens_elsewhere() {
 
 #[test]
 fn a_server_that_listens_elsewhere_too_long_is_given_up() {
-    let ready =
-        json!({"tcp": [4443], "elsewhere_ns": 200_000_000, "timeout_ns": 60_000_000_000_u64});
+    let ready = json!({"tcp": [4443], "elsewhere_ns": 200_000_000, "timeout_ns": 60_000_000_000_u64});
     let (code, detail) = reason(service(&open(&[("TCP", "127.0.0.1", 8080)]), ready), "true");
     assert_eq!(code, "server-not-ready");
-    assert!(
-        detail.contains("it listens on TCP 127.0.0.1:8080"),
-        "{detail}"
-    );
+    assert!(detail.contains("it listens on TCP 127.0.0.1:8080"), "{detail}");
 }
 
 #[test]
@@ -113,11 +94,7 @@ other = socket.create_server((\"127.0.0.1\", 8080))
 time.sleep(60)
 '";
     let ready = json!({"tcp": [4443], "address": "10.1.0.2", "besides": [8080], "elsewhere_ns": 60_000_000_000_u64});
-    let report = Bench::new().run(&trial(
-        direction(1),
-        service(&format!("exec {late}"), ready),
-        "true",
-    ));
+    let report = Bench::new().run(&trial(direction(1), service(&format!("exec {late}"), ready), "true"));
     assert_eq!(codes(&report), [""; 0]);
     assert!(report["roles"][0]["ready_ns"].as_u64().unwrap() >= 500_000_000);
 }
@@ -125,10 +102,7 @@ time.sleep(60)
 #[test]
 fn what_others_have_opened_is_not_the_servers() {
     let bench = Bench::new();
-    let late = service(
-        "sleep 60",
-        json!({"tcp": [4443], "timeout_ns": 300_000_000}),
-    );
+    let late = service("sleep 60", json!({"tcp": [4443], "timeout_ns": 300_000_000}));
     let mut trial = trial(direction(1), late, "true");
     let origin = json!({"name": "origin", "host": "server", "kind": "service", "ready": {"tcp": [8080], "address": "127.0.0.1"},
                         "command": ["sh", "-c", open(&[("TCP", "127.0.0.1", 8080)])], "stop_timeout_ns": 300_000_000});
@@ -143,23 +117,14 @@ fn what_others_have_opened_is_not_the_servers() {
 #[test]
 fn a_server_that_ignores_sigterm_is_killed() {
     let bench = Bench::new();
-    let server = service(
-        "trap '' TERM; echo up; while :; do sleep 1; done",
-        json!({"line": "up"}),
-    );
+    let server = service("trap '' TERM; echo up; while :; do sleep 1; done", json!({"line": "up"}));
     let report = bench.run(&trial(direction(1), server, "true"));
-    assert_eq!(
-        report["roles"][0]["pid_exit"],
-        json!({"code": null, "signal": 9, "stopped": true})
-    );
+    assert_eq!(report["roles"][0]["pid_exit"], json!({"code": null, "signal": 9, "stopped": true}));
 }
 
 #[test]
 fn a_server_that_dies_during_the_run() {
-    let (code, detail) = reason(
-        service("echo up; sleep 0.3; exit 4", json!({"line": "up"})),
-        "sleep 60",
-    );
+    let (code, detail) = reason(service("echo up; sleep 0.3; exit 4", json!({"line": "up"})), "sleep 60");
     assert_eq!(code, "server-exited");
     assert!(detail.contains("exit status 4"), "{detail}");
 }
@@ -171,25 +136,17 @@ fn a_port_in_use() {
     let mut trial = trial(direction(1), service("true", json!({})), "true");
     trial["roles"][0]["command"] = serve.clone();
     trial["roles"][0]["ready"] = json!({"tcp": [8000]});
-    let second = json!({"name": "second", "host": "server", "kind": "service", "command": serve, "ready": {"line": "Serving"}});
+    let second =
+        json!({"name": "second", "host": "server", "kind": "service", "command": serve, "ready": {"line": "Serving"}});
     trial["roles"].as_array_mut().unwrap().insert(1, second);
     let report = bench.run(&trial);
     assert_eq!(codes(&report), ["server-exited"]);
-    assert!(
-        report["reasons"][0]["detail"]
-            .as_str()
-            .unwrap()
-            .contains("Address already in use"),
-        "{report}"
-    );
+    assert!(report["reasons"][0]["detail"].as_str().unwrap().contains("Address already in use"), "{report}");
 }
 
 #[test]
 fn unsupported_on_either_side() {
-    assert_eq!(
-        reason(service("exit 127", json!({"tcp": [1]})), "true").0,
-        "unsupported"
-    );
+    assert_eq!(reason(service("exit 127", json!({"tcp": [1]})), "true").0, "unsupported");
     let (code, detail) = reason(Value::Null, "echo no h3 here; exit 127");
     assert_eq!(code, "unsupported");
     assert!(detail.contains("no h3 here"));
@@ -198,10 +155,7 @@ fn unsupported_on_either_side() {
 #[test]
 fn a_client_that_fails_or_does_not_end() {
     let (code, detail) = reason(Value::Null, "echo oh dear; exit 5");
-    assert!(
-        code == "client-failed" && detail.contains("exit status 5") && detail.contains("oh dear"),
-        "{detail}"
-    );
+    assert!(code == "client-failed" && detail.contains("exit status 5") && detail.contains("oh dear"), "{detail}");
     let bench = Bench::new();
     let mut trial = trial(direction(1), Value::Null, "sleep 60");
     trial["roles"][0]["timeout_ns"] = 300_000_000.into();
@@ -216,8 +170,5 @@ fn an_unknown_congestion_controller() {
     let report = bench.run(&trial);
     assert_eq!(codes(&report), ["setup-failed"]);
     let detail = report["reasons"][0]["detail"].as_str().unwrap();
-    assert!(
-        detail.contains("warp") && detail.contains("tcp_available_congestion_control"),
-        "{detail}"
-    );
+    assert!(detail.contains("warp") && detail.contains("tcp_available_congestion_control"), "{detail}");
 }

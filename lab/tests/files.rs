@@ -31,17 +31,12 @@ impl Drop for Elsewhere {
 fn said(report: &Value) -> String {
     let warnings = report["warnings"].as_array().unwrap();
     let told = warnings.iter().filter(|w| w["code"] == "files-discarded");
-    told.map(|w| w["detail"].as_str().unwrap())
-        .collect::<Vec<_>>()
-        .join("; ")
+    told.map(|w| w["detail"].as_str().unwrap()).collect::<Vec<_>>().join("; ")
 }
 
 /// Runs what is served, and then a client that needs its file `ready`.
 fn run_server(bench: &Bench, command: &str, change: impl Fn(&mut Value)) -> Value {
-    let server = service(
-        &format!("{command}; echo done; exec sleep 60"),
-        json!({"line": "done"}),
-    );
+    let server = service(&format!("{command}; echo done; exec sleep 60"), json!({"line": "done"}));
     let mut trial = trial(direction(1), server, "true");
     change(&mut trial["roles"][0]);
     let report = bench.run(&trial);
@@ -53,26 +48,18 @@ fn run_server(bench: &Bench, command: &str, change: impl Fn(&mut Value)) -> Valu
 fn what_a_server_writes_goes_with_the_lab_and_is_said() {
     let bench = Bench::new();
     let home = std::env::var("HOME").unwrap_or("/root".into());
-    let places = [
-        &home, "/etc", "/run", "/dev/shm", "/var/tmp", "/tmp", "/usr", "/srv",
-    ];
+    let places = [&home, "/etc", "/run", "/dev/shm", "/var/tmp", "/tmp", "/usr", "/srv"];
     let strays = places.map(|place| Path::new(place).join(format!("stray-{}", bench.word)));
     for inherits in [false, true] {
         for stray in &strays {
             let path = stray.display();
-            let report = run_server(
-                &bench,
-                &format!("echo x > {path} && grep -q x {path} || exit 1"),
-                |role| role["inherits"] = inherits.into(),
-            );
+            let report = run_server(&bench, &format!("echo x > {path} && grep -q x {path} || exit 1"), |role| {
+                role["inherits"] = inherits.into()
+            });
             assert!(!stray.exists(), "{path}");
             let temporary = ["/dev/shm", "/var/tmp", "/tmp"];
             let given = temporary.iter().any(|place| stray.starts_with(place));
-            assert_eq!(
-                said(&report).contains(&path.to_string()),
-                inherits || !given,
-                "{path}: {report}"
-            );
+            assert_eq!(said(&report).contains(&path.to_string()), inherits || !given, "{path}: {report}");
         }
     }
 }
@@ -102,16 +89,10 @@ fn files_of_the_machine_are_neither_changed_nor_removed() {
     assert!(!file("new").exists() && !file("there").exists());
     let said = said(&report);
     for name in ["changed", "closed", "moved", "new", "removed"] {
-        assert!(
-            said.contains(file(name).to_str().unwrap()),
-            "{name}: {said}"
-        );
+        assert!(said.contains(file(name).to_str().unwrap()), "{name}: {said}");
     }
     // No more than five are named, and what was opened alone is not.
-    assert!(
-        said.ends_with(", 1 others") && !said.contains("opened"),
-        "{said}"
-    );
+    assert!(said.ends_with(", 1 others") && !said.contains("opened"), "{said}");
     assert!(bench.log("server").contains("as it was"));
 }
 
@@ -154,10 +135,7 @@ fn a_folder_to_write_to_that_is_not_there_is_refused() {
         trial["roles"][0]["writes"] = json!([folder]);
         let done = bench.run_command(&trial).output().unwrap();
         assert_eq!(done.status.code(), Some(2), "{folder}");
-        assert!(
-            common::stderr(&done).contains("absolute path of a folder"),
-            "{folder}"
-        );
+        assert!(common::stderr(&done).contains("absolute path of a folder"), "{folder}");
     }
 }
 
@@ -181,34 +159,18 @@ fn sockets_and_pipes_of_the_machine_have_no_other_end_in_the_lab() {
         .map(|folder| Path::new(folder).join(format!("{}.sock", bench.word)))
         .collect();
     paths.push(elsewhere.0.join("sock"));
-    let _listening: Vec<_> = paths
-        .iter()
-        .map(|path| UnixListener::bind(path).unwrap())
-        .collect();
+    let _listening: Vec<_> = paths.iter().map(|path| UnixListener::bind(path).unwrap()).collect();
     let _abstract = {
         use std::os::linux::net::SocketAddrExt;
         let name = std::os::unix::net::SocketAddr::from_abstract_name(&bench.word).unwrap();
         UnixListener::bind_addr(&name).unwrap()
     };
     let pipe = elsewhere.0.join("pipe");
-    assert!(
-        Command::new("mkfifo")
-            .arg(&pipe)
-            .status()
-            .unwrap()
-            .success()
-    );
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     // Somebody outside holds both ends, so that nobody has to wait.
-    let _held = fs::OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open(&pipe)
-        .unwrap();
+    let _held = fs::OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
     let own = "/run/own.sock";
-    let words: Vec<_> = paths
-        .iter()
-        .map(|path| path.display().to_string())
-        .collect();
+    let words: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
     let client = format!(
         "{CONNECT} {} @{}; timeout 1 sh -c 'echo x > {}' || echo no reader; \
          python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.bind(\"{own}\"); s.listen()
@@ -225,10 +187,7 @@ c = socket.socket(socket.AF_UNIX); c.connect(\"{own}\"); print(\"own reached\")'
         assert_eq!(codes(&report), [""; 0], "{log}");
         let refused = log.lines().filter(|line| line.starts_with("refused"));
         assert_eq!(refused.count(), words.len() + 1, "{log}");
-        assert!(
-            log.contains("no reader") && log.contains("own reached"),
-            "{log}"
-        );
+        assert!(log.contains("no reader") && log.contains("own reached"), "{log}");
     }
     for path in &paths {
         let _ = fs::remove_file(path);
@@ -244,13 +203,10 @@ fn roles_have_no_disks_and_change_no_control_group() {
     bench.run(&trial(direction(1), Value::Null, look));
     let log = bench.log("client");
     let known = [
-        "fd", "full", "net", "null", "ptmx", "pts", "random", "shm", "stderr", "stdin", "stdout",
-        "tty", "urandom", "zero", "4",
+        "fd", "full", "net", "null", "ptmx", "pts", "random", "shm", "stderr", "stdin", "stdout", "tty", "urandom",
+        "zero", "4",
     ];
-    let seen: Vec<_> = log
-        .lines()
-        .filter(|l| !l.contains("cannot create"))
-        .collect();
+    let seen: Vec<_> = log.lines().filter(|l| !l.contains("cannot create")).collect();
     assert_eq!(seen, known, "{log}");
 }
 
@@ -284,16 +240,10 @@ fn whatever_is_mounted_the_machine_is_not_written_to() {
          touch file target; mount --bind file target; cd /"
     );
     let write = names.map(|name| format!("echo x > '{place}/{name}/stray'"));
-    let client = format!(
-        "{}; echo x > '{place}/target'; ls '{place}/other' '{place}/again'",
-        write.join("; ")
-    );
+    let client = format!("{}; echo x > '{place}/target'; ls '{place}/other' '{place}/again'", write.join("; "));
     let trial = trial(direction(1), Value::Null, &client);
     let found = bench.dir.join("found");
-    let after = format!(
-        "find '{place}' -name stray -o -name file -size +0 > '{}'",
-        found.display()
-    );
+    let after = format!("find '{place}' -name stray -o -name file -size +0 > '{}'", found.display());
     let report = run_in_mounts(&bench, &prepare, &trial, &after);
     let said = said(&report);
     for name in names {

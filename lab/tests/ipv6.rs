@@ -54,10 +54,7 @@ fn tcp_passes_with_its_settings_and_nothing_else_does() {
         for row in &packets {
             let [bytes, payload, source, destination] = [26, 28, 30, 32].map(|at| short(row, at));
             assert!(source == 8000 || destination == 8000, "{row:?}");
-            assert!(
-                row[35] == 6 && payload <= 1300 && bytes >= payload + 60,
-                "{row:?}"
-            );
+            assert!(row[35] == 6 && payload <= 1300 && bytes >= payload + 60, "{row:?}");
         }
         assert!(packets.iter().any(|row| short(row, 26) == 1300 + 40 + 32));
         let marked = packets.iter().filter(|row| row[39] & 3 != 0).count();
@@ -83,10 +80,7 @@ for i in range(3):
 #[test]
 fn what_cannot_pass_is_answered() {
     for (up, said) in [
-        (
-            json!({"udp": "reject"}),
-            "ConnectionRefusedError 111 1500\n",
-        ),
+        (json!({"udp": "reject"}), "ConnectionRefusedError 111 1500\n"),
         (json!({"mtu": {"bytes": 1300}}), "OSError 90 1300\n"),
     ] {
         let mut trial = with_ipv6(trial(direction(0), Value::Null, DATAGRAMS));
@@ -120,16 +114,8 @@ fn a_path_without_one_version_carries_the_other() {
     for (up, said, share) in [
         (json!({}), "b''\nb''\n", 0.4..0.7),
         (json!({"ipv6": "drop"}), "b''\nTimeoutError\n", 0.0..0.01),
-        (
-            json!({"ipv6": "reject"}),
-            "b''\nConnectionRefusedError\n",
-            0.0..0.01,
-        ),
-        (
-            json!({"ipv4": "reject"}),
-            "ConnectionRefusedError\nb''\n",
-            0.99..1.01,
-        ),
+        (json!({"ipv6": "reject"}), "b''\nConnectionRefusedError\n", 0.0..0.01),
+        (json!({"ipv4": "reject"}), "ConnectionRefusedError\nb''\n", 0.99..1.01),
     ] {
         let mut trial = with_ipv6(trial(up, service(SERVE, ready.clone()), EACH));
         trial["links"][0]["down"] = json!({});
@@ -186,31 +172,14 @@ fn what_cannot_be_is_refused() {
         assert!(stderr(&output).contains(why), "{}", stderr(&output));
     };
     refused(|t| t["links"][0]["a"]["address6"] = Value::Null, "neither");
-    for bad in [
-        "fd00:1::2",
-        "fd00:2::1",
-        "fe80::1",
-        "ff02::1",
-        "::1",
-        "fd00:1::",
-    ] {
+    for bad in ["fd00:1::2", "fd00:2::1", "fe80::1", "ff02::1", "::1", "fd00:1::"] {
         let mut trial = with_ipv6(trial(direction(0), Value::Null, "true"));
         trial["links"][0]["a"]["address6"] = bad.into();
         let output = Bench::new().run_command(&trial).output().unwrap();
-        assert!(
-            stderr(&output).contains("of one /64"),
-            "{bad}: {}",
-            stderr(&output)
-        );
+        assert!(stderr(&output).contains("of one /64"), "{bad}: {}", stderr(&output));
     }
-    refused(
-        |t| t["links"][0]["moves"] = json!([{"at_ns": 5, "new": "address"}]),
-        "IPv4 address only",
-    );
-    refused(
-        |t| t["links"][0]["up"]["mtu"] = json!({"bytes": 1000}),
-        "at least 1280",
-    );
+    refused(|t| t["links"][0]["moves"] = json!([{"at_ns": 5, "new": "address"}]), "IPv4 address only");
+    refused(|t| t["links"][0]["up"]["mtu"] = json!({"bytes": 1000}), "at least 1280");
     refused(|t| t["tcp"] = json!({"max_payload": 1448}), "at most 1428");
 }
 
@@ -227,10 +196,5 @@ fn exec_with_an_address_of_ipv6() {
         "python3 -c 'import os, urllib.request as u; print(u.urlopen(\"http://[%s]:8000/\" % os.environ[\"H123_SERVER\"]).status)'",
     ];
     let output = bench.exec(&link, &arguments).output().unwrap();
-    assert_eq!(
-        String::from_utf8_lossy(&output.stdout),
-        "200\n",
-        "{}",
-        stderr(&output)
-    );
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "200\n", "{}", stderr(&output));
 }

@@ -38,11 +38,7 @@ print(s.getsockname()[1], *seen)
 '"#;
 
 fn moving(moves: Value, server: &str, ready: Value, client: &str) -> Value {
-    let mut trial = trial(
-        json!({"delay_ns": 1_000_000}),
-        service(server, ready),
-        client,
-    );
+    let mut trial = trial(json!({"delay_ns": 1_000_000}), service(server, ready), client);
     trial["links"][0]["moves"] = moves;
     trial["links"][0]["packets"] = 100_000.into();
     trial
@@ -57,9 +53,7 @@ fn a_server_sees_who_moved_from_another_place_and_reaches_him_there() {
         assert_eq!(report["valid"], true, "{}", report["reasons"]);
         let said = bench.log("client");
         let said: Vec<&str> = said.split_whitespace().collect();
-        let [own, first, first_port, second, second_port] = said[..] else {
-            panic!("{said:?}")
-        };
+        let [own, first, first_port, second, second_port] = said[..] else { panic!("{said:?}") };
         assert_eq!([first, first_port, second], ["10.1.0.1", own, address]);
         assert_ne!(second_port, own);
         // The record has the packets as the server sees them: source of what goes up, destination of what comes down.
@@ -107,12 +101,7 @@ print(s.recv(100).decode())
 '"#;
     let moves = json!([{"at_ns": AMID, "new": "address"}]);
     let report = bench.run(&moving(moves, server, json!({"tcp": [9]}), client));
-    assert_eq!(
-        codes(&report),
-        Vec::<String>::new(),
-        "{}",
-        report["reasons"]
-    );
+    assert_eq!(codes(&report), Vec::<String>::new(), "{}", report["reasons"]);
     assert_eq!(bench.log("client"), "reset True\nagain\n");
 }
 
@@ -129,10 +118,7 @@ fn moves_that_make_no_sense_are_refused() {
     };
     let twice = json!([{"at_ns": 1, "new": "port"}, {"at_ns": 1, "new": "port"}]);
     let said = refused(&|trial| trial["links"][0]["moves"] = twice.clone());
-    assert!(
-        said.contains("moves[1].at_ns is 1: moves must be in order"),
-        "{said}"
-    );
+    assert!(said.contains("moves[1].at_ns is 1: moves must be in order"), "{said}");
     let said = refused(&|trial| {
         let link = &mut trial["links"][0];
         link["kind"] = "veth".into();
@@ -141,10 +127,7 @@ fn moves_that_make_no_sense_are_refused() {
             link.as_object_mut().unwrap().remove(way);
         }
     });
-    assert!(
-        said.contains("a host can move only over an emulated link"),
-        "{said}"
-    );
+    assert!(said.contains("a host can move only over an emulated link"), "{said}");
     let said = refused(&|trial| {
         trial["links"][0]["a"]["address"] = "100.64.0.1".into();
         trial["links"][0]["b"]["address"] = "100.64.0.2".into();

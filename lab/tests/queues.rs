@@ -86,17 +86,11 @@ fn around_the_link(bench: &Bench) -> Vec<i64> {
     let sent: Vec<_> = bench.packets().into_iter().filter(whole).collect();
     assert_eq!(sent.len(), 1200);
     let times = sent.iter().map(|r| (number(&r[..8]), number(&r[8..16])));
-    let in_link: Vec<_> = times
-        .filter(|&(_, left)| left > 0)
-        .map(|(at, left)| left - at)
-        .collect();
+    let in_link: Vec<_> = times.filter(|&(_, left)| left > 0).map(|(at, left)| left - at).collect();
     let log = bench.log("server");
     let seen: Vec<i64> = log.lines().map(|line| line.parse().unwrap()).collect();
     assert_eq!(seen.len(), in_link.len());
-    seen.iter()
-        .zip(in_link)
-        .map(|(seen, in_link)| seen - in_link)
-        .collect()
+    seen.iter().zip(in_link).map(|(seen, in_link)| seen - in_link).collect()
 }
 
 #[test]
@@ -135,12 +129,7 @@ fn queues_mark_what_is_ecn_capable_and_the_server_sees_it() {
 #[test]
 fn queues_drop_what_is_not() {
     let pie = json!({"ecn": true, "target_ns": 5_000_000, "tupdate_ns": 10_000_000, "alpha": 1, "beta": 32});
-    for queue in [
-        json!({"codel": {"ecn": true}}),
-        json!({"pie": pie}),
-        json!({"dualpi2": {}}),
-        json!({"cake": {}}),
-    ] {
+    for queue in [json!({"codel": {"ecn": true}}), json!({"pie": pie}), json!({"dualpi2": {}}), json!({"cake": {}})] {
         let ([came, marked], up, bench) = crowd(queue.clone(), 0);
         assert_eq!((marked, &up["marked"]), (0, &json!(0)), "{queue}");
         let dropped = up["queue_dropped"].as_u64().unwrap();

@@ -32,10 +32,7 @@ fn bad_trials_are_refused_with_the_reason() {
     refused(|t| t["colour"] = "red".into(), "colour");
     refused(|t| t["links"][0]["up"]["dealy_ns"] = 1.into(), "dealy_ns");
     refused(|t| t["links"][0]["up"]["delay_ns"] = (-1).into(), "-1");
-    refused(
-        |t| t["links"][0]["up"]["loss"] = json!({"random": 1.5}),
-        "access",
-    );
+    refused(|t| t["links"][0]["up"]["loss"] = json!({"random": 1.5}), "access");
     refused(|t| t["links"][0]["b"]["host"] = "serve".into(), "\"serve\"");
     refused(|t| t["links"][0]["b"]["address"] = "10.1.0.9".into(), "/30");
     refused(|t| t["links"][0]["b"]["address"] = "10.1".into(), "IPv4");
@@ -64,10 +61,7 @@ fn bad_trials_are_refused_with_the_reason() {
     }
     refused(|t| t["roles"][0]["timeout_ns"] = u64::MAX.into(), "timeout");
     refused(|t| t["roles"][0]["env"] = json!({"A": "\0"}), "NUL");
-    refused(
-        |t| t["roles"][0]["name"] = "x".repeat(101).into(),
-        "at most 100",
-    );
+    refused(|t| t["roles"][0]["name"] = "x".repeat(101).into(), "at most 100");
     refused(
         |t| {
             t["clock"] = "virtual".into();
@@ -79,8 +73,7 @@ fn bad_trials_are_refused_with_the_reason() {
     refused(
         |t| {
             let ends = ["a", "b"].map(|end| t["links"][0][end].clone());
-            t["links"][0] =
-                json!({"name": "x", "kind": "veth", "a": ends[0], "b": ends[1], "packets": 1});
+            t["links"][0] = json!({"name": "x", "kind": "veth", "a": ends[0], "b": ends[1], "packets": 1});
         },
         "only an emulated link",
     );
@@ -93,10 +86,7 @@ fn bad_trials_are_refused_with_the_reason() {
     );
     refused(|t| t["roles"] = json!([]), "exactly one");
     refused(|t| t["roles"][0]["name"] = "../x".into(), "file name");
-    refused(
-        |t| t["roles"][0]["command"] = json!(["h123-no-such-command"]),
-        "does not exist",
-    );
+    refused(|t| t["roles"][0]["command"] = json!(["h123-no-such-command"]), "does not exist");
     refused(|t| t["roles"][0]["command"] = json!([]), "empty");
     refused(
         |t| {
@@ -112,11 +102,7 @@ fn bad_trials_are_refused_with_the_reason() {
 fn unreadable_files_are_refused() {
     let bench = Bench::new();
     let run = |file: &str| {
-        let output = lab()
-            .args(["run", file, "--out"])
-            .arg(bench.dir.join("out"))
-            .output()
-            .unwrap();
+        let output = lab().args(["run", file, "--out"]).arg(bench.dir.join("out")).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         stderr(&output)
     };
@@ -128,27 +114,17 @@ fn unreadable_files_are_refused() {
 #[test]
 fn a_full_disk_is_said() {
     let bench = Bench::new();
-    let file = bench.file(
-        "trial.json",
-        &trial(direction(1), Value::Null, "cat /dev/zero > filler").to_string(),
-    );
+    let file = bench.file("trial.json", &trial(direction(1), Value::Null, "cat /dev/zero > filler").to_string());
     // A tiny file system in a mount namespace of its own, for the output folder.
-    let script = "mkdir \"$1/out\" && mount -t tmpfs -o size=64k tmpfs \"$1/out\" && exec \"$2\" run \"$3\" --out \"$1/out\"";
+    let script =
+        "mkdir \"$1/out\" && mount -t tmpfs -o size=64k tmpfs \"$1/out\" && exec \"$2\" run \"$3\" --out \"$1/out\"";
     let output = Command::new("unshare")
         .args(["--mount", "sh", "-c", script, "sh"])
-        .args([
-            &bench.dir,
-            std::path::Path::new(env!("CARGO_BIN_EXE_h123-lab")),
-            &file,
-        ])
+        .args([&bench.dir, std::path::Path::new(env!("CARGO_BIN_EXE_h123-lab")), &file])
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    assert!(
-        stderr(&output).contains("No space left"),
-        "{}",
-        stderr(&output)
-    );
+    assert!(stderr(&output).contains("No space left"), "{}", stderr(&output));
 }
 
 /// What a trial's refusal says, and what `doctor` does, where `/dev/net` is a tmpfs of the test's own with these mount
@@ -164,16 +140,11 @@ fn with_tun(options: &str, device: Option<&str>, uid: u32) -> (Option<i32>, Stri
     let output = Command::new("unshare")
         .args(["--mount", "sh", "-c", script, "sh", options])
         .args([device.unwrap_or_default(), &uid.to_string()])
-        .args([
-            &bench.dir,
-            &file,
-            std::path::Path::new(env!("CARGO_BIN_EXE_h123-lab")),
-        ])
+        .args([&bench.dir, &file, std::path::Path::new(env!("CARGO_BIN_EXE_h123-lab"))])
         .output()
         .unwrap();
     let found = std::fs::read(bench.dir.join("doctor.json")).unwrap_or_default();
-    let findings: Value =
-        serde_json::from_slice(&found).unwrap_or_else(|e| panic!("{e}: {}", stderr(&output)));
+    let findings: Value = serde_json::from_slice(&found).unwrap_or_else(|e| panic!("{e}: {}", stderr(&output)));
     let all = findings.as_array().unwrap();
     let tun = all.iter().find(|f| f["name"] == "tun").unwrap().clone();
     (output.status.code(), stderr(&output), tun)
@@ -203,12 +174,7 @@ fn a_missing_device_and_one_that_is_not_handed_on_have_different_cures() {
     let closed = "even by root";
     for (options, device, what, cure) in [
         ("mode=755", None, "is missing", "modprobe tun"),
-        (
-            "nodev,mode=755",
-            Some("600"),
-            closed,
-            "--device /dev/net/tun",
-        ),
+        ("nodev,mode=755", Some("600"), closed, "--device /dev/net/tun"),
     ] {
         let (status, said, tun) = with_tun(options, device, 0);
         assert_eq!(status, Some(3), "{said}");

@@ -34,10 +34,7 @@ fn run(again: Value) -> (Vec<usize>, Value) {
     assert_eq!(report["valid"], true, "{}", report["reasons"]);
     let came = bench.log("server");
     let came = came.lines().map(|line| line.parse().unwrap());
-    (
-        came.collect(),
-        report["links"][0]["directions"]["up"].clone(),
-    )
+    (came.collect(), report["links"][0]["directions"]["up"].clone())
 }
 
 /// Packets that came behind one or two later ones, and behind more: RFC 4737, section 4.2.1.
@@ -58,14 +55,10 @@ fn a_receiver_sees_the_order_that_the_report_counts() {
         assert_eq!(came.len(), PACKETS);
         let seen = extents(&came);
         assert!(seen[which] > 5, "{seen:?}");
-        let counted =
-            ["reordered_near", "reordered_far"].map(|name| up[name].as_u64().unwrap() as usize);
+        let counted = ["reordered_near", "reordered_far"].map(|name| up[name].as_u64().unwrap() as usize);
         assert_eq!(counted, seen, "{delay_ns}");
     }
     let (came, up) = run(json!({"share": 0.1, "delay_ns": 20_000_000, "in_order": true}));
     assert_eq!(came, (0..PACKETS).collect::<Vec<_>>());
-    assert_eq!(
-        (&up["reordered_near"], &up["reordered_far"]),
-        (&json!(0), &json!(0))
-    );
+    assert_eq!((&up["reordered_near"], &up["reordered_far"]), (&json!(0), &json!(0)));
 }

@@ -29,11 +29,7 @@ s = socket.create_connection((\"10.1.0.2\", 8000))
 while s.recv(1_000_000): pass
 '";
     for (asked, found, flight) in [
-        (
-            Value::Null,
-            json!([null, null, null, false, false, false]),
-            "10 False 1448\n",
-        ),
+        (Value::Null, json!([null, null, null, false, false, false]), "10 False 1448\n"),
         (
             json!({"initial_window": 10, "keep_idle_window": true}),
             json!([10, null, null, true, false, false]),
@@ -56,14 +52,7 @@ while s.recv(1_000_000): pass
         assert_eq!(bench.log("server"), flight);
         for host in report["hosts"].as_array().unwrap() {
             let tcp = &host["tcp"];
-            let names = [
-                "initial_window",
-                "min_rto_ns",
-                "max_payload",
-                "keep_idle_window",
-                "fast_open",
-                "quick_ack",
-            ];
+            let names = ["initial_window", "min_rto_ns", "max_payload", "keep_idle_window", "fast_open", "quick_ack"];
             assert_eq!(json!(names.map(|name| &tcp[name])), found);
         }
     }
@@ -98,9 +87,6 @@ for _ in range(2):
         assert_eq!(codes(&report), [""; 0], "{report}");
         let client = &report["hosts"][0];
         assert_eq!(client["tcp"]["fast_open"], asked);
-        assert_eq!(
-            client["counters"]["after"]["TcpExt.TCPFastOpenActive"],
-            opened
-        );
+        assert_eq!(client["counters"]["after"]["TcpExt.TCPFastOpenActive"], opened);
     }
 }

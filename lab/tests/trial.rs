@@ -23,43 +23,27 @@ fn a_client_fetches_over_the_link_and_the_report_says_how() {
     assert_eq!(report["hosts"][0]["congestion"], "cubic");
     assert_eq!(report["hosts"][1]["congestion"], "cubic");
     let up = &report["links"][0]["directions"]["up"];
-    let sum: u64 = ["delivered", "lost", "queue_dropped", "blocked", "in_flight"]
-        .iter()
-        .map(|k| up[k].as_u64().unwrap())
-        .sum();
+    let sum: u64 =
+        ["delivered", "lost", "queue_dropped", "blocked", "in_flight"].iter().map(|k| up[k].as_u64().unwrap()).sum();
     assert_eq!(up["packets_in"].as_u64().unwrap(), sum);
     // Handshake and request are two round trips.
     assert!(report["phases_ns"]["main"].as_u64().unwrap() > 80_000_000);
     let roles = report["roles"].as_array().unwrap();
     for role in roles {
-        let (cpu, whole) = (
-            &role["cpu"],
-            role["cpu"]["user_ns"].as_u64().unwrap() + role["cpu"]["system_ns"].as_u64().unwrap(),
-        );
+        let (cpu, whole) =
+            (&role["cpu"], role["cpu"]["user_ns"].as_u64().unwrap() + role["cpu"]["system_ns"].as_u64().unwrap());
         assert!(
-            cpu["main_ns"].as_u64().unwrap() > 0
-                && cpu["main_ns"].as_u64().unwrap() <= whole + 1_000_000,
+            cpu["main_ns"].as_u64().unwrap() > 0 && cpu["main_ns"].as_u64().unwrap() <= whole + 1_000_000,
             "{role}"
         );
-        let over_time: Vec<(u64, u64)> =
-            serde_json::from_value(cpu["main_over_time"].clone()).unwrap();
+        let over_time: Vec<(u64, u64)> = serde_json::from_value(cpu["main_over_time"].clone()).unwrap();
         assert!(over_time.is_sorted_by_key(|(at, _)| *at));
-        assert_eq!(
-            over_time.last().unwrap().1,
-            cpu["main_ns"].as_u64().unwrap()
-        );
+        assert_eq!(over_time.last().unwrap().1, cpu["main_ns"].as_u64().unwrap());
         assert!(over_time[0].0 >= report["main_began_ns"].as_u64().unwrap());
         assert!(role["max_rss_bytes"].as_u64().unwrap() > 1 << 20);
     }
-    assert_eq!(
-        roles[0]["pid_exit"],
-        json!({"code": null, "signal": 15, "stopped": true})
-    );
-    let connections = |when: &str| {
-        report["hosts"][0]["counters"][when]["Tcp.ActiveOpens"]
-            .as_u64()
-            .unwrap_or(0)
-    };
+    assert_eq!(roles[0]["pid_exit"], json!({"code": null, "signal": 15, "stopped": true}));
+    let connections = |when: &str| report["hosts"][0]["counters"][when]["Tcp.ActiveOpens"].as_u64().unwrap_or(0);
     assert_eq!(connections("after") - connections("before"), 1);
 }
 
@@ -98,11 +82,7 @@ fn a_link_that_is_asked_to_keeps_a_record_of_each_packet() {
     let bench = Bench::new();
     let lossy = json!({"delay_ns": 20_000_000, "loss": {"packets": [3, 4]}});
     // A client that fails, and a check whose packets are not the trial's.
-    let mut trial = trial(
-        lossy,
-        sink(),
-        &format!("{} && exit 1", datagrams(300).replace("exec ", "")),
-    );
+    let mut trial = trial(lossy, sink(), &format!("{} && exit 1", datagrams(300).replace("exec ", "")));
     trial["check"] = true.into();
     trial["links"][0]["packets"] = 250_000.into();
     let report = bench.run(&trial);
@@ -137,17 +117,8 @@ fn blocked_udp_is_dropped_in_silence_or_rejected() {
     for (policy, complaint) in [("drop", ""), ("reject", "ConnectionRefusedError")] {
         let bench = Bench::new();
         let report = bench.run(&trial(json!({"udp": policy}), sink(), &datagrams(10)));
-        assert_eq!(
-            report["links"][0]["directions"]["up"]["blocked"]
-                .as_u64()
-                .map(|n| n > 0),
-            Some(true)
-        );
-        assert_eq!(
-            bench.log("client").lines().next().unwrap_or(""),
-            complaint,
-            "{policy}"
-        );
+        assert_eq!(report["links"][0]["directions"]["up"]["blocked"].as_u64().map(|n| n > 0), Some(true));
+        assert_eq!(bench.log("client").lines().next().unwrap_or(""), complaint, "{policy}");
     }
 }
 
@@ -161,14 +132,8 @@ fn a_check_finds_the_link_as_configured_and_leaves_the_trial_untouched() {
     let report = bench.run(&trial);
     let check = &report["links"][0]["check"];
     assert_eq!(report["valid"], true, "{}", report["reasons"]);
-    assert_eq!(
-        (&check["passed"], &check["loss"]["up"]["sent"]),
-        (&json!(true), &json!(1000))
-    );
-    assert_eq!(
-        check["loss"]["up"]["lost"],
-        check["loss"]["up"]["expected_lost"]
-    );
+    assert_eq!((&check["passed"], &check["loss"]["up"]["sent"]), (&json!(true), &json!(1000)));
+    assert_eq!(check["loss"]["up"]["lost"], check["loss"]["up"]["expected_lost"]);
     assert_eq!(report["links"][0]["directions"]["up"]["packets_in"], 0);
 }
 
@@ -180,11 +145,7 @@ fn parts_of_a_check_that_do_not_apply_are_null() {
     let check = bench.run(&trial)["links"][0]["check"].clone();
     assert_eq!(check["passed"], true, "{check}");
     assert_eq!(check["delay"]["down"]["probes"], 200);
-    assert!(
-        check["rate"]["up"].is_null()
-            && check["loss"]["up"].is_null()
-            && check["burst"]["up"].is_null()
-    );
+    assert!(check["rate"]["up"].is_null() && check["loss"]["up"].is_null() && check["burst"]["up"].is_null());
 }
 
 #[test]
@@ -272,15 +233,8 @@ for i in range(20000):
     let recorded = bench.packets().into_iter().filter(|p| p[34] == 0);
     assert_eq!(recorded.count() as u64, number("packets_in"));
     let parts = ["delivered", "lost", "queue_dropped", "blocked", "in_flight"];
-    assert_eq!(
-        number("packets_in"),
-        parts.map(number).iter().sum::<u64>(),
-        "{up}"
-    );
-    assert!(
-        number("blocked") > 1000 && number("delivered") > 1000,
-        "{up}"
-    );
+    assert_eq!(number("packets_in"), parts.map(number).iter().sum::<u64>(), "{up}");
+    assert!(number("blocked") > 1000 && number("delivered") > 1000, "{up}");
 }
 
 /// As root can within its host.
@@ -297,10 +251,7 @@ time.sleep(0.1)
     let report = bench.run(&trial(direction(50), Value::Null, client));
     assert_eq!(codes(&report), ["setup-failed"]);
     let detail = report["reasons"][0]["detail"].as_str().unwrap();
-    assert!(
-        detail.contains("the link stopped: Input/output error"),
-        "{detail}"
-    );
+    assert!(detail.contains("the link stopped: Input/output error"), "{detail}");
 }
 
 #[test]
@@ -310,11 +261,7 @@ fn a_root_is_found_by_its_name_whatever_its_path_is_and_nothing_of_it_stays() {
     let odd = bench.dir.join("odd: ~ its=own");
     std::fs::create_dir(&odd).unwrap();
     let say = odd.join("say");
-    std::fs::write(
-        &say,
-        "#!/bin/sh\nstat -c %a /tmp/h123-roots; cat \"$(dirname \"$0\")/word\"\n",
-    )
-    .unwrap();
+    std::fs::write(&say, "#!/bin/sh\nstat -c %a /tmp/h123-roots; cat \"$(dirname \"$0\")/word\"\n").unwrap();
     std::fs::set_permissions(&say, std::fs::Permissions::from_mode(0o755)).unwrap();
     std::fs::write(odd.join("word"), "found").unwrap();
     let mut carried = trial(direction(1), Value::Null, "");
@@ -337,10 +284,7 @@ fn a_root_is_found_by_its_name_whatever_its_path_is_and_nothing_of_it_stays() {
     assert!(output.status.success(), "{}", common::stderr(&output));
     assert_eq!(codes(&bench.report()), [""; 0]);
     assert_eq!(bench.log("client"), "755\nfound");
-    for (roots, said) in [
-        (vec![], "does not exist"),
-        (vec!["files=/nowhere".into()], "root files"),
-    ] {
+    for (roots, said) in [(vec![], "does not exist"), (vec!["files=/nowhere".into()], "root files")] {
         let output = run(&roots);
         assert_eq!(output.status.code(), Some(2));
         assert!(common::stderr(&output).contains(said));

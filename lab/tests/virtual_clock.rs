@@ -48,11 +48,7 @@ fn clock_and_kernel_belong_together() {
     wall["start_unix_ns"] = 1.into();
     let output = bench.run_command(&wall).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(
-        stderr(&output).contains("start_unix_ns"),
-        "{}",
-        stderr(&output)
-    );
+    assert!(stderr(&output).contains("start_unix_ns"), "{}", stderr(&output));
 }
 
 #[test]
@@ -68,16 +64,11 @@ fn the_report_says_the_clock() {
 #[test]
 fn a_kernel_that_dies_is_a_failed_trial_with_its_last_words() {
     let bench = Bench::new();
-    let output = boot(&bench, "echo 'Kernel panic: no init'; exit 134")
-        .output()
-        .unwrap();
+    let output = boot(&bench, "echo 'Kernel panic: no init'; exit 134").output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let report = bench.report();
     assert_eq!(codes(&report), ["setup-failed"]);
-    assert!(
-        reason(&report).contains("Kernel panic: no init"),
-        "{report}"
-    );
+    assert!(reason(&report).contains("Kernel panic: no init"), "{report}");
     assert!(reason(&report).contains("134"), "{report}");
 }
 
@@ -89,12 +80,7 @@ fn a_kernel_that_powers_off_without_an_outcome_says_all_that_is_known() {
     boot(&bench, inside).output().unwrap();
     let report = bench.report();
     assert_eq!(codes(&report), ["setup-failed"]);
-    for known in [
-        "exit status: 0",
-        "at 1.500 s",
-        "No such file",
-        "reboot: Power down | out of memory",
-    ] {
+    for known in ["exit status: 0", "at 1.500 s", "No such file", "reboot: Power down | out of memory"] {
         assert!(reason(&report).contains(known), "{known}: {report}");
     }
 }
@@ -122,8 +108,7 @@ fn why_the_trial_inside_did_not_run_comes_out() {
 #[test]
 fn signs_that_nobody_has_read_yet_hide_no_outcome() {
     let bench = Bench::new();
-    let inside =
-        "echo '{\"Ok\": 3}' > /tmp/.h123-virtual/outcome.json; yes '20000000 7' | head -n 6000 >&3";
+    let inside = "echo '{\"Ok\": 3}' > /tmp/.h123-virtual/outcome.json; yes '20000000 7' | head -n 6000 >&3";
     let output = boot(&bench, inside).output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
 }
@@ -139,10 +124,7 @@ fn the_kernel_gets_the_time_of_day_and_nothing_of_ours() {
     command.output().unwrap();
     // The last five lines of the console are in the reason.
     let report = bench.report();
-    assert!(
-        reason(&report).contains("time-travel-start=1700000000000000000"),
-        "{report}"
-    );
+    assert!(reason(&report).contains("time-travel-start=1700000000000000000"), "{report}");
     assert!(reason(&report).contains("TMPDIR=/tmp"), "{report}");
     assert!(!reason(&report).contains("H123_SECRET"), "{report}");
 }

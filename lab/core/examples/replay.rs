@@ -17,18 +17,11 @@ fn main() -> Result<(), Error> {
     let seed = seed.parse().map_err(Error::other)?;
     let packets: Vec<_> = lines
         .map(|line| {
-            let mut numbers = line
-                .split(' ')
-                .map(|word| word.parse::<u64>().expect("a number"));
+            let mut numbers = line.split(' ').map(|word| word.parse::<u64>().expect("a number"));
             let mut next = || numbers.next().expect("five numbers a line");
             let (now, bytes, flow, ecn) = (next(), next() as u32, next() as u32, next() as u8);
             let party = [Party::Own, Party::Cross][next() as usize];
-            let packet = Packet {
-                bytes,
-                flow,
-                ecn: Ecn::of_traffic_class(ecn),
-                ..Packet::default()
-            };
+            let packet = Packet { bytes, flow, ecn: Ecn::of_traffic_class(ecn), ..Packet::default() };
             (now, packet, party)
         })
         .collect();
@@ -50,9 +43,7 @@ fn main() -> Result<(), Error> {
     let mut out = BufWriter::new(stdout());
     let mut draws = [Party::Own, Party::Cross].map(|party| queue_draws(seed, party));
     for (outcome, (_, _, party)) in outcomes.into_iter().zip(packets) {
-        let draw = draws[usize::from(party == Party::Cross)]
-            .next()
-            .unwrap_or(0);
+        let draw = draws[usize::from(party == Party::Cross)].next().unwrap_or(0);
         match outcome {
             Some((place, experienced, at)) => {
                 writeln!(out, "{place} {experienced} {at} {draw}")?;

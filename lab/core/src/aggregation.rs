@@ -13,27 +13,15 @@ pub(crate) struct Aggregation {
 
 impl Aggregation {
     pub fn of(direction: &Direction, seed: u64) -> Option<Self> {
-        let AggregationParameters {
-            every_ns,
-            spread_ns,
-            ..
-        } = direction.aggregation?;
-        Some(Aggregation {
-            every_ns,
-            spread_ns,
-            seed,
-        })
+        let AggregationParameters { every_ns, spread_ns, .. } = direction.aggregation?;
+        Some(Aggregation { every_ns, spread_ns, seed })
     }
 
     /// The first opportunity at `departure` or later, ns.
     pub fn opportunity(&self, departure: u64) -> u64 {
         let interval = departure / self.every_ns;
         let first = self.within(interval);
-        if first >= departure {
-            first
-        } else {
-            self.within(interval + 1)
-        }
+        if first >= departure { first } else { self.within(interval + 1) }
     }
 
     fn within(&self, interval: u64) -> u64 {

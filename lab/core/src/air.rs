@@ -28,11 +28,7 @@ impl Air {
                 .filter(|earlier| earlier.item.packet.ack.is_some_and(|e| ack.replaces(e)))
                 .for_each(|earlier| earlier.refused = Some(Fate::Thinned));
         }
-        self.0.push_back(Unsent {
-            item,
-            opportunity,
-            refused: lost.then_some(Fate::Lost),
-        });
+        self.0.push_back(Unsent { item, opportunity, refused: lost.then_some(Fate::Lost) });
     }
 
     /// When the next one's opportunity is over, ns: until then it may be replaced.
@@ -49,10 +45,7 @@ impl Air {
     /// Takes over what waits on the other side of a new beginning, whose clock shows `zero` when this one's begins.
     pub fn follow(&mut self, other: Air, zero: u64) {
         self.0.extend(other.0.into_iter().map(|waiting| Unsent {
-            item: Item {
-                origin: waiting.item.origin.earlier(),
-                ..waiting.item
-            },
+            item: Item { origin: waiting.item.origin.earlier(), ..waiting.item },
             opportunity: waiting.opportunity.saturating_sub(zero),
             ..waiting
         }));

@@ -140,10 +140,7 @@ impl Managed {
             (Server::Line(this), Server::Line(other)) => this.follow(&other, zero),
             (Server::Bucket(this, head), Server::Bucket(other, waiting)) => {
                 this.follow(&other, zero);
-                *head = waiting.map(|item| Item {
-                    origin: item.origin.earlier(),
-                    ..item
-                });
+                *head = waiting.map(|item| Item { origin: item.origin.earlier(), ..item });
             }
             (Server::Shaper(this), Server::Shaper(other)) => this.follow(&other, zero),
             // A course with another kind of rate begins with what is in the queue.
@@ -231,20 +228,12 @@ impl Managed {
                 self.now
             }
         };
-        out.push_back(Met {
-            item,
-            at,
-            refused: None,
-        });
+        out.push_back(Met { item, at, refused: None });
     }
 
     fn refuse_dropped(&mut self, out: &mut Outgoing) {
         let at = self.server.free_at(self.now);
-        out.extend(self.dropped.drain(..).map(|item| Met {
-            item,
-            at,
-            refused: Some(Fate::QueueDropped),
-        }));
+        out.extend(self.dropped.drain(..).map(|item| Met { item, at, refused: Some(Fate::QueueDropped) }));
     }
 }
 

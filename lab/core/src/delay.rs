@@ -22,10 +22,7 @@ pub(crate) struct Propagation {
 
 impl Propagation {
     pub fn new(direction: &Direction, seed: u64) -> Self {
-        let changes = direction
-            .changes
-            .iter()
-            .filter_map(|change| Some((change.at_ns, change.delay_ns?)));
+        let changes = direction.changes.iter().filter_map(|change| Some((change.at_ns, change.delay_ns?)));
         Propagation {
             aggregation: Aggregation::of(direction, seed),
             delays: Timeline::new(direction.delay_ns, changes),
@@ -60,11 +57,7 @@ impl Propagation {
         // What the link layer adds: with all that are behind it, or to the packet alone.
         let (mut departure, mut late_ns) = (departure, 0);
         if let Some(again) = self.retransmission {
-            late_ns = if draws.rare().link < again.share {
-                again.delay_ns
-            } else {
-                0
-            };
+            late_ns = if draws.rare().link < again.share { again.delay_ns } else { 0 };
             if again.in_order {
                 self.handed_over = self.handed_over.max(departure.saturating_add(late_ns));
                 (departure, late_ns) = (self.handed_over, 0);

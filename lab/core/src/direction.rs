@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::parameters::{
-    CakeParameters, CodelParameters, DualPi2Parameters, FqCodelParameters, FqPieParameters,
-    PieParameters, RedParameters,
+    CakeParameters, CodelParameters, DualPi2Parameters, FqCodelParameters, FqPieParameters, PieParameters,
+    RedParameters,
 };
 
 /// What a link does to the packets that travel one way. Everything is optional: the default passes
@@ -72,10 +72,7 @@ impl Direction {
 
     /// Whether something other than losses and the queue depends on a packet's luck.
     pub(crate) fn needs_rare_draws(&self) -> bool {
-        self.duplicate > 0.0
-            || self.jitter.is_some()
-            || self.reorder.is_some()
-            || self.retransmission.is_some()
+        self.duplicate > 0.0 || self.jitter.is_some() || self.reorder.is_some() || self.retransmission.is_some()
     }
 
     /// Whether packets may arrive in another order than that in which they came, and be counted for it.
@@ -141,24 +138,15 @@ impl TryFrom<RateFields> for Rate {
 
     fn try_from(fields: RateFields) -> Result<Self, Self::Error> {
         match fields {
-            RateFields {
-                bps: Some(bps),
-                burst_bytes,
-                trace_ms: None,
-                opportunity_bytes: None,
-            } => Ok(match burst_bytes {
-                Some(burst_bytes) => Rate::Bucket { bps, burst_bytes },
-                None => Rate::Constant { bps },
-            }),
-            RateFields {
-                bps: None,
-                burst_bytes: None,
-                trace_ms: Some(trace_ms),
-                opportunity_bytes,
-            } => Ok(Rate::Trace {
-                trace_ms,
-                opportunity_bytes: opportunity_bytes.unwrap_or(OPPORTUNITY_BYTES),
-            }),
+            RateFields { bps: Some(bps), burst_bytes, trace_ms: None, opportunity_bytes: None } => {
+                Ok(match burst_bytes {
+                    Some(burst_bytes) => Rate::Bucket { bps, burst_bytes },
+                    None => Rate::Constant { bps },
+                })
+            }
+            RateFields { bps: None, burst_bytes: None, trace_ms: Some(trace_ms), opportunity_bytes } => {
+                Ok(Rate::Trace { trace_ms, opportunity_bytes: opportunity_bytes.unwrap_or(OPPORTUNITY_BYTES) })
+            }
             _ => Err(
                 "a rate is {\"bps\": n}, {\"bps\": n, \"burst_bytes\": n} or {\"trace_ms\": [...], \"opportunity_bytes\": n}",
             ),

@@ -59,9 +59,7 @@ pub(crate) fn discipline(direction: &Direction) -> Box<dyn Discipline> {
             let bucket = matches!(direction.rate, Some(Rate::Bucket { .. }));
             Box::new(Red::new(parameters, !bucket))
         }
-        Some(Queue::Cake(parameters)) => {
-            Box::new(Cake::new(parameters, Shaper::of(direction).as_ref()))
-        }
+        Some(Queue::Cake(parameters)) => Box::new(Cake::new(parameters, Shaper::of(direction).as_ref())),
         drop_tail => Box::new(Fifo::new(drop_tail)),
     }
 }

@@ -24,10 +24,7 @@ pub fn stream_seed(seed: u64, link: &str, direction: &str) -> u64 {
 
 /// Of the cross traffic in the direction with this seed, so that how much of it comes changes no other packet's luck.
 pub(crate) fn cross_seed(seed: u64) -> u64 {
-    let digest = Sha256::new()
-        .chain_update(b"h123-link/cross")
-        .chain_update(seed.to_le_bytes())
-        .finalize();
+    let digest = Sha256::new().chain_update(b"h123-link/cross").chain_update(seed.to_le_bytes()).finalize();
     u64::from_le_bytes(std::array::from_fn(|i| digest[i]))
 }
 
@@ -64,12 +61,7 @@ pub(crate) struct RareDraws {
 }
 
 /// The luck of a packet with which nothing happens.
-pub(crate) const CALM: RareDraws = RareDraws {
-    duplicate: 1.0,
-    jitter: 0.5,
-    reorder: 1.0,
-    link: 1.0,
-};
+pub(crate) const CALM: RareDraws = RareDraws { duplicate: 1.0, jitter: 0.5, reorder: 1.0, link: 1.0 };
 
 impl Draws {
     pub fn rare(&self) -> &RareDraws {
@@ -119,24 +111,13 @@ impl Stream {
     pub fn next_packet(&mut self) -> Draws {
         let (mut state, mut loss, mut rare) = (0.0, 1.0, None);
         if let Some(luck) = &mut self.luck {
-            let [first, second, duplicate, jitter, reorder] =
-                std::array::from_fn(|_| uniform(luck));
+            let [first, second, duplicate, jitter, reorder] = std::array::from_fn(|_| uniform(luck));
             (state, loss) = (first, second);
             rare = self.rare.then(|| {
-                Box::new(RareDraws {
-                    duplicate,
-                    jitter,
-                    reorder,
-                    link: self.link.as_mut().map_or(CALM.link, uniform),
-                })
+                Box::new(RareDraws { duplicate, jitter, reorder, link: self.link.as_mut().map_or(CALM.link, uniform) })
             });
         }
-        Draws {
-            state,
-            loss,
-            queue: self.queue.as_mut().map_or(0, ChaCha8Rng::next_u64),
-            rare,
-        }
+        Draws { state, loss, queue: self.queue.as_mut().map_or(0, ChaCha8Rng::next_u64), rare }
     }
 }
 

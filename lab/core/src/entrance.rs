@@ -40,11 +40,7 @@ impl Entrance {
             PolicerStage::of(direction),
         ];
         let places = stages.into_iter().enumerate();
-        Entrance(
-            places
-                .filter_map(|(place, stage)| Some((place, stage?)))
-                .collect(),
-        )
+        Entrance(places.filter_map(|(place, stage)| Some((place, stage?))).collect())
     }
 
     /// Remembers what the other one does, whose clock shows `zero` when this one's begins.

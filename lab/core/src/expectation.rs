@@ -85,11 +85,7 @@ struct Counts {
 impl Counts {
     fn after(n: u64, chain: &GilbertElliott) -> Self {
         let bad = chain.bad_share();
-        let mut counts = Counts {
-            first: 0,
-            good: vec![1.0 - bad],
-            bad: vec![bad],
-        };
+        let mut counts = Counts { first: 0, good: vec![1.0 - bad], bad: vec![bad] };
         // The chain starts stationary, where a step changes nothing: so the first packet may take one like all others.
         for _ in 0..n {
             counts.step(chain);
@@ -123,12 +119,7 @@ impl Counts {
     }
 
     fn interval(&self, confidence: f64) -> (u64, u64) {
-        let weights: Vec<f64> = self
-            .good
-            .iter()
-            .zip(&self.bad)
-            .map(|(good, bad)| good + bad)
-            .collect();
+        let weights: Vec<f64> = self.good.iter().zip(&self.bad).map(|(good, bad)| good + bad).collect();
         equal_tailed(self.first, &weights, confidence)
     }
 }

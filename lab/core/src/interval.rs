@@ -10,10 +10,7 @@
 ///
 /// If `p` is not a probability.
 pub fn binomial_interval(n: u64, p: f64, confidence: f64) -> (u64, u64) {
-    assert!(
-        (0.0..=1.0).contains(&p),
-        "p is {p}: a probability is from 0 to 1"
-    );
+    assert!((0.0..=1.0).contains(&p), "p is {p}: a probability is from 0 to 1");
     let mode = (((n + 1) as f64 * p) as u64).min(n);
     if p == 0.0 || p == 1.0 {
         return (mode, mode);

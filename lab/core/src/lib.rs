@@ -59,8 +59,8 @@ mod trace;
 mod validate;
 
 pub use direction::{
-    AggregationParameters, Blackout, Change, Direction, Distribution, EcnPolicy, GilbertElliott,
-    IpPolicy, Jitter, Loss, Mtu, PolicerParameters, Queue, Rate, Reorder, Retransmission, Udp,
+    AggregationParameters, Blackout, Change, Direction, Distribution, EcnPolicy, GilbertElliott, IpPolicy, Jitter,
+    Loss, Mtu, PolicerParameters, Queue, Rate, Reorder, Retransmission, Udp,
 };
 pub use draws::{DRAWS, queue_draws, stream_seed};
 pub use fate::{Ack, Decision, Ecn, Fate, Packet, Party};
@@ -68,8 +68,8 @@ pub use interval::binomial_interval;
 pub use loss::expected_losses;
 pub use moves::{MOST_MOVES, Move, New, Place, Sightings, validate_moves};
 pub use parameters::{
-    CakeParameters, CodelParameters, DualPi2Parameters, FqCodelParameters, FqPieParameters,
-    Isolation, PieParameters, RedParameters,
+    CakeParameters, CodelParameters, DualPi2Parameters, FqCodelParameters, FqPieParameters, Isolation, PieParameters,
+    RedParameters,
 };
 pub use path::Path;
 pub use tally::Tally;

@@ -31,10 +31,7 @@ impl Limiter {
             let rate = change.rate.as_ref()?;
             Some((change.at_ns, Service::new(rate, change.at_ns)))
         });
-        Limiter {
-            services: Timeline::new(first, changes),
-            clock: 0,
-        }
+        Limiter { services: Timeline::new(first, changes), clock: 0 }
     }
 
     /// Is busy until the other one is, whose clock shows `zero` when this one's begins.
@@ -67,17 +64,10 @@ impl Service {
     /// A rate that comes into force at `from`, ns.
     fn new(rate: &Rate, from: u64) -> Self {
         match rate {
-            Rate::Constant { bps } | Rate::Bucket { bps, .. } => {
-                Service::Constant(Constant::new(*bps))
+            Rate::Constant { bps } | Rate::Bucket { bps, .. } => Service::Constant(Constant::new(*bps)),
+            Rate::Trace { trace_ms, opportunity_bytes } => {
+                Service::Trace(Trace::new(from, trace_ms.clone(), u128::from(*opportunity_bytes) * WORK_PER_BYTE))
             }
-            Rate::Trace {
-                trace_ms,
-                opportunity_bytes,
-            } => Service::Trace(Trace::new(
-                from,
-                trace_ms.clone(),
-                u128::from(*opportunity_bytes) * WORK_PER_BYTE,
-            )),
         }
     }
 
@@ -103,11 +93,7 @@ struct Constant {
 
 impl Constant {
     fn new(bps: u64) -> Self {
-        Constant {
-            bps: u128::from(bps),
-            end: 0,
-            spare: 0,
-        }
+        Constant { bps: u128::from(bps), end: 0, spare: 0 }
     }
 
     fn serve(&mut self, start: u64, until: u64, work: u128) -> Progress {

@@ -27,10 +27,7 @@ impl Model {
         match loss {
             None => Model::None,
             Some(Loss::Random(share)) => Model::Random(*share),
-            Some(Loss::GilbertElliott(chain)) => Model::GilbertElliott {
-                chain: *chain,
-                bad: None,
-            },
+            Some(Loss::GilbertElliott(chain)) => Model::GilbertElliott { chain: *chain, bad: None },
             Some(Loss::Packets(indices)) => {
                 let mut indices = indices.clone();
                 indices.sort_unstable();
@@ -100,7 +97,5 @@ impl Losses {
 pub fn expected_losses(direction: &Direction, seed: u64, n: u64, bytes: u32) -> Vec<u64> {
     let mut stream = Stream::new(seed, direction);
     let mut model = Model::new(direction.loss.as_ref());
-    (0..n)
-        .filter(|&index| model.loses(index, bytes, &stream.next_packet()))
-        .collect()
+    (0..n).filter(|&index| model.loses(index, bytes, &stream.next_packet())).collect()
 }

@@ -79,12 +79,7 @@ pub fn validate_moves(moves: &[Move]) -> Result<(), Invalid> {
 impl Sightings {
     /// Of valid moves, before anything has been sent.
     pub fn new(moves: &[Move], seed: u64) -> Sightings {
-        Sightings {
-            seed,
-            moves: moves.to_vec(),
-            seen: HashMap::new(),
-            known: HashMap::new(),
-        }
+        Sightings { seed, moves: moves.to_vec(), seen: HashMap::new(), known: HashMap::new() }
     }
 
     /// Where a flow is seen from that the client sends at `now` from a port of its own; none where no port is left.

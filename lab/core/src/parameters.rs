@@ -42,12 +42,7 @@ impl CodelParameters {
         count(field, "limit", self.limit)?;
         time(field, "target_ns", self.target_ns, 1024)?;
         time(field, "interval_ns", self.interval_ns, 1024)?;
-        time(
-            field,
-            "ce_threshold_ns",
-            self.ce_threshold_ns.unwrap_or(0),
-            0,
-        )
+        time(field, "ce_threshold_ns", self.ce_threshold_ns.unwrap_or(0), 0)
     }
 }
 
@@ -264,31 +259,14 @@ impl RedParameters {
         least("max", self.max.into())?;
         least("avpkt", self.avpkt.into())?;
         least("burst", self.burst.into())?;
-        within(
-            &format!("{field}.limit"),
-            self.limit.into(),
-            1500,
-            u32::MAX.into(),
-        )?;
-        within(
-            &format!("{field}.bandwidth_bps"),
-            self.bandwidth_bps,
-            1000,
-            1 << 40,
-        )?;
-        require(
-            !self.nodrop || self.ecn,
-            &format!("{field}.nodrop"),
-            self.nodrop,
-            "only with ecn",
-        )?;
-        red::Law::new(self)
-            .map(drop)
-            .map_err(|(name, allowed)| Invalid {
-                field: format!("{field}.{name}"),
-                value: format!("{self:?}"),
-                allowed: allowed.into(),
-            })
+        within(&format!("{field}.limit"), self.limit.into(), 1500, u32::MAX.into())?;
+        within(&format!("{field}.bandwidth_bps"), self.bandwidth_bps, 1000, 1 << 40)?;
+        require(!self.nodrop || self.ecn, &format!("{field}.nodrop"), self.nodrop, "only with ecn")?;
+        red::Law::new(self).map(drop).map_err(|(name, allowed)| Invalid {
+            field: format!("{field}.{name}"),
+            value: format!("{self:?}"),
+            allowed: allowed.into(),
+        })
     }
 }
 
@@ -328,12 +306,7 @@ impl DualPi2Parameters {
         within(&format!("{field}.beta"), self.beta.into(), 1, gain)?;
         let coupling = self.coupling_factor.into();
         within(&format!("{field}.coupling_factor"), coupling, 1, 255)?;
-        within(
-            &format!("{field}.step_thresh_ns"),
-            self.step_thresh_ns,
-            0,
-            most,
-        )?;
+        within(&format!("{field}.step_thresh_ns"), self.step_thresh_ns, 0, most)?;
         let protection = self.classic_protection.into();
         within(&format!("{field}.classic_protection"), protection, 0, 100)
     }
@@ -389,10 +362,6 @@ impl CakeParameters {
 
 impl Default for CakeParameters {
     fn default() -> Self {
-        CakeParameters {
-            rtt_ns: 100_000_000,
-            memlimit: None,
-            isolation: Isolation::TripleIsolate,
-        }
+        CakeParameters { rtt_ns: 100_000_000, memlimit: None, isolation: Isolation::TripleIsolate }
     }
 }

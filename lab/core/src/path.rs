@@ -152,11 +152,7 @@ impl Path {
                         wire.flow(&waits).0.air.wait(waits, opportunity, lost);
                         continue;
                     }
-                    if lost {
-                        Err(Fate::Lost)
-                    } else {
-                        Ok(opportunity)
-                    }
+                    if lost { Err(Fate::Lost) } else { Ok(opportunity) }
                 }
             };
             let decision = wire.decide(item, outcome, reaches);
@@ -221,15 +217,10 @@ impl Wire {
         let deliver = |sent| {
             let at = flow.propagation.deliver(sent, &item.draws);
             let copied = counts && item.draws.rare().duplicate < duplicate;
-            Fate::Deliver {
-                at,
-                copy: copied.then_some(at),
-            }
+            Fate::Deliver { at, copy: copied.then_some(at) }
         };
         let fate = match outcome.map_or_else(|refused| refused, deliver) {
-            Fate::Deliver { at, .. }
-                if counts && party == Party::Own && !reaches(item.ticket, at) =>
-            {
+            Fate::Deliver { at, .. } if counts && party == Party::Own && !reaches(item.ticket, at) => {
                 Fate::Blocked { reject: false }
             }
             fate => fate,
@@ -238,11 +229,7 @@ impl Wire {
             ticket: item.ticket,
             fate,
             marked: item.marked && matches!(fate, Fate::Deliver { .. }),
-            ecn: if item.marked {
-                Ecn::Ce
-            } else {
-                item.packet.ecn
-            },
+            ecn: if item.marked { Ecn::Ce } else { item.packet.ecn },
         };
         if let Origin::Party(_, index) = item.origin {
             flow.tally.decide(index, item.packet, fate, decision.marked);
@@ -258,12 +245,8 @@ impl Wire {
     /// Of whose packets an item is one, and whose they are.
     fn flow(&mut self, item: &Item) -> (&mut Flow, Party) {
         match item.origin {
-            Origin::Party(Party::Own, _) | Origin::Earlier(Party::Own) => {
-                (&mut self.own, Party::Own)
-            }
-            Origin::Party(Party::Cross, _) | Origin::Earlier(Party::Cross) => {
-                (&mut self.cross, Party::Cross)
-            }
+            Origin::Party(Party::Own, _) | Origin::Earlier(Party::Own) => (&mut self.own, Party::Own),
+            Origin::Party(Party::Cross, _) | Origin::Earlier(Party::Cross) => (&mut self.cross, Party::Cross),
         }
     }
 }

@@ -14,11 +14,7 @@ pub(crate) struct Waiting {
 
 impl Waiting {
     pub fn new(limit: Option<Queue>) -> Self {
-        Waiting {
-            limit,
-            packets: VecDeque::new(),
-            bytes: 0,
-        }
+        Waiting { limit, packets: VecDeque::new(), bytes: 0 }
     }
 
     /// Admits those that wait on the other side of a new beginning, whose clock shows `zero` when this one's begins.

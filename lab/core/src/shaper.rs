@@ -34,12 +34,7 @@ impl Shaper {
             cost >>= 1;
             shift -= 1;
         }
-        Shaper {
-            bytes_per_s,
-            cost,
-            shift,
-            next: 0,
-        }
+        Shaper { bytes_per_s, cost, shift, next: 0 }
     }
 
     /// Is busy until the other one is, whose clock shows `zero` when this one's begins.

@@ -48,19 +48,14 @@ impl Tally {
     pub fn drop_set(&self) -> String {
         let mut dropped = self.dropped.clone();
         dropped.sort_unstable();
-        let digest = dropped
-            .iter()
-            .fold(Sha256::new(), |digest, index| {
-                digest.chain_update(index.to_le_bytes())
-            })
-            .finalize();
+        let digest =
+            dropped.iter().fold(Sha256::new(), |digest, index| digest.chain_update(index.to_le_bytes())).finalize();
         digest.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// Packets that wait in the link or travel, if so many have left it.
     pub fn in_flight(&self, left: u64) -> u64 {
-        let refused =
-            self.queue_dropped + self.blocked + self.policed + self.too_large + self.thinned;
+        let refused = self.queue_dropped + self.blocked + self.policed + self.too_large + self.thinned;
         self.packets_in - self.lost - refused - left
     }
 

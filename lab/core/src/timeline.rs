@@ -9,10 +9,7 @@ pub(crate) struct Timeline<T> {
 impl<T> Timeline<T> {
     /// `changes` in order of time, ns.
     pub fn new(first: T, changes: impl Iterator<Item = (u64, T)>) -> Self {
-        Timeline {
-            values: std::iter::once((0, first)).chain(changes).collect(),
-            current: 0,
-        }
+        Timeline { values: std::iter::once((0, first)).chain(changes).collect(), current: 0 }
     }
 
     /// The value in force at `time`, which must not go back between calls, and the time it is in force until

@@ -25,13 +25,7 @@ impl TokenBucket {
     pub fn new(bps: u64, burst: u64) -> Self {
         let cost = Cost::new(bps / 8);
         let depth = cost.of(burst);
-        TokenBucket {
-            cost,
-            burst,
-            depth,
-            tokens: depth,
-            counted_at: 0,
-        }
+        TokenBucket { cost, burst, depth, tokens: depth, counted_at: 0 }
     }
 
     /// Has the tokens that the other one had, whose clock showed `zero` when this one's began.

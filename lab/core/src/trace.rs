@@ -21,13 +21,7 @@ const NS_PER_MS: u64 = 1_000_000;
 impl Trace {
     /// `from`: when the trace comes into force, ns.
     pub fn new(from: u64, times_ms: Vec<u64>, opportunity: u128) -> Self {
-        Trace {
-            origin: from,
-            times_ms,
-            opportunity,
-            index: 0,
-            left: opportunity,
-        }
+        Trace { origin: from, times_ms, opportunity, index: 0, left: opportunity }
     }
 
     /// Does `work` from `start` on with the opportunities before `until`, ns.
@@ -68,9 +62,7 @@ impl Trace {
         // A round's last opportunity comes at its end, so a whole number of periods belongs to the round before.
         let round = (ms - 1) / self.period();
         let rest = ms - round * self.period();
-        let position = self
-            .times_ms
-            .partition_point(|&candidate| u128::from(candidate) < rest);
+        let position = self.times_ms.partition_point(|&candidate| u128::from(candidate) < rest);
         round * self.len() + position as u128
     }
 

@@ -2,9 +2,7 @@
 
 use std::fmt::Debug;
 
-use crate::direction::{
-    AggregationParameters, Change, Direction, GilbertElliott, Jitter, Loss, Mtu, Queue, Rate, Udp,
-};
+use crate::direction::{AggregationParameters, Change, Direction, GilbertElliott, Jitter, Loss, Mtu, Queue, Rate, Udp};
 use crate::shaper;
 
 /// No time is longer: 115 days, of which sums stay far within 64 bits.
@@ -26,20 +24,11 @@ pub struct Invalid {
 }
 
 /// `allowed` unless `ok`.
-pub(crate) fn require(
-    ok: bool,
-    field: &str,
-    value: impl Debug,
-    allowed: &str,
-) -> Result<(), Invalid> {
+pub(crate) fn require(ok: bool, field: &str, value: impl Debug, allowed: &str) -> Result<(), Invalid> {
     if ok {
         return Ok(());
     }
-    Err(Invalid {
-        field: field.into(),
-        value: format!("{value:?}"),
-        allowed: allowed.into(),
-    })
+    Err(Invalid { field: field.into(), value: format!("{value:?}"), allowed: allowed.into() })
 }
 
 fn share(field: &str, value: f64) -> Result<(), Invalid> {
@@ -53,18 +42,8 @@ pub(crate) fn time(field: &str, ns: u64) -> Result<(), Invalid> {
 }
 
 fn amount(field: &str, value: u64, least: u64, why: &str) -> Result<(), Invalid> {
-    require(
-        value >= least,
-        field,
-        value,
-        &format!("at least {least}{why}"),
-    )?;
-    require(
-        value <= LARGEST,
-        field,
-        value,
-        &format!("at most {LARGEST}"),
-    )
+    require(value >= least, field, value, &format!("at least {least}{why}"))?;
+    require(value <= LARGEST, field, value, &format!("at most {LARGEST}"))
 }
 
 pub(crate) fn within(field: &str, value: u64, least: u64, most: u64) -> Result<(), Invalid> {
@@ -101,12 +80,7 @@ impl Direction {
         if let Some(again) = self.retransmission {
             share("retransmission.share", again.share)?;
             let allowed = "more than 0";
-            require(
-                again.delay_ns > 0,
-                "retransmission.delay_ns",
-                again.delay_ns,
-                allowed,
-            )?;
+            require(again.delay_ns > 0, "retransmission.delay_ns", again.delay_ns, allowed)?;
             time("retransmission.delay_ns", again.delay_ns)?;
         }
         self.validate_reorder()
@@ -153,10 +127,7 @@ impl Direction {
     fn validate_bucket(&self) -> Result<(), Invalid> {
         let is_bucket = |rate: &Rate| matches!(rate, Rate::Bucket { .. });
         let bucket = self.rate.as_ref().is_some_and(is_bucket);
-        let mut changed = self
-            .changes
-            .iter()
-            .filter_map(|change| change.rate.as_ref());
+        let mut changed = self.changes.iter().filter_map(|change| change.rate.as_ref());
         let allowed = "a token bucket cannot be changed, and no change makes one";
         let changes = changed.any(|rate| bucket || is_bucket(rate));
         require(!changes, "changes", &self.changes, allowed)?;
@@ -174,12 +145,7 @@ impl Direction {
         if let Some(mtu) = self.mtu {
             mtu.validate("mtu")?;
         }
-        if let Some(AggregationParameters {
-            every_ns,
-            spread_ns,
-            ..
-        }) = self.aggregation
-        {
+        if let Some(AggregationParameters { every_ns, spread_ns, .. }) = self.aggregation {
             within("aggregation.every_ns", every_ns, 1, NS_PER_S)?;
             within("aggregation.spread_ns", spread_ns, 0, every_ns)?;
         }
@@ -208,10 +174,7 @@ impl Direction {
             require(in_order, &format!("{field}.at_ns"), change.at_ns, allowed)?;
             last = Some(change.at_ns);
             time(&format!("{field}.at_ns"), change.at_ns)?;
-            let nothing = Change {
-                at_ns: change.at_ns,
-                ..Change::default()
-            };
+            let nothing = Change { at_ns: change.at_ns, ..Change::default() };
             let allowed = "a change needs at least one of delay_ns, rate, loss, udp and mtu";
             require(*change != nothing, &field, change, allowed)?;
             if let Some(delay_ns) = change.delay_ns {
@@ -239,9 +202,7 @@ impl Direction {
         };
         let delays = self.changes.iter().filter_map(|change| change.delay_ns);
         let least = delays.fold(self.delay_ns, u64::min);
-        let allowed = format!(
-            "at most the least delay of the direction, {least} ns, or the delay would fall below 0"
-        );
+        let allowed = format!("at most the least delay of the direction, {least} ns, or the delay would fall below 0");
         require(spread_ns <= least, "jitter.spread_ns", spread_ns, &allowed)
     }
 
@@ -253,8 +214,7 @@ impl Direction {
         let ahead = reorder.ahead_ns;
         require(ahead > 0, "reorder.ahead_ns", ahead, "more than 0")?;
         time("reorder.ahead_ns", ahead)?;
-        let delayed =
-            self.delay_ns > 0 || self.changes.iter().any(|change| change.delay_ns > Some(0));
+        let delayed = self.delay_ns > 0 || self.changes.iter().any(|change| change.delay_ns > Some(0));
         let allowed = "nothing can overtake on a direction without delay: add a delay_ns or leave out reorder";
         require(delayed, "reorder", reorder, allowed)
     }
@@ -272,32 +232,18 @@ impl Rate {
                 let why = ", or no packet of full size could pass";
                 amount(&format!("{field}.burst_bytes"), *burst_bytes, 1500, why)
             }
-            Rate::Trace {
-                trace_ms,
-                opportunity_bytes,
-            } => {
+            Rate::Trace { trace_ms, opportunity_bytes } => {
                 let times = format!("{field}.trace_ms");
                 let period = trace_ms.last().copied();
-                let allowed =
-                    "at least one time, and the last, which is the trace's period, after 0";
+                let allowed = "at least one time, and the last, which is the trace's period, after 0";
                 require(period > Some(0), &times, trace_ms, allowed)?;
                 let period_ns = period.unwrap_or(0).saturating_mul(NS_PER_MS);
                 time(&times, period_ns)?;
                 let late = trace_ms.windows(2).position(|pair| pair[0] > pair[1]);
                 let value = late.map(|i| &trace_ms[i..i + 2]);
-                require(
-                    late.is_none(),
-                    &times,
-                    value.unwrap_or_default(),
-                    "times must not decrease",
-                )?;
+                require(late.is_none(), &times, value.unwrap_or_default(), "times must not decrease")?;
                 let bytes = format!("{field}.opportunity_bytes");
-                require(
-                    *opportunity_bytes >= 1,
-                    &bytes,
-                    opportunity_bytes,
-                    "at least 1",
-                )
+                require(*opportunity_bytes >= 1, &bytes, opportunity_bytes, "at least 1")
             }
         }
     }
@@ -336,8 +282,7 @@ impl GilbertElliott {
         share(&format!("{field}.r"), self.r)?;
         share(&format!("{field}.loss_good"), self.loss_good)?;
         share(&format!("{field}.loss_bad"), self.loss_bad)?;
-        let allowed =
-            "more than 0, or the chain would never leave the bad state: use random loss for that";
+        let allowed = "more than 0, or the chain would never leave the bad state: use random loss for that";
         require(self.r > 0.0, &format!("{field}.r"), self.r, allowed)
     }
 }

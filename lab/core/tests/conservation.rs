@@ -259,17 +259,9 @@ proptest! {
     }
 }
 
-fn opportunity_by_opportunity(
-    trace_ms: &[u64],
-    opportunity: u32,
-    packets: &[(u64, Packet)],
-) -> Vec<u64> {
+fn opportunity_by_opportunity(trace_ms: &[u64], opportunity: u32, packets: &[(u64, Packet)]) -> Vec<u64> {
     let period = *trace_ms.last().unwrap();
-    let mut times = (0..).flat_map(|round| {
-        trace_ms
-            .iter()
-            .map(move |ms| (round * period + ms) * common::MS)
-    });
+    let mut times = (0..).flat_map(|round| trace_ms.iter().map(move |ms| (round * period + ms) * common::MS));
     let (mut time, mut left) = (times.next().unwrap(), opportunity);
     let mut departures = Vec::new();
     for &(now, packet) in packets {

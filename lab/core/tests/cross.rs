@@ -14,14 +14,8 @@ fn packets_wait_behind_those_that_cross_and_find_the_queue_full_of_them() {
     let mut path = Path::new(&direction(NARROW), 1);
     let at = |fate| common::delivery(fate);
     assert_eq!(at(common::cross(&mut path, 0, tcp(1000))), Some(MS + 1000));
-    assert_eq!(
-        at(common::own(&mut path, 0, tcp(1000))),
-        Some(2 * MS + 1000)
-    );
-    assert_eq!(
-        at(common::cross(&mut path, 0, tcp(1000))),
-        Some(3 * MS + 1000)
-    );
+    assert_eq!(at(common::own(&mut path, 0, tcp(1000))), Some(2 * MS + 1000));
+    assert_eq!(at(common::cross(&mut path, 0, tcp(1000))), Some(3 * MS + 1000));
     assert_eq!(common::own(&mut path, 0, tcp(1000)), Fate::QueueDropped);
     assert_eq!(common::cross(&mut path, 0, tcp(1000)), Fate::QueueDropped);
     let count = |tally: Tally| (tally.packets_in, tally.delivered, tally.queue_dropped);
@@ -40,10 +34,7 @@ fn what_packets_wait_for_the_rate_is_told_of_the_links_own_alone() {
     // The queue has room for no more than these, and drops the next; a later one finds it empty.
     common::own(&mut path, 0, tcp(1000));
     common::own(&mut path, 9 * MS, tcp(250));
-    assert_eq!(
-        waits(path.tally()),
-        (3, MS + 5 * MS / 2 + MS / 4, 5 * MS / 2)
-    );
+    assert_eq!(waits(path.tally()), (3, MS + 5 * MS / 2 + MS / 4, 5 * MS / 2));
     assert_eq!(waits(path.cross_tally()), (0, 0, 0));
 }
 
@@ -66,23 +57,14 @@ fn what_waits_when_a_course_ends_is_ahead_of_the_next_one() {
     // Nothing is left of one that has come to rest.
     let mut later = Path::new(&direction(NARROW), 1);
     later.follow(course(), 3 * MS);
-    assert_eq!(
-        common::delivery(common::own(&mut later, 0, tcp(1000))),
-        Some(MS + 1000)
-    );
+    assert_eq!(common::delivery(common::own(&mut later, 0, tcp(1000))), Some(MS + 1000));
 }
 
 #[test]
 fn a_course_begins_with_the_tokens_that_cross_traffic_has_left() {
     for (json, refused) in [
-        (
-            r#"{"policer": {"bps": 8000000, "burst_bytes": 4000}}"#,
-            Fate::Policed,
-        ),
-        (
-            r#"{"udp": {"limit": 8000000}}"#,
-            Fate::Blocked { reject: false },
-        ),
+        (r#"{"policer": {"bps": 8000000, "burst_bytes": 4000}}"#, Fate::Policed),
+        (r#"{"udp": {"limit": 8000000}}"#, Fate::Blocked { reject: false }),
     ] {
         // A kilobyte a millisecond; what 4 ms or 100 ms have saved is gone within the first.
         let course = |offer: fn(&mut Path, u64, Packet) -> Fate| {
@@ -101,11 +83,7 @@ fn a_course_begins_with_the_tokens_that_cross_traffic_has_left() {
         let drained = [refused, refused, passes(MS), refused];
         assert_eq!(follow(course(common::cross)), drained, "{json}");
         // What the link's own hosts did before leaves no trace.
-        assert_eq!(
-            follow(course(common::own))[..2],
-            [passes(0), passes(0)],
-            "{json}"
-        );
+        assert_eq!(follow(course(common::own))[..2], [passes(0), passes(0)], "{json}");
     }
 }
 
@@ -121,9 +99,7 @@ fn what_waits_in_a_managed_queue_arrives_with_its_delay_and_in_order() {
     let mut path = Path::new(&direction(json), 1);
     path.follow(before, MS / 2);
     let rest = std::iter::from_fn(|| path.next(u64::MAX, |_, _| true));
-    let at: Vec<_> = rest
-        .filter_map(|decision| common::delivery(decision.fate))
-        .collect();
+    let at: Vec<_> = rest.filter_map(|decision| common::delivery(decision.fate)).collect();
     assert_eq!(at, [2 * MS - MS / 2 + 5 * MS, 3 * MS - MS / 2 + 5 * MS]);
 }
 

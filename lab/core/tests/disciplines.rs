@@ -10,9 +10,7 @@ const S: u64 = 1000 * MS;
 
 /// 10 Mbit/s without anything else: a full packet takes 1.2 ms.
 fn narrow(queue: &str) -> Direction {
-    direction(&format!(
-        r#"{{"rate": {{"bps": 10000000}}, "queue": {queue}}}"#
-    ))
+    direction(&format!(r#"{{"rate": {{"bps": 10000000}}, "queue": {queue}}}"#))
 }
 
 /// Full packets of a flow, one each `gap` ns.
@@ -62,9 +60,7 @@ fn what_can_be_marked_is_marked_instead() {
     }
     let threshold = narrow(r#"{"codel": {"target_ns": 1000000000, "ce_threshold_ns": 3000000}}"#);
     let mut burst = vec![(0, tcp(1500)); 10];
-    burst
-        .iter_mut()
-        .for_each(|(_, packet)| packet.ecn = Ecn::Ect1);
+    burst.iter_mut().for_each(|(_, packet)| packet.ecn = Ecn::Ect1);
     let decisions = Path::new(&threshold, 1).decisions(burst);
     let marked: Vec<_> = decisions.iter().map(|decision| decision.marked).collect();
     // The first waits for nothing, each of the others 1.2 ms longer.
@@ -103,22 +99,16 @@ fn fq_codel_shares_the_rate_and_lets_new_flows_first() {
 
 #[test]
 fn a_token_bucket_sends_a_burst_at_once_and_then_its_rate() {
-    let shaped = direction(
-        r#"{"rate": {"bps": 8000000, "burst_bytes": 15000}, "queue": {"packets": 1000}}"#,
-    );
+    let shaped = direction(r#"{"rate": {"bps": 8000000, "burst_bytes": 15000}, "queue": {"packets": 1000}}"#);
     let decisions = Path::new(&shaped, 1).decisions(vec![(0, tcp(1500)); 30]);
-    let at: Vec<_> = decisions
-        .iter()
-        .map(|d| common::delivery(d.fate).unwrap())
-        .collect();
+    let at: Vec<_> = decisions.iter().map(|d| common::delivery(d.fate).unwrap()).collect();
     assert_eq!(at[..10], [0; 10]);
     for (i, at) in at[10..].iter().enumerate() {
         let due = (i as u64 + 1) * 3 * MS / 2;
         assert!(at.abs_diff(due) <= 1, "{i}: {at}");
     }
     // What waits for tokens counts against the limit.
-    let small =
-        direction(r#"{"rate": {"bps": 8000000, "burst_bytes": 1500}, "queue": {"packets": 2}}"#);
+    let small = direction(r#"{"rate": {"bps": 8000000, "burst_bytes": 1500}, "queue": {"packets": 2}}"#);
     let decisions = Path::new(&small, 1).decisions(vec![(0, tcp(1500)); 5]);
     assert_eq!(drops(&decisions), [3, 4]);
 }
@@ -139,14 +129,8 @@ fn what_waits_in_a_managed_queue_is_ahead_of_the_next_course() {
     let later: Vec<_> = std::iter::from_fn(|| path.next(u64::MAX, |_, _| true)).collect();
     let tickets: Vec<_> = later.iter().map(|decision| decision.ticket).collect();
     assert_eq!(tickets, [1, 2, 9]);
-    assert_eq!(
-        common::delivery(later[2].fate),
-        Some(1_000_000 + 3 * 1_200_000)
-    );
-    assert_eq!(
-        (path.tally().packets_in, path.cross_tally().packets_in),
-        (1, 0)
-    );
+    assert_eq!(common::delivery(later[2].fate), Some(1_000_000 + 3 * 1_200_000));
+    assert_eq!((path.tally().packets_in, path.cross_tally().packets_in), (1, 0));
 }
 
 #[test]
@@ -173,21 +157,9 @@ fn a_queue_at_rest_has_forgotten_an_earlier_course() {
 }
 
 fn any_queue() -> impl Strategy<Value = Queue> {
-    let codel = (
-        1u32..200,
-        1024u64..20 * MS,
-        1024u64..200 * MS,
-        any::<bool>(),
-        prop::option::of(0..50 * MS),
-    );
+    let codel = (1u32..200, 1024u64..20 * MS, 1024u64..200 * MS, any::<bool>(), prop::option::of(0..50 * MS));
     codel.prop_flat_map(|(limit, target_ns, interval_ns, ecn, ce_threshold_ns)| {
-        let codel = CodelParameters {
-            limit,
-            target_ns,
-            interval_ns,
-            ecn,
-            ce_threshold_ns,
-        };
+        let codel = CodelParameters { limit, target_ns, interval_ns, ecn, ce_threshold_ns };
         let fq = (1u32..8, 256u32..4000, 1u32..70).prop_map(move |(flows, quantum, drop_batch)| {
             Queue::FqCodel(FqCodelParameters {
                 limit,
@@ -200,58 +172,43 @@ fn any_queue() -> impl Strategy<Value = Queue> {
                 drop_batch,
             })
         });
-        let pie = PieParameters {
-            limit,
-            target_ns,
-            tupdate_ns: interval_ns + MS,
-            ecn,
-            ..PieParameters::default()
-        };
-        let pie = (any::<bool>(), any::<bool>()).prop_map(move |(bytemode, dq_rate_estimator)| {
-            PieParameters {
-                bytemode,
-                dq_rate_estimator,
-                ..pie
-            }
+        let pie = PieParameters { limit, target_ns, tupdate_ns: interval_ns + MS, ecn, ..PieParameters::default() };
+        let pie = (any::<bool>(), any::<bool>()).prop_map(move |(bytemode, dq_rate_estimator)| PieParameters {
+            bytemode,
+            dq_rate_estimator,
+            ..pie
         });
-        let fq_pie =
-            (1u32..8, 256u32..4000, 0u32..=100).prop_map(move |(flows, quantum, ecn_prob)| {
-                Queue::FqPie(FqPieParameters {
-                    limit,
-                    flows,
-                    quantum,
-                    target_ns,
-                    tupdate_ns: interval_ns + MS,
-                    ecn,
-                    ecn_prob,
-                    ..FqPieParameters::default()
-                })
-            });
+        let fq_pie = (1u32..8, 256u32..4000, 0u32..=100).prop_map(move |(flows, quantum, ecn_prob)| {
+            Queue::FqPie(FqPieParameters {
+                limit,
+                flows,
+                quantum,
+                target_ns,
+                tupdate_ns: interval_ns + MS,
+                ecn,
+                ecn_prob,
+                ..FqPieParameters::default()
+            })
+        });
         let red = (2u32..20, 1u32..20, 1u32..20, 0.01..0.99, any::<[bool; 3]>());
-        let red = red.prop_map(
-            move |(min, span, more, probability, [harddrop, nodrop, adaptive])| {
-                Queue::Red(RedParameters {
-                    limit: limit * 1500,
-                    min: min * 500,
-                    max: (min + span) * 500,
-                    avpkt: 500,
-                    burst: min + more,
-                    probability,
-                    bandwidth_bps: 10_000_000,
-                    ecn,
-                    harddrop,
-                    nodrop: ecn && nodrop,
-                    adaptive,
-                })
-            },
-        );
+        let red = red.prop_map(move |(min, span, more, probability, [harddrop, nodrop, adaptive])| {
+            Queue::Red(RedParameters {
+                limit: limit * 1500,
+                min: min * 500,
+                max: (min + span) * 500,
+                avpkt: 500,
+                burst: min + more,
+                probability,
+                bandwidth_bps: 10_000_000,
+                ecn,
+                harddrop,
+                nodrop: ecn && nodrop,
+                adaptive,
+            })
+        });
         let isolation = prop_oneof![Just(Isolation::Flows), Just(Isolation::TripleIsolate)];
         let cake = isolation.prop_map(move |isolation| {
-            Queue::Cake(CakeParameters {
-                rtt_ns: interval_ns,
-                memlimit: Some(4096 + limit * 300),
-                isolation,
-            })
+            Queue::Cake(CakeParameters { rtt_ns: interval_ns, memlimit: Some(4096 + limit * 300), isolation })
         });
         prop_oneof![
             cake,
@@ -288,12 +245,7 @@ fn any_packets() -> impl Strategy<Value = Vec<(u64, Packet)>> {
         let mut now = 0;
         let place = |(gap, bytes, flow, ecn)| {
             now += gap;
-            let packet = Packet {
-                bytes,
-                flow: flow << 29,
-                ecn: Ecn::of_traffic_class(ecn),
-                ..Packet::default()
-            };
+            let packet = Packet { bytes, flow: flow << 29, ecn: Ecn::of_traffic_class(ecn), ..Packet::default() };
             (now, packet)
         };
         packets.into_iter().map(place).collect()

@@ -13,11 +13,7 @@ fn a_policer_lets_its_burst_through_and_then_the_rate() {
     let packets = [0, 0, 0, 1, 1, 9, 9, 9].map(|ms| (ms * MS, 1500));
     let expected = [at(0), at(0), None, at(1), None, at(9), at(9), None];
     assert_eq!(deliveries(json, &packets), expected);
-    let fates = fates(
-        &direction(json),
-        1,
-        &[(0, tcp(1500)), (0, udp(1500)), (0, udp(40))],
-    );
+    let fates = fates(&direction(json), 1, &[(0, tcp(1500)), (0, udp(1500)), (0, udp(40))]);
     assert_eq!(fates[2], Fate::Policed);
 }
 
@@ -38,12 +34,7 @@ fn what_is_policed_does_not_pay() {
 #[test]
 fn large_packets_do_not_pass_and_their_sender_may_learn_it() {
     let json = r#"{"mtu": {"bytes": 1280}, "changes": [{"at_ns": 5, "mtu": {"bytes": 1400, "silent": true}}]}"#;
-    let packets = [
-        (0, tcp(1280)),
-        (4, udp(1281)),
-        (5, udp(1400)),
-        (6, tcp(1401)),
-    ];
+    let packets = [(0, tcp(1280)), (4, udp(1281)), (5, udp(1400)), (6, tcp(1401))];
     let too_large = |answer| Fate::TooLarge { answer };
     let passes = |at| Fate::Deliver { at, copy: None };
     let expected = [passes(0), too_large(Some(1280)), passes(5), too_large(None)];
@@ -52,24 +43,15 @@ fn large_packets_do_not_pass_and_their_sender_may_learn_it() {
 
 #[test]
 fn a_path_may_lack_an_ip_version() {
-    let six = |packet| Packet {
-        ipv6: true,
-        ..packet
-    };
+    let six = |packet| Packet { ipv6: true, ..packet };
     let packets = [tcp(100), udp(100), six(tcp(100)), six(udp(100))].map(|packet| (0, packet));
     let passes = Fate::Deliver { at: 0, copy: None };
     let blocked = |reject| Fate::Blocked { reject };
     for (json, [ipv4, ipv6]) in [
         (r#"{"ipv6": "drop"}"#, [passes, blocked(false)]),
         (r#"{"ipv6": "reject"}"#, [passes, blocked(true)]),
-        (
-            r#"{"ipv4": "reject", "ipv6": "pass"}"#,
-            [blocked(true), passes],
-        ),
-        (
-            r#"{"ipv4": "drop", "ipv6": "reject"}"#,
-            [blocked(false), blocked(true)],
-        ),
+        (r#"{"ipv4": "reject", "ipv6": "pass"}"#, [blocked(true), passes]),
+        (r#"{"ipv4": "drop", "ipv6": "reject"}"#, [blocked(false), blocked(true)]),
     ] {
         let expected = [ipv4, ipv4, ipv6, ipv6];
         assert_eq!(fates(&direction(json), 1, &packets), expected, "{json}");
@@ -98,12 +80,8 @@ fn a_path_may_change_the_ecn_field() {
         // None of it is a mark of the link's own queue.
         assert!(decisions.iter().all(|decision| !decision.marked));
     }
-    let fates = with_each_field(r#"{"ecn": "drop"}"#)
-        .into_iter()
-        .map(|decision| decision.fate);
-    let blocked: Vec<bool> = fates
-        .map(|fate| fate == Fate::Blocked { reject: false })
-        .collect();
+    let fates = with_each_field(r#"{"ecn": "drop"}"#).into_iter().map(|decision| decision.fate);
+    let blocked: Vec<bool> = fates.map(|fate| fate == Fate::Blocked { reject: false }).collect();
     assert_eq!(blocked, [false, true, true, true]);
 }
 
@@ -112,22 +90,11 @@ fn a_queue_cannot_mark_what_was_bleached_before_it() {
     let queue = r#""rate": {"bps": 1000000}, "queue": {"codel": {"ecn": true}}"#;
     for (policy, marked) in [("pass", true), ("bleach", false)] {
         let mut path = Path::new(&direction(&format!(r#"{{"ecn": "{policy}", {queue}}}"#)), 1);
-        let packet = Packet {
-            ecn: Ecn::Ect0,
-            ..tcp(1500)
-        };
+        let packet = Packet { ecn: Ecn::Ect0, ..tcp(1500) };
         let decisions = path.decisions((0..200).map(|number| (number * 6 * MS, packet)));
         let tally = path.tally();
-        assert_eq!(
-            (tally.marked > 0, tally.queue_dropped > 0),
-            (marked, !marked),
-            "{policy}"
-        );
-        assert!(
-            decisions
-                .iter()
-                .all(|decision| decision.marked <= (decision.ecn == Ecn::Ce))
-        );
+        assert_eq!((tally.marked > 0, tally.queue_dropped > 0), (marked, !marked), "{policy}");
+        assert!(decisions.iter().all(|decision| decision.marked <= (decision.ecn == Ecn::Ce)));
     }
 }
 
@@ -150,13 +117,9 @@ fn opportunities_are_spread_within_their_intervals_alike_for_all() {
     for interval in 0..200 {
         let opportunity = at(7, interval * 1000);
         assert!(
-            (interval * 1000..=(interval + 1) * 1000).contains(&opportunity)
-                || opportunity < (interval + 2) * 1000
+            (interval * 1000..=(interval + 1) * 1000).contains(&opportunity) || opportunity < (interval + 2) * 1000
         );
-        assert!(
-            at(7, opportunity) == opportunity,
-            "it is one for whatever comes by then"
-        );
+        assert!(at(7, opportunity) == opportunity, "it is one for whatever comes by then");
         offsets.insert(opportunity % 1000);
     }
     assert!(offsets.len() > 150, "{offsets:?}");
@@ -165,16 +128,8 @@ fn opportunities_are_spread_within_their_intervals_alike_for_all() {
 
 /// Packets of 100 bytes, of one flow or two, that acknowledge up to a number.
 fn ack(number: u32, flow: u32) -> Packet {
-    let ack = Ack {
-        number,
-        ecn: 0,
-        says_more: false,
-    };
-    Packet {
-        flow,
-        ack: Some(ack),
-        ..tcp(100)
-    }
+    let ack = Ack { number, ecn: 0, says_more: false };
+    Packet { flow, ack: Some(ack), ..tcp(100) }
 }
 
 #[test]
@@ -219,16 +174,7 @@ fn what_waits_for_an_opportunity_crosses_into_the_next_course() {
         assert_eq!(path.deadline(), Some(601));
         let rest = std::iter::from_fn(|| path.next(601, |_, _| true));
         let fates: Vec<_> = rest.map(|decision| decision.fate).collect();
-        assert_eq!(
-            fates,
-            [
-                Fate::Thinned,
-                Fate::Deliver {
-                    at: 700,
-                    copy: None
-                }
-            ]
-        );
+        assert_eq!(fates, [Fate::Thinned, Fate::Deliver { at: 700, copy: None }]);
         assert_eq!((path.tally().packets_in, path.tally().thinned), (0, 0));
     }
 }

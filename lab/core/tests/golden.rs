@@ -25,12 +25,7 @@ fn the_fates_of_a_seed_stay_as_they_are() {
     let (known, now): (Vec<_>, Vec<_>) = golden
         .into_iter()
         .enumerate()
-        .map(|(seed, golden)| {
-            (
-                golden.fates,
-                digest(&golden.direction.to_string(), seed as u64),
-            )
-        })
+        .map(|(seed, golden)| (golden.fates, digest(&golden.direction.to_string(), seed as u64)))
         .unzip();
     assert_eq!(now, known, "by direction of golden.json");
 }
@@ -41,17 +36,11 @@ fn digest(json: &str, seed: u64) -> String {
     let (mut now, mut state, mut fates) = (0, seed + 1, String::new());
     for _ in 0..PACKETS {
         // A linear congruential generator (D. E. Knuth, MMIX): pauses, sizes and kinds of packets.
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let draw = |shift: u32, below: u64| (state >> shift) % below;
         now += if draw(40, 3) == 0 { 0 } else { draw(20, MS) };
         let bytes = 40 + draw(30, 1461) as u32;
-        let packet: Packet = if draw(50, 2) == 0 {
-            udp(bytes)
-        } else {
-            tcp(bytes)
-        };
+        let packet: Packet = if draw(50, 2) == 0 { udp(bytes) } else { tcp(bytes) };
         let fate = match draw(56, 8) {
             0 => common::cross(&mut path, now, packet),
             1 => common::own_if(&mut path, now, packet, |at| at % 2 == 0),
@@ -61,13 +50,7 @@ fn digest(json: &str, seed: u64) -> String {
     }
     for tally in [path.tally(), path.cross_tally()] {
         let waits = (tally.passed, tally.waited_ns, tally.longest_wait_ns);
-        writeln!(
-            fates,
-            "{} {waits:?} {}",
-            tally.bytes_delivered,
-            tally.drop_set()
-        )
-        .unwrap();
+        writeln!(fates, "{} {waits:?} {}", tally.bytes_delivered, tally.drop_set()).unwrap();
     }
     let digest = Sha256::digest(fates);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()

@@ -17,30 +17,18 @@ fn binomial_intervals_are_exact() {
         (50, 1.0, 0.999, (50, 50)),
         (0, 0.5, 0.999, (0, 0)),
     ] {
-        assert_eq!(
-            binomial_interval(n, p, confidence),
-            expected,
-            "n {n}, p {p}, {confidence}"
-        );
+        assert_eq!(binomial_interval(n, p, confidence), expected, "n {n}, p {p}, {confidence}");
     }
 }
 
 #[test]
 fn binomial_intervals_mirror() {
     let (low, high) = binomial_interval(1_000, 0.02, 0.999);
-    assert_eq!(
-        binomial_interval(1_000, 0.98, 0.999),
-        (1_000 - high, 1_000 - low)
-    );
+    assert_eq!(binomial_interval(1_000, 0.98, 0.999), (1_000 - high, 1_000 - low));
 }
 
 fn chain(p: f64, r: f64, loss_good: f64, loss_bad: f64) -> Loss {
-    Loss::GilbertElliott(GilbertElliott {
-        p,
-        r,
-        loss_good,
-        loss_bad,
-    })
+    Loss::GilbertElliott(GilbertElliott { p, r, loss_good, loss_bad })
 }
 
 #[test]
@@ -60,14 +48,7 @@ fn a_chain_without_memory_is_binomial() {
     let expected = binomial_interval(3_000, loss.mean_rate().unwrap(), 0.999);
     assert_eq!(loss.count_interval(3_000, 0.999), expected);
     let burst = loss.mean_burst().unwrap();
-    assert!(
-        (burst
-            - Loss::Random(loss.mean_rate().unwrap())
-                .mean_burst()
-                .unwrap())
-        .abs()
-            < 1e-12
-    );
+    assert!((burst - Loss::Random(loss.mean_rate().unwrap()).mean_burst().unwrap()).abs() < 1e-12);
 }
 
 #[test]
@@ -75,10 +56,7 @@ fn bursts_widen_the_interval() {
     let bursty = chain(0.005, 0.2, 0.0, 1.0);
     let (low, high) = bursty.count_interval(5_000, 0.999);
     let (even_low, even_high) = binomial_interval(5_000, bursty.mean_rate().unwrap(), 0.999);
-    assert!(
-        low < even_low && high > even_high,
-        "{low} to {high} against {even_low} to {even_high}"
-    );
+    assert!(low < even_low && high > even_high, "{low} to {high} against {even_low} to {even_high}");
 }
 
 /// All 2^8 ways that 8 packets can go, each state sequence weighed by the chain.
@@ -102,11 +80,7 @@ fn a_short_chain_agrees_with_full_enumeration() {
         for lost in 0u32..256 {
             let fate = |i: u32| {
                 let share = if is_bad(i) { bad } else { good };
-                if lost >> i & 1 == 1 {
-                    share
-                } else {
-                    1.0 - share
-                }
+                if lost >> i & 1 == 1 { share } else { 1.0 - share }
             };
             let probability = weight * (0..8).map(fate).product::<f64>();
             counts[lost.count_ones() as usize] += probability;
@@ -117,19 +91,11 @@ fn a_short_chain_agrees_with_full_enumeration() {
     }
     let burst = chain(p, r, good, bad).mean_burst().unwrap();
     let mean = (0..9).map(|k| k as f64 / 8.0 * counts[k]).sum::<f64>();
-    assert!(
-        (burst - mean / runs_end).abs() < 1e-12,
-        "mean burst {burst}"
-    );
+    assert!((burst - mean / runs_end).abs() < 1e-12, "mean burst {burst}");
     for confidence in [0.5, 0.8, 0.9, 0.95, 0.99, 0.999] {
         let tail = (1.0 - confidence) / 2.0;
-        let low = (0..9)
-            .rev()
-            .find(|&k| counts[..k].iter().sum::<f64>() <= tail)
-            .unwrap();
-        let high = (0..9)
-            .find(|&k| counts[k + 1..].iter().sum::<f64>() <= tail)
-            .unwrap();
+        let low = (0..9).rev().find(|&k| counts[..k].iter().sum::<f64>() <= tail).unwrap();
+        let high = (0..9).find(|&k| counts[k + 1..].iter().sum::<f64>() <= tail).unwrap();
         let interval = chain(p, r, good, bad).count_interval(8, confidence);
         assert_eq!(interval, (low as u64, high as u64), "{confidence}");
     }

@@ -54,11 +54,7 @@ impl Sender {
             Kind::Classic => Ecn::Ect0,
             Kind::Scalable => Ecn::Ect1,
         };
-        Packet {
-            flow,
-            ecn,
-            ..tcp(SIZE)
-        }
+        Packet { flow, ecn, ..tcp(SIZE) }
     }
 
     /// An acknowledgement, or the news of a loss, arrives at `now`, of a packet that travelled for `trip`.
@@ -88,9 +84,7 @@ impl Sender {
 
 /// The shares of two senders in what 40 s of a link of 20 Mbit/s carry after a time to settle, and their mean round trips, ms.
 fn share(queue: &str, kinds: [Kind; 2]) -> ([f64; 2], [f64; 2]) {
-    let direction = direction(&format!(
-        r#"{{"delay_ns": 10000000, "rate": {{"bps": 20000000}}, "queue": {queue}}}"#
-    ));
+    let direction = direction(&format!(r#"{{"delay_ns": 10000000, "rate": {{"bps": 20000000}}, "queue": {queue}}}"#));
     let mut path = Path::new(&direction, 1);
     let mut senders = kinds.map(Sender::new);
     let (mut tickets, mut news) = (vec![], BinaryHeap::new());
@@ -100,12 +94,7 @@ fn share(queue: &str, kinds: [Kind; 2]) -> ([f64; 2], [f64; 2]) {
         for (flow, sender) in senders.iter_mut().enumerate() {
             while (sender.flying as f64) < sender.window.floor() {
                 sender.flying += 1;
-                path.offer(
-                    now,
-                    Party::Own,
-                    sender.packet(flow as u32 * 0x4000_0000),
-                    tickets.len(),
-                );
+                path.offer(now, Party::Own, sender.packet(flow as u32 * 0x4000_0000), tickets.len());
                 tickets.push((flow, now));
             }
         }
@@ -155,8 +144,7 @@ fn a_scalable_sender_starves_a_classic_one_in_a_shared_queue_with_classic_marks(
 
 #[test]
 fn dualpi2_lets_both_have_their_share_and_the_scalable_one_hardly_waits() {
-    let ([classic, _], [waits, hardly]) =
-        share(r#"{"dualpi2": {}}"#, [Kind::Classic, Kind::Scalable]);
+    let ([classic, _], [waits, hardly]) = share(r#"{"dualpi2": {}}"#, [Kind::Classic, Kind::Scalable]);
     assert!((0.25..0.75).contains(&classic), "{classic}");
     assert!(hardly < 23.0 && waits > hardly + 5.0, "{waits} {hardly}");
 }
@@ -172,8 +160,7 @@ fn fair_queues_give_each_its_half_whatever_it_does() {
 #[test]
 fn codel_hardly_slows_a_flow_that_does_not_listen() {
     // RFC 8289, section 4.1 bounds the wait of senders that react: a flow of twice the rate fills the queue for seconds.
-    let direction =
-        direction(r#"{"rate": {"bps": 10000000}, "queue": {"codel": {"limit": 100000}}}"#);
+    let direction = direction(r#"{"rate": {"bps": 10000000}, "queue": {"codel": {"limit": 100000}}}"#);
     let packets: Vec<_> = (0..10_000u64).map(|i| (i * 600_000, tcp(SIZE))).collect();
     let decisions = Path::new(&direction, 1).decisions(packets.iter().copied());
     let wait = |i: usize| Some(common::delivery(decisions[i].fate)? - packets[i].0);
@@ -186,17 +173,12 @@ fn codel_hardly_slows_a_flow_that_does_not_listen() {
 fn pie_lets_a_burst_pass_that_a_short_queue_drops_but_not_a_load_that_lasts() {
     // RFC 8033, section 4.4: after a quiet time nothing is dropped for 150 ms, whatever the wait.
     let dropped = |queue: &str, ms: u64| {
-        let direction = direction(&format!(
-            r#"{{"rate": {{"bps": 10000000}}, "queue": {queue}}}"#
-        ));
+        let direction = direction(&format!(r#"{{"rate": {{"bps": 10000000}}, "queue": {queue}}}"#));
         // Twice the rate for so long, every 5 s.
-        let bursts = (0..20).flat_map(|k| {
-            (0..ms * MS / 600_000).map(move |i| (k * 5000 * MS + i * 600_000, tcp(SIZE)))
-        });
+        let bursts =
+            (0..20).flat_map(|k| (0..ms * MS / 600_000).map(move |i| (k * 5000 * MS + i * 600_000, tcp(SIZE))));
         let decisions = Path::new(&direction, 1).decisions(bursts);
-        let drops = decisions
-            .iter()
-            .filter(|decision| decision.fate == Fate::QueueDropped);
+        let drops = decisions.iter().filter(|decision| decision.fate == Fate::QueueDropped);
         drops.count() as f64 / decisions.len() as f64
     };
     let (pie, short) = (r#"{"pie": {}}"#, r#"{"ns": 15000000}"#);

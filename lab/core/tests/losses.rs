@@ -3,10 +3,7 @@
 mod common;
 
 use common::{direction, fates, losses, tcp, udp};
-use h123_link::{
-    Blackout, DRAWS, Loss, Party, Path, binomial_interval, expected_losses, queue_draws,
-    stream_seed,
-};
+use h123_link::{Blackout, DRAWS, Loss, Party, Path, binomial_interval, expected_losses, queue_draws, stream_seed};
 use proptest::prelude::*;
 
 /// The drop sets below were computed by a ChaCha8 written apart in Python: they hold the stream to its specification.
@@ -16,17 +13,14 @@ fn the_stream_is_the_documented_one() {
     assert_eq!(DRAWS, 1);
     let random = direction(r#"{"loss": {"random": 0.02}}"#);
     let expected = [
-        7, 40, 90, 191, 222, 229, 257, 287, 288, 325, 381, 393, 397, 537, 559, 598, 688, 699, 739,
-        764, 914, 925, 950, 992,
+        7, 40, 90, 191, 222, 229, 257, 287, 288, 325, 381, 393, 397, 537, 559, 598, 688, 699, 739, 764, 914, 925, 950,
+        992,
     ];
     assert_eq!(expected_losses(&random, 1, 1000, 1400), expected);
     let bursts = direction(r#"{"loss": {"gilbert_elliott": {"p": 0.02, "r": 0.25}}}"#);
     let lost = expected_losses(&bursts, 1, 1000, 1400);
     assert_eq!(lost.len(), 43);
-    assert_eq!(
-        lost[..12],
-        [57, 101, 102, 108, 109, 110, 111, 112, 148, 149, 150, 151]
-    );
+    assert_eq!(lost[..12], [57, 101, 102, 108, 109, 110, 111, 112, 148, 149, 150, 151]);
 }
 
 #[test]
@@ -37,22 +31,13 @@ fn what_queues_draw_is_the_documented_stream() {
     let mut stream = rand_chacha::ChaCha8Rng::from_seed(key);
     stream.set_stream(1);
     let expected: Vec<_> = (0..100).map(|_| stream.next_u64()).collect();
-    assert_eq!(
-        queue_draws(7, Party::Own).take(100).collect::<Vec<_>>(),
-        expected
-    );
+    assert_eq!(queue_draws(7, Party::Own).take(100).collect::<Vec<_>>(), expected);
 }
 
 #[test]
 fn the_seed_of_a_stream_is_the_documented_one() {
-    assert_eq!(
-        stream_seed(81985529216486895, "access", "up"),
-        10509709159216642008
-    );
-    assert_ne!(
-        stream_seed(1, "access", "up"),
-        stream_seed(1, "access", "down")
-    );
+    assert_eq!(stream_seed(81985529216486895, "access", "up"), 10509709159216642008);
+    assert_ne!(stream_seed(1, "access", "up"), stream_seed(1, "access", "down"));
     assert_ne!(stream_seed(1, "a", "up"), stream_seed(1, "b", "up"));
 }
 
@@ -79,9 +64,8 @@ fn listed_indices_count_blocked_packets_too() {
 
 #[test]
 fn a_loss_model_that_comes_later_acts_from_its_time_on() {
-    let later = direction(
-        r#"{"changes": [{"at_ns": 50, "loss": {"random": 1}}, {"at_ns": 70, "loss": {"random": 0}}]}"#,
-    );
+    let later =
+        direction(r#"{"changes": [{"at_ns": 50, "loss": {"random": 1}}, {"at_ns": 70, "loss": {"random": 0}}]}"#);
     assert_eq!(losses(&later, 1, 100, 1), (50..70).collect::<Vec<_>>());
 }
 
@@ -99,10 +83,7 @@ fn a_listed_byte_is_lost_with_the_packet_that_carries_it() {
     assert_eq!(lost, [0, 1, 2, 5, 6]);
     assert_eq!(expected_losses(&listed, 1, 8, 1000), [0, 1, 3]);
     let loss = listed.loss.as_ref().unwrap();
-    assert_eq!(
-        (loss.mean_rate(), loss.count_interval(5, 0.999)),
-        (None, (0, 5))
-    );
+    assert_eq!((loss.mean_rate(), loss.count_interval(5, 0.999)), (None, (0, 5)));
 }
 
 /// With this seed the chain is good before the blackout and bad at its end: it has to step within.
@@ -114,10 +95,7 @@ fn a_blackout_leaves_the_losses_after_it_as_they_were() {
     expected.retain(|index| !(104..109).contains(index));
     expected.extend(104..109);
     expected.sort_unstable();
-    bursts.blackouts = vec![Blackout {
-        from_ns: 104,
-        to_ns: 109,
-    }];
+    bursts.blackouts = vec![Blackout { from_ns: 104, to_ns: 109 }];
     assert_eq!(losses(&bursts, 1, 1000, 1), expected);
 }
 
@@ -129,18 +107,10 @@ fn random_loss_stays_within_its_interval() {
         let lossy = direction(&format!(r#"{{"loss": {{"random": {share}}}}}"#));
         // An interval of 99.9 % may miss one seed in a thousand: of 100, two are already rare.
         let missed: Vec<_> = (0..100)
-            .map(|seed| {
-                (
-                    seed,
-                    expected_losses(&lossy, seed, 5_000, 1400).len() as u64,
-                )
-            })
+            .map(|seed| (seed, expected_losses(&lossy, seed, 5_000, 1400).len() as u64))
             .filter(|(_, lost)| !(low..=high).contains(lost))
             .collect();
-        assert!(
-            missed.len() <= 2,
-            "share {share}, {low} to {high}: (seed, lost) {missed:?}"
-        );
+        assert!(missed.len() <= 2, "share {share}, {low} to {high}: (seed, lost) {missed:?}");
     }
 }
 
@@ -156,50 +126,29 @@ fn gilbert_elliott_keeps_its_rate_and_its_bursts() {
         let n = 20_000;
         let lost = expected_losses(&bursty, 5, n, 1400);
         let (low, high) = loss.count_interval(n, 0.999);
-        assert!(
-            (low..=high).contains(&(lost.len() as u64)),
-            "{chain}, seed 5: {} lost, {low} to {high}",
-            lost.len()
-        );
+        assert!((low..=high).contains(&(lost.len() as u64)), "{chain}, seed 5: {} lost, {low} to {high}", lost.len());
         let rate = loss.mean_rate().unwrap() * n as f64;
-        assert!(
-            (low as f64) < rate && rate < high as f64,
-            "{chain}: {rate} is not within {low} to {high}"
-        );
+        assert!((low as f64) < rate && rate < high as f64, "{chain}: {rate} is not within {low} to {high}");
         let runs = 1 + lost.windows(2).filter(|pair| pair[1] > pair[0] + 1).count();
         let (burst, formula) = (lost.len() as f64 / runs as f64, loss.mean_burst().unwrap());
         // A run's length has a standard deviation below its mean: four standard errors, at most.
         let off = (burst / formula - 1.0).abs() * (runs as f64).sqrt();
-        assert!(
-            off < 4.0,
-            "{chain}, seed 5: burst {burst}, by formula {formula}"
-        );
+        assert!(off < 4.0, "{chain}, seed 5: burst {burst}, by formula {formula}");
     }
 }
 
 #[test]
 fn gilbert_elliott_starts_stationary() {
     let bursty = direction(r#"{"loss": {"gilbert_elliott": {"p": 0.1, "r": 0.3}}}"#);
-    let first_lost = (0..2000)
-        .filter(|&seed| !expected_losses(&bursty, seed, 1, 1400).is_empty())
-        .count();
+    let first_lost = (0..2000).filter(|&seed| !expected_losses(&bursty, seed, 1, 1400).is_empty()).count();
     let (low, high) = binomial_interval(2000, 0.25, 0.999);
-    assert!(
-        (low..=high).contains(&(first_lost as u64)),
-        "first packet lost with {first_lost} of 2000 seeds"
-    );
+    assert!((low..=high).contains(&(first_lost as u64)), "first packet lost with {first_lost} of 2000 seeds");
 }
 
 fn loss_model() -> impl Strategy<Value = Loss> {
-    let chain =
-        (0.0..0.5, 0.05..1.0, 0.0..0.2, 0.3..=1.0).prop_map(|(p, r, loss_good, loss_bad)| {
-            Loss::GilbertElliott(h123_link::GilbertElliott {
-                p,
-                r,
-                loss_good,
-                loss_bad,
-            })
-        });
+    let chain = (0.0..0.5, 0.05..1.0, 0.0..0.2, 0.3..=1.0).prop_map(|(p, r, loss_good, loss_bad)| {
+        Loss::GilbertElliott(h123_link::GilbertElliott { p, r, loss_good, loss_bad })
+    });
     prop_oneof![
         (0.0..=1.0).prop_map(Loss::Random),
         chain,

@@ -15,8 +15,7 @@ fn moves(json: &str) -> Vec<Move> {
 
 #[test]
 fn a_client_that_moves_is_seen_elsewhere_and_its_old_place_is_gone() {
-    let moves =
-        moves(r#"[{"at_ns": 5, "new": "port"}, {"at_ns": 9, "new": "address", "overlap_ns": 2}]"#);
+    let moves = moves(r#"[{"at_ns": 5, "new": "port"}, {"at_ns": 9, "new": "address", "overlap_ns": 2}]"#);
     let mut seen = Sightings::new(&moves, 1);
     let [first, second, third] = [4, 5, 9].map(|now| seen.outwards(now, true, 40_000).unwrap());
     assert_eq!((first.address, first.port), (0, 40_000));
@@ -37,16 +36,7 @@ fn who_never_moves_is_where_he_is() {
     assert_eq!((place.address, place.port), (0, 443));
     assert_eq!(seen.inwards(u64::MAX, place), Some(443));
     assert_eq!(seen.inwards(8, Place { port: 444, ..place }), Some(444));
-    assert_eq!(
-        seen.inwards(
-            8,
-            Place {
-                address: 1,
-                ..place
-            }
-        ),
-        None
-    );
+    assert_eq!(seen.inwards(8, Place { address: 1, ..place }), None);
 }
 
 #[test]
@@ -73,29 +63,16 @@ fn a_packet_that_reaches_nobody_is_blocked_and_takes_its_share_of_the_link() {
     let second = common::own_if(&mut path, 0, packet, |at| at > MS + 1000);
     assert!(matches!(second, Fate::Deliver { at, .. } if at == 2 * MS + 1000));
     let tally = path.tally();
-    assert_eq!(
-        (tally.packets_in, tally.blocked, tally.delivered),
-        (2, 1, 1)
-    );
+    assert_eq!((tally.packets_in, tally.blocked, tally.delivered), (2, 1, 1));
 }
 
 #[test]
 fn what_is_wrong_is_said() {
-    let one = |at_ns| Move {
-        at_ns,
-        new: New::Port,
-        overlap_ns: 0,
-    };
-    let long = Move {
-        overlap_ns: LONGEST_NS + 1,
-        ..one(1)
-    };
+    let one = |at_ns| Move { at_ns, new: New::Port, overlap_ns: 0 };
+    let long = Move { overlap_ns: LONGEST_NS + 1, ..one(1) };
     let many: Vec<Move> = (0..=MOST_MOVES as u64).map(one).collect();
     for (moves, said) in [
-        (
-            vec![one(2), one(2)],
-            "moves[1].at_ns is 2: moves must be in order",
-        ),
+        (vec![one(2), one(2)], "moves[1].at_ns is 2: moves must be in order"),
         (vec![one(LONGEST_NS + 1)], "moves[0].at_ns"),
         (vec![long], "moves[0].overlap_ns"),
         (many, "moves is 251: at most 250"),
@@ -112,11 +89,7 @@ fn any_moves() -> impl Strategy<Value = Vec<Move>> {
         let mut at_ns = 0;
         let place = |(gap, new, overlap_ns)| {
             at_ns += gap;
-            Move {
-                at_ns,
-                new,
-                overlap_ns,
-            }
+            Move { at_ns, new, overlap_ns }
         };
         all.into_iter().map(place).collect()
     })

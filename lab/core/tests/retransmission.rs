@@ -27,19 +27,14 @@ fn late(json: &str) -> (Vec<u64>, [u64; 2]) {
 #[test]
 fn a_share_comes_late_and_the_others_overtake_it() {
     for (delay, far) in [(MS, true), (MS / 4, false)] {
-        let json = format!(
-            r#"{{"delay_ns": 5000000, "retransmission": {{"share": 0.01, "delay_ns": {delay}}}}}"#
-        );
+        let json = format!(r#"{{"delay_ns": 5000000, "retransmission": {{"share": 0.01, "delay_ns": {delay}}}}}"#);
         let (late, reordered) = late(&json);
         assert!(late.iter().all(|&ns| ns == 0 || ns == delay));
         let again = late.iter().filter(|&&ns| ns > 0).count() as u64;
         let (low, high) = binomial_interval(PACKETS, 0.01, 0.9999);
         assert!((low..=high).contains(&again), "{again}");
         // Ten packets pass in a millisecond, and two in a quarter.
-        assert!(
-            reordered[usize::from(far)] > again * 9 / 10,
-            "{reordered:?}"
-        );
+        assert!(reordered[usize::from(far)] > again * 9 / 10, "{reordered:?}");
         assert!(reordered[usize::from(!far)] < again / 10, "{reordered:?}");
     }
 }
@@ -60,13 +55,9 @@ fn in_order_those_behind_it_wait() {
 
 #[test]
 fn where_jitter_keeps_the_order_only_what_is_sent_again_is_overtaken() {
-    let jitter =
-        r#"{"delay_ns": 5000000, "jitter": {"spread_ns": 300000, "distribution": "uniform"}"#;
+    let jitter = r#"{"delay_ns": 5000000, "jitter": {"spread_ns": 300000, "distribution": "uniform"}"#;
     let again = r#", "retransmission": {"share": 0.01, "delay_ns": 1000000}}"#;
-    let (plain, changed) = (
-        fates(&format!("{jitter}}}")),
-        fates(&format!("{jitter}{again}")),
-    );
+    let (plain, changed) = (fates(&format!("{jitter}}}")), fates(&format!("{jitter}{again}")));
     for (plain, changed) in plain.iter().zip(&changed) {
         let at = [plain, changed].map(|d| common::delivery(d.fate).unwrap());
         assert!([0, MS].contains(&(at[1] - at[0])));
@@ -89,8 +80,5 @@ fn it_changes_no_other_luck() {
         };
         fates(json).into_iter().map(outcome).collect()
     };
-    assert_eq!(
-        outcome(&format!("{luck}}}")),
-        outcome(&format!("{luck}{again}"))
-    );
+    assert_eq!(outcome(&format!("{luck}}}")), outcome(&format!("{luck}{again}")));
 }

@@ -15,8 +15,7 @@ use serde::Serialize;
 use crate::check::probe::Endpoint;
 use crate::check::train::{constant_bps, flood, overload, pulse};
 use crate::check::train_check::{
-    BurstCheck, DelayCheck, LONGEST_NS, LossCheck, RateCheck, TrainOutcome, TrainOutcomes,
-    send_trains,
+    BurstCheck, DelayCheck, LONGEST_NS, LossCheck, RateCheck, TrainOutcome, TrainOutcomes, send_trains,
 };
 use crate::files::per_direction::PerDirection;
 use crate::link::course::Course;
@@ -60,9 +59,7 @@ pub fn check(emulated: &mut Emulated, ends: [Endpoint; 2]) -> Result<CheckReport
     };
     let mut failures = vec![];
     let pulses = send_trains(emulated, ends, &base, |d| Some(pulse(d)))?;
-    report
-        .omissions
-        .extend(omissions("delay and loss", &pulses));
+    report.omissions.extend(omissions("delay and loss", &pulses));
     for (way, outcome) in pulses.outcomes.iter().enumerate() {
         let Some(outcome) = outcome else { continue };
         let direction = base.direction(way);
@@ -75,9 +72,7 @@ pub fn check(emulated: &mut Emulated, ends: [Endpoint; 2]) -> Result<CheckReport
     let overloads = send_trains(emulated, ends, &bare, overload)?;
     report.omissions.extend(omissions("rate", &overloads));
     for (way, outcome) in overloads.outcomes.iter().enumerate() {
-        let rate = outcome
-            .as_ref()
-            .and_then(|p| p.rate(constant_bps(bare.direction(way))?));
+        let rate = outcome.as_ref().and_then(|p| p.rate(constant_bps(bare.direction(way))?));
         failures.extend(rate.iter().filter_map(|r| Some((way, r.failure()?))));
         *report.rate.of(way) = rate;
     }
@@ -88,10 +83,7 @@ pub fn check(emulated: &mut Emulated, ends: [Endpoint; 2]) -> Result<CheckReport
         failures.extend(burst.iter().filter_map(|b| Some((way, b.failure()?))));
         *report.burst.of(way) = burst;
     }
-    report.failures = failures
-        .into_iter()
-        .map(|(way, text)| format!("{}: {text}", WAYS[way]))
-        .collect();
+    report.failures = failures.into_iter().map(|(way, text)| format!("{}: {text}", WAYS[way])).collect();
     report.passed = report.failures.is_empty();
     emulated.link.begin(&emulated.base)?;
     Ok(report)
@@ -150,22 +142,15 @@ impl DelayCheck {
 impl RateCheck {
     fn failure(&self) -> Option<String> {
         let ratio = self.measured_bps as f64 / self.configured_bps as f64;
-        ((ratio - 1.0).abs() > tolerance::RATE_SHARE).then(|| {
-            format!(
-                "the rate is {} bit/s instead of {}",
-                self.measured_bps, self.configured_bps
-            )
-        })
+        ((ratio - 1.0).abs() > tolerance::RATE_SHARE)
+            .then(|| format!("the rate is {} bit/s instead of {}", self.measured_bps, self.configured_bps))
     }
 }
 
 impl LossCheck {
     fn failure(&self) -> Option<String> {
         (!self.identical).then(|| {
-            format!(
-                "of {} packets {} were lost, but not the {} of this seed",
-                self.sent, self.lost, self.expected_lost
-            )
+            format!("of {} packets {} were lost, but not the {} of this seed", self.sent, self.lost, self.expected_lost)
         })
     }
 }

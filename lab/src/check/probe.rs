@@ -47,9 +47,7 @@ pub fn exchange(ends: [Endpoint; 2], trains: [Option<&Train>; 2]) -> Result<[Opt
     // All sockets are open before anything is sent: a probe without a receiver would be answered by ICMP.
     let mut ways = [None, None];
     for way in [0, 1] {
-        ways[way] = trains[way]
-            .map(|train| Way::open(ends[way], ends[1 - way], train))
-            .transpose()?;
+        ways[way] = trains[way].map(|train| Way::open(ends[way], ends[1 - way], train)).transpose()?;
     }
     let start_ns = now_ns() + LEAD_NS;
     std::thread::scope(|scope| {
@@ -81,29 +79,18 @@ struct Running<'s> {
 impl<'a> Way<'a> {
     fn open(from: Endpoint, to: Endpoint, train: &'a Train) -> Result<Self> {
         let target = SocketAddrV4::new(to.1, PORT);
-        let bind = |place: Endpoint, port| {
-            place
-                .0
-                .within(|| Ok(UdpSocket::bind(SocketAddrV4::new(place.1, port))?))
-        };
+        let bind = |place: Endpoint, port| place.0.within(|| Ok(UdpSocket::bind(SocketAddrV4::new(place.1, port))?));
         let receiver = bind(to, PORT)?;
         enlarge(&receiver)?;
         setsockopt(&receiver, ReceiveTimestampns, &true)?;
-        Ok(Self {
-            train,
-            sender: bind(from, 0)?,
-            receiver,
-            target,
-            stop_ns: AtomicU64::new(u64::MAX),
-        })
+        Ok(Self { train, sender: bind(from, 0)?, receiver, target, stop_ns: AtomicU64::new(u64::MAX) })
     }
 
     fn start<'s>(&'s self, scope: &'s Scope<'s, '_>, start_ns: u64) -> Result<Running<'s>> {
         let receiver = Builder::new().spawn_scoped(scope, || self.receive());
         let sender = Builder::new().spawn_scoped(scope, move || {
             let sent = self.send(start_ns);
-            self.stop_ns
-                .store(now_ns() + self.train.tail_ns, Ordering::Release);
+            self.stop_ns.store(now_ns() + self.train.tail_ns, Ordering::Release);
             sent
         });
         if sender.is_err() {
@@ -128,9 +115,7 @@ impl<'a> Way<'a> {
                 late_ns += now.saturating_sub(due);
             }
             payload[..8].copy_from_slice(&(sequence as u64).to_le_bytes());
-            self.sender
-                .send_to(&payload, self.target)
-                .context("sending a probe")?;
+            self.sender.send_to(&payload, self.target).context("sending a probe")?;
             sent_ns.push(now);
         }
         Ok(sent_ns)
@@ -142,11 +127,7 @@ impl<'a> Way<'a> {
         let mut arrivals = Vec::with_capacity(self.train.offsets_ns.len());
         loop {
             match receive_one(&self.receiver) {
-                Ok(Received {
-                    length,
-                    sequence,
-                    unix_ns,
-                }) => {
+                Ok(Received { length, sequence, unix_ns }) => {
                     if length + HEADERS == self.train.bytes as usize {
                         let at_ns = (unix_ns as i64 - offset_ns) as u64;
                         arrivals.push(Arrival { sequence, at_ns });
@@ -195,12 +176,7 @@ fn receive_one(socket: &UdpSocket) -> nix::Result<Received> {
     let mut buffer = [0; 2048];
     let mut space = nix::cmsg_space!(TimeSpec);
     let mut parts = [IoSliceMut::new(&mut buffer)];
-    let message = recvmsg::<SockaddrIn>(
-        socket.as_raw_fd(),
-        &mut parts,
-        Some(&mut space),
-        MsgFlags::MSG_DONTWAIT,
-    )?;
+    let message = recvmsg::<SockaddrIn>(socket.as_raw_fd(), &mut parts, Some(&mut space), MsgFlags::MSG_DONTWAIT)?;
     let stamp = message.cmsgs()?.find_map(|control| match control {
         ControlMessageOwned::ScmTimestampns(time) => Some(nanoseconds(time)),
         _ => None,
@@ -215,14 +191,8 @@ fn receive_one(socket: &UdpSocket) -> nix::Result<Received> {
 
 impl Running<'_> {
     fn finish(self) -> Result<Passage> {
-        let sent_ns = self
-            .sender
-            .join()
-            .expect("a probe's sender does not panic")?;
-        let arrivals = self
-            .receiver
-            .join()
-            .expect("a probe's receiver does not panic")?;
+        let sent_ns = self.sender.join().expect("a probe's sender does not panic")?;
+        let arrivals = self.receiver.join().expect("a probe's receiver does not panic")?;
         Ok(Passage { sent_ns, arrivals })
     }
 }

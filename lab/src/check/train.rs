@@ -56,12 +56,7 @@ pub fn pulse(direction: &Direction) -> Train {
     let rest = (LOSS_PROBES - first).min(BUDGET_NS.saturating_sub(first * slow) / fast);
     let rest = if direction.loss.is_some() { rest } else { 0 };
     let gaps = (0..first).map(|_| slow).chain((0..rest).map(|_| fast));
-    Train {
-        bytes: SMALLEST,
-        offsets_ns: offsets(gaps),
-        catch_up: false,
-        tail_ns: 0,
-    }
+    Train { bytes: SMALLEST, offsets_ns: offsets(gaps), catch_up: false, tail_ns: 0 }
 }
 
 /// A stream at 1.2 times the rate.
@@ -74,12 +69,7 @@ pub fn overload(direction: &Direction) -> Option<Train> {
     }
     let gap = (f64::from(bytes) * 8e9 / (bps as f64 * OFFERED_SHARE)) as u64;
     let count = (RATE_SPAN_NS / gap).max(8);
-    Some(Train {
-        bytes,
-        offsets_ns: offsets((0..count).map(|_| gap)),
-        catch_up: true,
-        tail_ns: 0,
-    })
+    Some(Train { bytes, offsets_ns: offsets((0..count).map(|_| gap)), catch_up: true, tail_ns: 0 })
 }
 
 /// Twice what the queue holds, at once.
@@ -89,17 +79,11 @@ pub fn flood(direction: &Direction) -> Option<Train> {
     if packets.saturating_mul(serialization_ns(direction, MTU)) > LONGEST_DRAIN_NS {
         return None;
     }
-    Some(Train {
-        bytes: MTU,
-        offsets_ns: vec![0; 2 * packets as usize],
-        catch_up: true,
-        tail_ns: 0,
-    })
+    Some(Train { bytes: MTU, offsets_ns: vec![0; 2 * packets as usize], catch_up: true, tail_ns: 0 })
 }
 
 fn offsets(gaps: impl Iterator<Item = u64>) -> Vec<u64> {
-    gaps.scan(0, |at, gap| Some(std::mem::replace(at, *at + gap)))
-        .collect()
+    gaps.scan(0, |at, gap| Some(std::mem::replace(at, *at + gap))).collect()
 }
 
 pub fn constant_bps(direction: &Direction) -> Option<u64> {
@@ -113,9 +97,7 @@ pub fn constant_bps(direction: &Direction) -> Option<u64> {
 fn serialization_ns(direction: &Direction, bytes: u32) -> u64 {
     match &direction.rate {
         None => 0,
-        Some(Rate::Constant { bps } | Rate::Bucket { bps, .. }) => {
-            u64::from(bytes) * 8_000_000_000 / bps
-        }
+        Some(Rate::Constant { bps } | Rate::Bucket { bps, .. }) => u64::from(bytes) * 8_000_000_000 / bps,
         Some(Rate::Trace { trace_ms, .. }) => {
             trace_ms.last().copied().unwrap_or(0) * 1_000_000 / trace_ms.len().max(1) as u64
         }

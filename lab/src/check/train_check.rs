@@ -98,13 +98,7 @@ pub fn send_trains(
     if trains.iter().all(Option::is_none) {
         return Ok(all);
     }
-    let zero_ns = emulated
-        .link
-        .begin(&course.recording(Keep {
-            most: MOST_PACKETS,
-            ..Keep::default()
-        }))?
-        .zero_ns;
+    let zero_ns = emulated.link.begin(&course.recording(Keep { most: MOST_PACKETS, ..Keep::default() }))?.zero_ns;
     let passages = exchange(ends, [trains[0].as_ref(), trains[1].as_ref()])?;
     let recorded = emulated.link.begin(course)?.packets;
     for (way, passage) in passages.into_iter().enumerate() {
@@ -114,14 +108,9 @@ pub fn send_trains(
         let seen = recorded.iter().flat_map(|packets| packets.arrivals(way));
         let arrivals: Vec<u64> = seen.map(|at| at - zero_ns).collect();
         let (sent, seen) = (passage.sent_ns.len(), arrivals.len());
-        ensure!(
-            sent == seen,
-            "{sent} probes were sent but the link saw {seen} packets: something else sends on it"
-        );
+        ensure!(sent == seen, "{sent} probes were sent but the link saw {seen} packets: something else sends on it");
         let stamps = emulated.link.stamps;
-        all.outcomes[way] = Some(TrainOutcome::new(
-            course, way, train, passage, arrivals, zero_ns, stamps,
-        ));
+        all.outcomes[way] = Some(TrainOutcome::new(course, way, train, passage, arrivals, zero_ns, stamps));
     }
     Ok(all)
 }
@@ -135,22 +124,10 @@ pub fn plan(course: &Course, way: usize, mut train: Train) -> Result<Train, u64>
     }
 }
 
-fn foretell(
-    course: &Course,
-    way: usize,
-    bytes: u32,
-    times: impl Iterator<Item = u64>,
-) -> Vec<Fate> {
-    let packet = Packet {
-        bytes,
-        udp: true,
-        ..Packet::default()
-    };
+fn foretell(course: &Course, way: usize, bytes: u32, times: impl Iterator<Item = u64>) -> Vec<Fate> {
+    let packet = Packet { bytes, udp: true, ..Packet::default() };
     let decisions = course.path(way).decisions(times.map(|now| (now, packet)));
-    decisions
-        .into_iter()
-        .map(|decision| decision.fate)
-        .collect()
+    decisions.into_iter().map(|decision| decision.fate).collect()
 }
 
 /// How long after the last packet of a train there is something to receive.
@@ -161,8 +138,7 @@ fn tail_ns(course: &Course, way: usize, train: &Train) -> u64 {
         _ => None,
     });
     let last = last.max().unwrap_or(0);
-    last.saturating_sub(train.last_sent_ns())
-        .saturating_add(PATIENCE_NS)
+    last.saturating_sub(train.last_sent_ns()).saturating_add(PATIENCE_NS)
 }
 
 impl TrainOutcome {
@@ -178,11 +154,7 @@ impl TrainOutcome {
     ) -> Self {
         let sent = passage.sent_ns.iter().map(|t| t - zero_ns);
         Self {
-            counted_from: if stamps {
-                arrivals.clone()
-            } else {
-                sent.collect()
-            },
+            counted_from: if stamps { arrivals.clone() } else { sent.collect() },
             fates: foretell(course, way, train.bytes, arrivals.iter().copied()),
             arrivals,
             passage,
@@ -205,9 +177,7 @@ impl TrainOutcome {
             _ => None,
         };
         let first = self.passage.arrivals.iter().filter(|a| a.sequence < probes);
-        let mut errors: Vec<i64> = first
-            .filter_map(|a| Some(a.at_ns as i64 - expected(a.sequence)?))
-            .collect();
+        let mut errors: Vec<i64> = first.filter_map(|a| Some(a.at_ns as i64 - expected(a.sequence)?)).collect();
         errors.sort_unstable();
         errors
     }
@@ -226,9 +196,7 @@ impl TrainOutcome {
         let loss = direction.loss.as_ref()?;
         let sent = self.fates.len() as u64;
         let received = self.received();
-        let lost: Vec<u64> = (0..sent)
-            .filter(|&i| !received.contains(&(i as usize)))
-            .collect();
+        let lost: Vec<u64> = (0..sent).filter(|&i| !received.contains(&(i as usize))).collect();
         let expected = expected_losses(direction, seed, sent, self.bytes);
         let (low, high) = loss.count_interval(sent, LOSS_CONFIDENCE);
         Some(LossCheck {
@@ -247,29 +215,19 @@ impl TrainOutcome {
         let arrivals = &self.passage.arrivals;
         let half = arrivals.len() / 2;
         let later = arrivals.iter().skip(half.max(1));
-        let mut spans: Vec<u64> = arrivals
-            .iter()
-            .zip(later)
-            .map(|(earlier, later)| later.at_ns.saturating_sub(earlier.at_ns))
-            .collect();
+        let mut spans: Vec<u64> =
+            arrivals.iter().zip(later).map(|(earlier, later)| later.at_ns.saturating_sub(earlier.at_ns)).collect();
         spans.sort_unstable();
         let ns_per_packet = *spans.get(spans.len() / 2)? as f64 / half.max(1) as f64;
         let measured_bps = (f64::from(self.bytes) * 8e9 / ns_per_packet) as u64;
-        Some(RateCheck {
-            configured_bps,
-            measured_bps,
-        })
+        Some(RateCheck { configured_bps, measured_bps })
     }
 
     pub fn burst(&self) -> BurstCheck {
         BurstCheck {
             sent: self.fates.len() as u64,
             delivered: self.received().len() as u64,
-            expected: self
-                .fates
-                .iter()
-                .filter(|f| matches!(f, Fate::Deliver { .. }))
-                .count() as u64,
+            expected: self.fates.iter().filter(|f| matches!(f, Fate::Deliver { .. })).count() as u64,
         }
     }
 }
@@ -277,15 +235,7 @@ impl TrainOutcome {
 impl Quantiles {
     /// Of a sorted list.
     pub fn of(sorted: &[i64]) -> Option<Self> {
-        let at = |q: f64| {
-            sorted
-                .get(((sorted.len() as f64 * q).ceil() as usize).saturating_sub(1))
-                .copied()
-        };
-        Some(Self {
-            p50: at(0.5)?,
-            p99: at(0.99)?,
-            max: *sorted.last()?,
-        })
+        let at = |q: f64| sorted.get(((sorted.len() as f64 * q).ceil() as usize).saturating_sub(1)).copied();
+        Some(Self { p50: at(0.5)?, p99: at(0.99)?, max: *sorted.last()? })
     }
 }

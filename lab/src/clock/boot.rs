@@ -56,17 +56,10 @@ enum KernelEnd {
 /// kernel that fails is a failed trial: it has a report.
 pub fn boot(file: &str, trial: &Trial, errand: &Errand, site: &Site) -> u8 {
     let started = start(file, trial, errand, site);
-    let random = started
-        .as_ref()
-        .ok()
-        .and_then(|kernel| kernel.random.clone());
+    let random = started.as_ref().ok().and_then(|kernel| kernel.random.clone());
     let end = started.and_then(|kernel| kernel.watch());
-    let end = end.unwrap_or_else(|error| {
-        KernelEnd::Failed(Message::new(
-            "setup-failed",
-            format!("virtual kernel: {error:#}"),
-        ))
-    });
+    let end = end
+        .unwrap_or_else(|error| KernelEnd::Failed(Message::new("setup-failed", format!("virtual kernel: {error:#}"))));
     match end {
         KernelEnd::Ran(status) => {
             let complaints = fs::read_to_string(site.shared.join(COMPLAINTS));
@@ -89,9 +82,7 @@ pub fn boot(file: &str, trial: &Trial, errand: &Errand, site: &Site) -> u8 {
 
 /// The trial may not repeat to the byte.
 fn warn_of_chance(status: u8, why: &str, errand: &Errand) -> u8 {
-    let detail = format!(
-        "the virtual kernel has a random address in memory ({why}): the trial may not repeat"
-    );
+    let detail = format!("the virtual kernel has a random address in memory ({why}): the trial may not repeat");
     let warning = Message::new("kernel-at-random", detail);
     if status == 0
         && let Err(error) = add_warning(&errand.dir.join("report.json"), &warning)
@@ -112,12 +103,7 @@ struct VirtualKernel<'a> {
     signals: SignalFd,
 }
 
-fn start<'a>(
-    file: &str,
-    trial: &Trial,
-    errand: &Errand,
-    site: &'a Site,
-) -> Result<VirtualKernel<'a>> {
+fn start<'a>(file: &str, trial: &Trial, errand: &Errand, site: &'a Site) -> Result<VirtualKernel<'a>> {
     let shared = site.shared.as_path();
     fs::create_dir(shared).context("creating the shared folder")?;
     // A copy, so that no path with spaces or quotes has to be put on the kernel's command line.
@@ -145,14 +131,7 @@ fn start<'a>(
     let enclosed = site.root.is_none();
     prepare(&mut command, &writer, processor.set(), enclosed);
     let StartedKernel { kernel, random } = layout::start(command, &site.kernel)?;
-    Ok(VirtualKernel {
-        shared,
-        kernel,
-        random,
-        processor,
-        heartbeats: heartbeats.into(),
-        signals,
-    })
+    Ok(VirtualKernel { shared, kernel, random, processor, heartbeats: heartbeats.into(), signals })
 }
 
 /// What becomes part of its command line is the same at every site, because its random numbers begin with it.
@@ -162,11 +141,7 @@ fn kernel_arguments(trial: &Trial, site: &Site) -> Vec<String> {
         "console=tty0 con=null con0=null,fd:1 quiet",
         "time-travel=inf-cpu seccomp=on panic=-1 umid=h123",
     ];
-    let mut arguments: Vec<String> = fixed
-        .iter()
-        .flat_map(|group| group.split(' '))
-        .map(String::from)
-        .collect();
+    let mut arguments: Vec<String> = fixed.iter().flat_map(|group| group.split(' ')).map(String::from).collect();
     arguments.push(format!("mem={MEMORY_MIB}M"));
     arguments.push(format!("con1=null,fd:{HEARTBEATS_FD}"));
     arguments.push(format!("uml_dir={}/", site.shared.display()));
@@ -198,10 +173,7 @@ fn prepare(command: &mut Command, writer: &OwnedFd, processor: CpuSet, enclosed:
                 set_no_new_privs()?;
             }
             deny_random()?;
-            std::mem::forget(dup2_raw(
-                std::os::fd::BorrowedFd::borrow_raw(writer),
-                HEARTBEATS_FD,
-            )?);
+            std::mem::forget(dup2_raw(std::os::fd::BorrowedFd::borrow_raw(writer), HEARTBEATS_FD)?);
             SigSet::all().thread_unblock()?;
             Ok(())
         });
@@ -211,40 +183,18 @@ fn prepare(command: &mut Command, writer: &OwnedFd, processor: CpuSet, enclosed:
 /// From here on `getrandom` fails: what the virtual kernel does not get from outside cannot differ from boot to boot.
 /// Programs inside are not affected: their calls never come out.
 fn deny_random() -> std::io::Result<()> {
-    let rule = |code: u32, jt, jf, k| libc::sock_filter {
-        code: code as u16,
-        jt,
-        jf,
-        k,
-    };
+    let rule = |code: u32, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
     // The number of the call is the first word of what the filter sees.
     let mut filter = [
         rule(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
-        rule(
-            libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K,
-            0,
-            1,
-            libc::SYS_getrandom as u32,
-        ),
-        rule(
-            libc::BPF_RET | libc::BPF_K,
-            0,
-            0,
-            libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32,
-        ),
+        rule(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, libc::SYS_getrandom as u32),
+        rule(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32),
         rule(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
     ];
-    let program = libc::sock_fprog {
-        len: filter.len() as u16,
-        filter: filter.as_mut_ptr(),
-    };
+    let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
     // SAFETY: the program outlives the call.
     let set = unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &program) };
-    if set == 0 {
-        Ok(())
-    } else {
-        Err(std::io::Error::last_os_error())
-    }
+    if set == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 
 impl VirtualKernel<'_> {
@@ -265,10 +215,7 @@ impl VirtualKernel<'_> {
                 watchdog.hear(heartbeat);
             }
             if signalled && self.interrupted()? {
-                return Ok(KernelEnd::Failed(Message::new(
-                    "interrupted",
-                    "a signal ended the trial",
-                )));
+                return Ok(KernelEnd::Failed(Message::new("interrupted", "a signal ended the trial")));
             }
             if let Some(status) = self.kernel.try_wait()? {
                 return Ok(ended(self.shared, status, watchdog.now_ns()));
@@ -316,10 +263,7 @@ fn ended(shared: &Path, status: std::process::ExitStatus, now_ns: u64) -> Kernel
         Err(error) => format!(
             "the virtual kernel ended on its own ({status}), last active at {:.3} s, without an outcome ({error}): {}",
             now_ns as f64 / 1e9,
-            [CONSOLE, COMPLAINTS]
-                .map(|file| last_words(&shared.join(file)))
-                .concat()
-                .join(" | ")
+            [CONSOLE, COMPLAINTS].map(|file| last_words(&shared.join(file))).concat().join(" | ")
         ),
     };
     KernelEnd::Failed(Message::new("setup-failed", detail))

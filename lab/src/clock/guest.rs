@@ -36,10 +36,7 @@ const HEARTBEATS: &str = "/dev/tty1";
 const BEAT_NS: u64 = 100_000_000;
 const RECEIVED: &str = "/proc/net/softnet_stat";
 /// As `h123-lab doctor` wants them; all else is as the kernel has it, on every machine the same.
-const SYSCTLS: [(&str, &str); 2] = [
-    ("net/core/rmem_max", "7500000"),
-    ("net/core/wmem_max", "7500000"),
-];
+const SYSCTLS: [(&str, &str); 2] = [("net/core/rmem_max", "7500000"), ("net/core/wmem_max", "7500000")];
 const OPEN_FILES: (u64, u64) = (1024, 1_048_576);
 
 /// What is to be done in there.
@@ -80,9 +77,7 @@ pub fn read_outcome(shared: &Path) -> Result<Outcome> {
 /// `guest`: everything that the first process of the virtual kernel does. Comes back only elsewhere.
 pub fn guest() -> Result<u8, Refusal> {
     if std::process::id() != 1 {
-        return Err(Refusal::input(
-            "`guest` is what a virtual kernel starts: use `h123-lab run --kernel`",
-        ));
+        return Err(Refusal::input("`guest` is what a virtual kernel starts: use `h123-lab run --kernel`"));
     }
     let outcome = arrange().and_then(|errand| run(&errand));
     let outcome: Outcome = outcome.map_err(|error| format!("virtual kernel: {error:#}"));
@@ -101,10 +96,7 @@ fn beat() -> std::io::Result<()> {
     let received = File::open(RECEIVED)?;
     let mut at_ns = now_ns();
     loop {
-        let heartbeat = Heartbeat {
-            now_ns: at_ns,
-            packets: packets(&received)?,
-        };
+        let heartbeat = Heartbeat { now_ns: at_ns, packets: packets(&received)? };
         outside.write_all(format!("{heartbeat}\n").as_bytes())?;
         at_ns += BEAT_NS;
         sleep_until(at_ns);
@@ -116,9 +108,7 @@ fn packets(received: &File) -> std::io::Result<u64> {
     let mut buffer = [0; 2048];
     let length = received.read_at(&mut buffer, 0)?;
     let buffer = String::from_utf8_lossy(&buffer[..length]);
-    let counts = buffer
-        .lines()
-        .filter_map(|line| u64::from_str_radix(line.split_whitespace().next()?, 16).ok());
+    let counts = buffer.lines().filter_map(|line| u64::from_str_radix(line.split_whitespace().next()?, 16).ok());
     Ok(counts.sum())
 }
 
@@ -134,24 +124,16 @@ fn arrange() -> Result<Errand> {
     mount_new("proc", "/proc", safe, "")?;
     mount_new("sysfs", "/sys", safe, "")?;
     mount_new("devtmpfs", "/dev", MsFlags::MS_NOSUID, "")?;
-    for (folder, kind, options) in [
-        ("/dev/pts", "devpts", ""),
-        ("/dev/shm", "tmpfs", "mode=1777"),
-    ] {
+    for (folder, kind, options) in [("/dev/pts", "devpts", ""), ("/dev/shm", "tmpfs", "mode=1777")] {
         fs::create_dir_all(folder)?;
         mount_new(kind, folder, safe, options)?;
     }
     for (name, value) in SYSCTLS {
-        fs::write(Path::new("/proc/sys").join(name), value)
-            .with_context(|| format!("setting {name}"))?;
+        fs::write(Path::new("/proc/sys").join(name), value).with_context(|| format!("setting {name}"))?;
     }
     seed(&errand.luck).context("seeding the random numbers")?;
     setrlimit(Resource::RLIMIT_NOFILE, OPEN_FILES.0, OPEN_FILES.1)?;
-    setrlimit(
-        Resource::RLIMIT_MEMLOCK,
-        libc::RLIM_INFINITY,
-        libc::RLIM_INFINITY,
-    )?;
+    setrlimit(Resource::RLIMIT_MEMLOCK, libc::RLIM_INFINITY, libc::RLIM_INFINITY)?;
     Ok(errand)
 }
 
@@ -164,17 +146,9 @@ fn seed(luck: &str) -> Result<()> {
         bytes: i32,
         buffer: [u8; 256],
     }
-    nix::ioctl_write_ptr_bad!(
-        add_entropy,
-        nix::request_code_write!(b'R', 3, 2 * size_of::<i32>()),
-        Pool
-    );
+    nix::ioctl_write_ptr_bad!(add_entropy, nix::request_code_write!(b'R', 3, 2 * size_of::<i32>()), Pool);
     let length = luck.len().min(256);
-    let mut pool = Pool {
-        entropy_bits: 256,
-        bytes: length as i32,
-        buffer: [0; 256],
-    };
+    let mut pool = Pool { entropy_bits: 256, bytes: length as i32, buffer: [0; 256] };
     pool.buffer[..length].copy_from_slice(&luck.as_bytes()[..length]);
     let generator = File::open("/dev/random")?;
     // SAFETY: the request reads two integers and as many bytes as the second says.
@@ -206,8 +180,6 @@ fn run(errand: &Errand) -> Result<u8> {
         .stderr(complaints)
         .status()
         .context("starting the trial")?;
-    let code = status
-        .code()
-        .unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
+    let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
     Ok(code as u8)
 }

@@ -20,17 +20,9 @@ pub fn put(pid: Pid, heap: u64) -> Result<()> {
 
     let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
-    let fields: Vec<u64> = fields
-        .split_whitespace()
-        .map(|text| text.parse().unwrap_or(0))
-        .collect();
+    let fields: Vec<u64> = fields.split_whitespace().map(|text| text.parse().unwrap_or(0)).collect();
     // Numbered as in proc(5).
-    let field = |number: usize| {
-        fields
-            .get(number - 3)
-            .copied()
-            .context("a field of its stat")
-    };
+    let field = |number: usize| fields.get(number - 3).copied().context("a field of its stat");
     // `struct prctl_mm_map`: code, data, heap, stack, arguments, environment; neither an auxiliary vector nor a program.
     let map = [
         field(26)?,
@@ -50,11 +42,7 @@ pub fn put(pid: Pid, heap: u64) -> Result<()> {
     let registers = ptrace::getregs(pid)?;
     let place = (registers.rsp - BELOW) & !15;
     for (number, word) in map.iter().enumerate() {
-        ptrace::write(
-            pid,
-            (place + 8 * number as u64) as ptrace::AddressType,
-            *word as libc::c_long,
-        )?;
+        ptrace::write(pid, (place + 8 * number as u64) as ptrace::AddressType, *word as libc::c_long)?;
     }
     let instruction = registers.rip as ptrace::AddressType;
     let before = ptrace::read(pid, instruction)?;
@@ -77,11 +65,7 @@ pub fn put(pid: Pid, heap: u64) -> Result<()> {
     let answer = ptrace::getregs(pid)?.rax as i64;
     ptrace::write(pid, instruction, before)?;
     ptrace::setregs(pid, registers)?;
-    ensure!(
-        answer == 0,
-        "prctl(PR_SET_MM): {}",
-        nix::errno::Errno::from_raw(-answer as i32)
-    );
+    ensure!(answer == 0, "prctl(PR_SET_MM): {}", nix::errno::Errno::from_raw(-answer as i32));
     Ok(())
 }
 

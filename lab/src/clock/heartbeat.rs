@@ -15,10 +15,7 @@ impl Heartbeat {
     /// None where the line is no heartbeat.
     pub fn read(line: &str) -> Option<Self> {
         let (now_ns, packets) = line.trim().split_once(' ')?;
-        Some(Self {
-            now_ns: now_ns.parse().ok()?,
-            packets: packets.parse().ok()?,
-        })
+        Some(Self { now_ns: now_ns.parse().ok()?, packets: packets.parse().ok()? })
     }
 }
 
@@ -34,14 +31,8 @@ mod tests {
 
     #[test]
     fn is_read_as_it_was_written() {
-        let heartbeat = Heartbeat {
-            now_ns: 1_300_000_000,
-            packets: 4711,
-        };
-        assert_eq!(
-            Heartbeat::read(&format!("{heartbeat}\r\n")),
-            Some(heartbeat)
-        );
+        let heartbeat = Heartbeat { now_ns: 1_300_000_000, packets: 4711 };
+        assert_eq!(Heartbeat::read(&format!("{heartbeat}\r\n")), Some(heartbeat));
         assert_eq!(Heartbeat::read("1300000000"), None);
         assert_eq!(Heartbeat::read("kernel panic"), None);
     }

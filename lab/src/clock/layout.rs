@@ -28,16 +28,12 @@ pub struct StartedKernel {
 
 /// Starts the kernel `program` that the command names.
 pub fn start(mut command: Command, program: &Path) -> Result<StartedKernel> {
-    let fixed =
-        personality::get().and_then(|now| personality::set(now | Persona::ADDR_NO_RANDOMIZE));
+    let fixed = personality::get().and_then(|now| personality::set(now | Persona::ADDR_NO_RANDOMIZE));
     let random = match fixed {
         Ok(_) => None,
         Err(_) => match start_in_place(&mut command, program) {
             Ok(kernel) => {
-                return Ok(StartedKernel {
-                    kernel,
-                    random: None,
-                });
+                return Ok(StartedKernel { kernel, random: None });
             }
             Err(error) => Some(format!("{error:#}")),
         },
@@ -94,9 +90,7 @@ fn end_of(program: &[u8]) -> Option<u64> {
     let ends = (0..count).map(|index| {
         let at = usize::try_from(table.checked_add(index.checked_mul(size)?)?).ok()?;
         let loaded = number(at, 4)? == u64::from(libc::PT_LOAD);
-        number(at + 16, 8)?
-            .checked_add(number(at + 40, 8)?)
-            .filter(|_| loaded)
+        number(at + 16, 8)?.checked_add(number(at + 40, 8)?).filter(|_| loaded)
     });
     ends.flatten().max().map(|end| end.next_multiple_of(PAGE))
 }

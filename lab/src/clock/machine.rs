@@ -29,23 +29,15 @@ pub fn enter(dir: PathBuf, roots: &Roots) -> Result<PathBuf> {
     let trial = Trial::trusted(&text).context("reading the trial")?;
     let shared = handle(Path::new(SHARED))?;
     // Those that we have read already: programs that are linked with them get the same.
-    let libraries: Vec<_> = site::libraries()
-        .into_iter()
-        .filter_map(|library| Some((handle(&library).ok()?, library)))
-        .collect();
+    let libraries: Vec<_> =
+        site::libraries().into_iter().filter_map(|library| Some((handle(&library).ok()?, library))).collect();
     let fixed = trial.has_fixed_surroundings();
     let there = |path: &Path| below(machine, path);
     // The kernel puts our own folder before the path: the way leads up from there.
     let up = "/..".repeat(DEEPEST);
     let flags = MsFlags::MS_NOATIME | MsFlags::MS_NOSUID;
-    mount(
-        Some("machine"),
-        machine,
-        Some("hostfs"),
-        flags,
-        Some(up.as_str()),
-    )
-    .context("mounting the machine's files")?;
+    mount(Some("machine"), machine, Some("hostfs"), flags, Some(up.as_str()))
+        .context("mounting the machine's files")?;
     for folder in written(&trial, &dir) {
         show(&there(folder), &there(folder))?;
     }
@@ -81,22 +73,11 @@ pub fn enter(dir: PathBuf, roots: &Roots) -> Result<PathBuf> {
 
 /// Makes a folder, with what is mounted in it, appear elsewhere too.
 fn show(folder: &Path, place: &Path) -> Result<()> {
-    mount(
-        Some(folder),
-        place,
-        NOTHING,
-        MsFlags::MS_BIND | MsFlags::MS_REC,
-        NOTHING,
-    )
-    .with_context(|| format!("mounting {} at {}", folder.display(), place.display()))
+    mount(Some(folder), place, NOTHING, MsFlags::MS_BIND | MsFlags::MS_REC, NOTHING)
+        .with_context(|| format!("mounting {} at {}", folder.display(), place.display()))
 }
 
 fn read_only(place: &Path) -> Result<()> {
-    let flags = MsFlags::MS_BIND
-        | MsFlags::MS_REMOUNT
-        | MsFlags::MS_RDONLY
-        | MsFlags::MS_NOATIME
-        | MsFlags::MS_NOSUID;
-    mount(NOTHING, place, NOTHING, flags, NOTHING)
-        .with_context(|| format!("making {} read-only", place.display()))
+    let flags = MsFlags::MS_BIND | MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY | MsFlags::MS_NOATIME | MsFlags::MS_NOSUID;
+    mount(NOTHING, place, NOTHING, flags, NOTHING).with_context(|| format!("making {} read-only", place.display()))
 }

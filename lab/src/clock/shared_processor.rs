@@ -23,9 +23,7 @@ pub struct SharedProcessor {
 impl SharedProcessor {
     pub fn choose() -> Self {
         let usable = sched_getaffinity(Pid::from_raw(0)).unwrap_or_default();
-        let processors: Vec<usize> = (0..CpuSet::count())
-            .filter(|&cpu| usable.is_set(cpu).unwrap_or(false))
-            .collect();
+        let processors: Vec<usize> = (0..CpuSet::count()).filter(|&cpu| usable.is_set(cpu).unwrap_or(false)).collect();
         let taken = any_of(&processors);
         Self { processors, taken }
     }
@@ -61,20 +59,14 @@ impl SharedProcessor {
 }
 
 fn threads(process: i32) -> impl Iterator<Item = libc::pid_t> {
-    let entries = fs::read_dir(format!("/proc/{process}/task"))
-        .into_iter()
-        .flatten()
-        .flatten();
+    let entries = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 /// By the last digits of the time, which are chance enough.
 fn any_of(processors: &[usize]) -> usize {
     let chance = (now_ns() / 64) as usize;
-    processors
-        .get(chance % processors.len().max(1))
-        .copied()
-        .unwrap_or(0)
+    processors.get(chance % processors.len().max(1)).copied().unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -102,9 +94,7 @@ mod tests {
 
     fn allowed(pid: i32) -> Vec<usize> {
         let set = sched_getaffinity(Pid::from_raw(pid)).unwrap();
-        (0..CpuSet::count())
-            .filter(|&cpu| set.is_set(cpu).unwrap())
-            .collect()
+        (0..CpuSet::count()).filter(|&cpu| set.is_set(cpu).unwrap()).collect()
     }
 
     #[test]

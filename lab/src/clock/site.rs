@@ -41,12 +41,7 @@ pub struct Site {
 
 impl Site {
     pub fn enclosed() -> Self {
-        Self {
-            kernel: KERNEL.into(),
-            shared: SHARED.into(),
-            memory: "/tmp".into(),
-            root: None,
-        }
+        Self { kernel: KERNEL.into(), shared: SHARED.into(), memory: "/tmp".into(), root: None }
     }
 }
 
@@ -60,17 +55,11 @@ pub struct BareMachine {
 impl BareMachine {
     pub fn make(kernel: &Path, roots: &Roots) -> Result<Self, Refusal> {
         let made = Self::folder().and_then(|root| {
-            let bare = Self {
-                root,
-                kernel: kernel.into(),
-                memory: memory_folder()?,
-            };
+            let bare = Self { root, kernel: kernel.into(), memory: memory_folder()? };
             bare.furnish(roots)?;
             Ok(bare)
         });
-        made.map_err(|error| {
-            Refusal::machine(format!("cannot make room for the virtual kernel: {error}"))
-        })
+        made.map_err(|error| Refusal::machine(format!("cannot make room for the virtual kernel: {error}")))
     }
 
     pub fn site(&self) -> Site {
@@ -105,17 +94,14 @@ impl BareMachine {
             fs::create_dir_all(place.parent().expect("a library is in a folder"))?;
             fs::copy(&library, &place)?;
             // As one that was read since it was changed: to note that, the kernel would take time.
-            let times = FileTimes::new()
-                .set_modified(SystemTime::UNIX_EPOCH)
-                .set_accessed(SystemTime::now() + DAY);
+            let times = FileTimes::new().set_modified(SystemTime::UNIX_EPOCH).set_accessed(SystemTime::now() + DAY);
             File::options().write(true).open(&place)?.set_times(times)?;
         }
         Ok(())
     }
 
     fn inside(&self, path: &Path) -> PathBuf {
-        self.root
-            .join(path.strip_prefix("/").expect("it is absolute"))
+        self.root.join(path.strip_prefix("/").expect("it is absolute"))
     }
 }
 
@@ -128,11 +114,8 @@ impl Drop for BareMachine {
 /// A folder with room for all memory, from which it can be mapped as code; one in memory is wanted most.
 fn memory_folder() -> std::io::Result<PathBuf> {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    let places = ["/dev/shm".into()].into_iter().chain(runtime).chain([
-        std::env::temp_dir(),
-        "/tmp".into(),
-        "/var/tmp".into(),
-    ]);
+    let places =
+        ["/dev/shm".into()].into_iter().chain(runtime).chain([std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()]);
     let fits = |place: &PathBuf| {
         let writable = nix::unistd::access(place, nix::unistd::AccessFlags::W_OK).is_ok();
         statvfs(place).is_ok_and(|facts| {
@@ -150,22 +133,11 @@ fn memory_folder() -> std::io::Result<PathBuf> {
 /// Those that this program is linked with, by the paths at which they were found, and what they were found by; none if it is
 /// static.
 pub fn libraries() -> Vec<PathBuf> {
-    unsafe extern "C" fn note(
-        info: *mut libc::dl_phdr_info,
-        _: usize,
-        found: *mut libc::c_void,
-    ) -> libc::c_int {
+    unsafe extern "C" fn note(info: *mut libc::dl_phdr_info, _: usize, found: *mut libc::c_void) -> libc::c_int {
         // SAFETY: both are valid during the call, and `found` is the list below.
         let (name, found) = unsafe {
             let name = (*info).dlpi_name;
-            (
-                if name.is_null() {
-                    c""
-                } else {
-                    CStr::from_ptr(name)
-                },
-                &mut *found.cast::<Vec<PathBuf>>(),
-            )
+            (if name.is_null() { c"" } else { CStr::from_ptr(name) }, &mut *found.cast::<Vec<PathBuf>>())
         };
         let path = PathBuf::from(name.to_string_lossy().into_owned());
         if path.is_absolute() {

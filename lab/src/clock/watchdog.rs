@@ -28,13 +28,7 @@ pub struct Watchdog {
 
 impl Watchdog {
     pub fn new() -> Self {
-        Self {
-            last: Heartbeat::default(),
-            alive: true,
-            since: Instant::now(),
-            cpu_then_ns: 0,
-            cpu_ns: 0,
-        }
+        Self { last: Heartbeat::default(), alive: true, since: Instant::now(), cpu_then_ns: 0, cpu_ns: 0 }
     }
 
     pub fn hear(&mut self, heartbeat: Heartbeat) {
@@ -77,9 +71,7 @@ impl Watchdog {
                 "has stood still for {cpu_s} s of processor time: a program computes and never waits; run it with `clock: wall`"
             ))
         } else if real_s > PATIENCE_S && cpu_s == 0 {
-            Some(format!(
-                "has stood still for {real_s} s, and the kernel does nothing"
-            ))
+            Some(format!("has stood still for {real_s} s, and the kernel does nothing"))
         } else {
             None
         }
@@ -109,20 +101,14 @@ mod tests {
     }
 
     fn heartbeat(packets: u64) -> Heartbeat {
-        Heartbeat {
-            now_ns: 2_500_000_000,
-            packets,
-        }
+        Heartbeat { now_ns: 2_500_000_000, packets }
     }
 
     #[test]
     fn work_with_signs_of_life_is_let_be() {
         let (mut watchdog, at) = (Watchdog::new(), Instant::now());
         watchdog.hear(heartbeat(100_000));
-        assert_eq!(
-            watchdog.look(600 * SECOND_NS, at).ok(),
-            Some(600 * SECOND_NS)
-        );
+        assert_eq!(watchdog.look(600 * SECOND_NS, at).ok(), Some(600 * SECOND_NS));
         watchdog.hear(heartbeat(100_001));
         assert_eq!(watchdog.look(601 * SECOND_NS, at).ok(), Some(SECOND_NS));
     }
@@ -154,9 +140,6 @@ mod tests {
         assert!(watchdog.look(185 * SECOND_NS, at).is_ok());
         watchdog.hear(heartbeat(1000));
         let found = detail(watchdog.look(186 * SECOND_NS, at));
-        assert!(
-            found.contains("186 s of processor time for 1000 packets"),
-            "{found}"
-        );
+        assert!(found.contains("186 s of processor time for 1000 packets"), "{found}");
     }
 }

@@ -69,9 +69,7 @@ fn measure_all(json: bool) -> Result<Vec<Figure>> {
 /// A managed queue in front of a rate that a machine like this one hardly reaches.
 fn fair_queue() -> Direction {
     Direction {
-        rate: Some(Rate::Constant {
-            bps: 10_000_000_000,
-        }),
+        rate: Some(Rate::Constant { bps: 10_000_000_000 }),
         queue: Some(Queue::FqCodel(FqCodelParameters::default())),
         ..Direction::default()
     }
@@ -91,15 +89,7 @@ fn measure(load: &'static str, json: bool) -> Result<Vec<Figure>> {
     let mut machine = Machine::now();
     let mut add = |figure: String, configured: String, (measured, met): (String, bool), bar| {
         let before = std::mem::replace(&mut machine, Machine::now());
-        let figure = Figure {
-            steal_ns: machine.since(&before).steal_ns,
-            load,
-            figure,
-            configured,
-            measured,
-            bar,
-            met,
-        };
+        let figure = Figure { steal_ns: machine.since(&before).steal_ns, load, figure, configured, measured, bar, met };
         if !json {
             println!(
                 "{:<5} {:<28} {:<19} {:<76} {:<38} {:<6}  {} ms stolen",
@@ -115,54 +105,24 @@ fn measure(load: &'static str, json: bool) -> Result<Vec<Figure>> {
         figures.push(figure);
     };
     for ms in DELAYS_MS {
-        add(
-            "one-way delay error".into(),
-            format!("{ms} ms"),
-            delay(ms)?,
-            "p50 <= 100 us, p99 <= 500 us",
-        );
+        add("one-way delay error".into(), format!("{ms} ms"), delay(ms)?, "p50 <= 100 us, p99 <= 500 us");
     }
     for mbit in RATES_MBIT {
-        add(
-            "rate if 20 % more is sent".into(),
-            format!("{mbit} Mbit/s"),
-            rate(mbit)?,
-            "within 1 %",
-        );
+        add("rate if 20 % more is sent".into(), format!("{mbit} Mbit/s"), rate(mbit)?, "within 1 %");
     }
     for share in LOSSES {
-        add(
-            "lost packets".into(),
-            format!("{} %", share * 100.0),
-            loss(share)?,
-            "99.9 % interval, expected packets",
-        );
+        add("lost packets".into(), format!("{} %", share * 100.0), loss(share)?, "99.9 % interval, expected packets");
     }
     // All of them compete for the same processors, so only shares of what a veth pair gets at the same time are compared.
     let veth_gbit = veth()?;
     for (name, direction, bar, words) in [
-        (
-            "no limit, 0 ms",
-            Direction::default(),
-            0.25,
-            ">= 0.25 of veth",
-        ),
+        ("no limit, 0 ms", Direction::default(), 0.25, ">= 0.25 of veth"),
         ("fq_codel, 10 Gbit/s", fair_queue(), 0.15, ">= 0.15 of veth"),
     ] {
         let measured = tcp(direction, veth_gbit, bar)?;
         add("TCP, one connection".into(), name.into(), measured, words);
     }
-    add(
-        format!("GSO batches of {FLOOD_SEGMENTS} datagrams"),
-        "no limit, 0 ms".into(),
-        flood()?,
-        ">= 500000 packets/s",
-    );
-    add(
-        format!("GSO batches of {SEGMENTS} datagrams"),
-        "1 %".into(),
-        gso()?,
-        "mean loss burst < 1.1",
-    );
+    add(format!("GSO batches of {FLOOD_SEGMENTS} datagrams"), "no limit, 0 ms".into(), flood()?, ">= 500000 packets/s");
+    add(format!("GSO batches of {SEGMENTS} datagrams"), "1 %".into(), gso()?, "mean loss burst < 1.1");
     Ok(figures)
 }

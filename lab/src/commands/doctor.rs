@@ -27,8 +27,7 @@ struct Finding {
 }
 
 const BE_ROOT: &str = "sudo $(command -v h123), for the most accurate links";
-const CONTAINER: &str =
-    "in a container, run it with --privileged (CAP_SYS_ADMIN and CAP_NET_ADMIN)";
+const CONTAINER: &str = "in a container, run it with --privileged (CAP_SYS_ADMIN and CAP_NET_ADMIN)";
 
 /// What no lab can do without.
 const NEEDED: [&str; 2] = ["namespaces", "tun"];
@@ -36,28 +35,13 @@ const NEEDED: [&str; 2] = ["namespaces", "tun"];
 /// Prints the findings; exit status 0 if a lab can run here, 3 if not.
 pub fn doctor(json: bool) -> u8 {
     // Namespaces are tried on threads, so that this process stays where it is.
-    let findings = [
-        root(),
-        namespaces(),
-        tun(),
-        priority(),
-        congestion(),
-        buffers(),
-        processors(),
-    ];
+    let findings = [root(), namespaces(), tun(), priority(), congestion(), buffers(), processors()];
     if json {
-        println!(
-            "{}",
-            serde_json::to_string_pretty(&findings).expect("findings are plain data")
-        );
+        println!("{}", serde_json::to_string_pretty(&findings).expect("findings are plain data"));
     } else {
         findings.iter().for_each(Finding::print);
     }
-    if findings.iter().all(|f| f.ok || !f.needed) {
-        0
-    } else {
-        3
-    }
+    if findings.iter().all(|f| f.ok || !f.needed) { 0 } else { 3 }
 }
 
 impl Finding {
@@ -76,12 +60,7 @@ impl Finding {
     }
 
     fn print(&self) {
-        println!(
-            "{:<4} {:<12} {}",
-            if self.ok { "ok" } else { "NO" },
-            self.name,
-            self.detail
-        );
+        println!("{:<4} {:<12} {}", if self.ok { "ok" } else { "NO" }, self.name, self.detail);
         if !self.ok {
             println!("{:<17} -> {}", "", self.remedy);
         }
@@ -93,29 +72,19 @@ fn is_root() -> bool {
 }
 
 fn root() -> Finding {
-    let result = if is_root() {
-        Ok("running as root".into())
-    } else {
-        Err("not root".to_string())
-    };
+    let result = if is_root() { Ok("running as root".into()) } else { Err("not root".to_string()) };
     Finding::new("root", result, BE_ROOT)
 }
 
 fn namespaces() -> Finding {
     let found = match ways::best() {
-        Privileges::Root => Host::create("doctor")
-            .map(|_| "network namespaces can be created".into())
-            .map_err(|e| format!("{e:#}")),
-        Privileges::UserNamespace => {
-            Ok("network namespaces can be created, in a user namespace".to_string())
+        Privileges::Root => {
+            Host::create("doctor").map(|_| "network namespaces can be created".into()).map_err(|e| format!("{e:#}"))
         }
+        Privileges::UserNamespace => Ok("network namespaces can be created, in a user namespace".to_string()),
         Privileges::VirtualClock => Err(Obstacle::find().detail),
     };
-    let remedy = if found.is_err() && !is_root() {
-        Obstacle::find().remedy
-    } else {
-        CONTAINER.into()
-    };
+    let remedy = if found.is_err() && !is_root() { Obstacle::find().remedy } else { CONTAINER.into() };
     Finding::new("namespaces", found, &remedy)
 }
 
@@ -132,16 +101,11 @@ fn tun() -> Finding {
 }
 
 fn priority() -> Finding {
-    let granted = std::thread::spawn(|| realtime::prefer(realtime::PROBE))
-        .join()
-        .unwrap_or(false);
+    let granted = std::thread::spawn(|| realtime::prefer(realtime::PROBE)).join().unwrap_or(false);
     let result = if granted {
         Ok("SCHED_FIFO is granted".into())
     } else {
-        Err(
-            "SCHED_FIFO is refused: links release packets late when the machine is busy"
-                .to_string(),
-        )
+        Err("SCHED_FIFO is refused: links release packets late when the machine is busy".to_string())
     };
     Finding::new(
         "real-time",
@@ -151,20 +115,10 @@ fn priority() -> Finding {
 }
 
 fn congestion() -> Finding {
-    let read = |name| {
-        fs::read_to_string(format!("/proc/sys/net/ipv4/{name}"))
-            .unwrap_or_default()
-            .trim()
-            .to_string()
-    };
+    let read = |name| fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).unwrap_or_default().trim().to_string();
     let available = read("tcp_available_congestion_control");
-    let detail = format!(
-        "TCP has {available}; this machine's default is {}",
-        read("tcp_congestion_control")
-    );
-    let complete = ["cubic", "reno", "bbr"]
-        .iter()
-        .all(|name| available.split_whitespace().any(|a| a == *name));
+    let detail = format!("TCP has {available}; this machine's default is {}", read("tcp_congestion_control"));
+    let complete = ["cubic", "reno", "bbr"].iter().all(|name| available.split_whitespace().any(|a| a == *name));
     Finding::new(
         "congestion",
         if complete { Ok(detail) } else { Err(detail) },
@@ -174,14 +128,10 @@ fn congestion() -> Finding {
 
 fn buffers() -> Finding {
     let read = |name: &str| -> u64 {
-        fs::read_to_string(format!("/proc/sys/net/core/{name}"))
-            .ok()
-            .and_then(|t| t.trim().parse().ok())
-            .unwrap_or(0)
+        fs::read_to_string(format!("/proc/sys/net/core/{name}")).ok().and_then(|t| t.trim().parse().ok()).unwrap_or(0)
     };
     let (receive, send) = (read("rmem_max"), read("wmem_max"));
-    let detail =
-        format!("UDP sockets can buffer {receive} bytes to receive and {send} bytes to send");
+    let detail = format!("UDP sockets can buffer {receive} bytes to receive and {send} bytes to send");
     let enough = receive.min(send) >= UDP_BUFFER;
     Finding::new(
         "buffers",

@@ -29,31 +29,20 @@ const NOT_RUN: u8 = 1;
 
 pub fn exec(arguments: &Exec) -> Result<u8, Refusal> {
     let file = &arguments.link;
-    let text = std::fs::read_to_string(file)
-        .map_err(|e| Refusal::input(format!("cannot read {}: {e}", file.display())))?;
-    let profile: Profile = serde_json::from_str(&text)
-        .map_err(|e| Refusal::input(format!("{} is not a link: {e}", file.display())))?;
-    let roles = vec![
-        role("server", RoleKind::Service, &arguments.server),
-        role("client", RoleKind::Main, &arguments.client),
-    ];
-    let mut trial = Trial::of_two(
-        profile,
-        arguments.seed,
-        arguments.congestion.clone(),
-        arguments.address == Family::Ipv6,
-        roles,
-    )?;
+    let text =
+        std::fs::read_to_string(file).map_err(|e| Refusal::input(format!("cannot read {}: {e}", file.display())))?;
+    let profile: Profile =
+        serde_json::from_str(&text).map_err(|e| Refusal::input(format!("{} is not a link: {e}", file.display())))?;
+    let roles =
+        vec![role("server", RoleKind::Service, &arguments.server), role("client", RoleKind::Main, &arguments.client)];
+    let mut trial =
+        Trial::of_two(profile, arguments.seed, arguments.congestion.clone(), arguments.address == Family::Ipv6, roles)?;
     let ends = trial.links[0].b.addresses();
     let server = ends.last().expect("every end has one").to_string();
     for role in &mut trial.roles {
         role.env = BTreeMap::from([("H123_SERVER".into(), server.clone())]);
     }
-    let report_file = arguments
-        .json
-        .as_deref()
-        .map(ReportFile::open)
-        .transpose()?;
+    let report_file = arguments.json.as_deref().map(ReportFile::open).transpose()?;
     tun::require(&trial)?;
     enclosure::run(arguments.die_with_parent, || {
         if let Err(error) = temporary::cover_temporary() {
@@ -80,9 +69,7 @@ enum Destination {
 
 impl<'a> ReportFile<'a> {
     fn open(file: &'a Path) -> Result<Self, Refusal> {
-        let refuse = |why: &dyn std::fmt::Display| {
-            Refusal::input(format!("cannot write {}: {why}", file.display()))
-        };
+        let refuse = |why: &dyn std::fmt::Display| Refusal::input(format!("cannot write {}: {why}", file.display()));
         if let Ok(found) = std::fs::metadata(file) {
             let kind = found.file_type();
             if kind.is_char_device() || kind.is_fifo() {
@@ -92,10 +79,7 @@ impl<'a> ReportFile<'a> {
                     .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
                     .open(file)
                     .map_err(|e| refuse(&e))?;
-                return Ok(Self {
-                    file,
-                    destination: Destination::Stream(stream),
-                });
+                return Ok(Self { file, destination: Destination::Stream(stream) });
             }
             if !kind.is_file() {
                 return Err(refuse(&"it is not a file"));
@@ -108,13 +92,9 @@ impl<'a> ReportFile<'a> {
             Some(folder) if folder != Path::new("") => folder,
             _ => Path::new("."),
         };
-        file.file_name()
-            .ok_or_else(|| refuse(&"it names no file"))?;
+        file.file_name().ok_or_else(|| refuse(&"it names no file"))?;
         let folder = File::open(folder).map_err(|e| refuse(&e))?;
-        Ok(Self {
-            file,
-            destination: Destination::Folder(folder),
-        })
+        Ok(Self { file, destination: Destination::Folder(folder) })
     }
 
     fn write(&self, link: &LinkReport) -> anyhow::Result<()> {
@@ -171,19 +151,10 @@ fn finish(report: &Report, report_file: Option<&ReportFile>) -> u8 {
         eprintln!("h123-lab: cannot write {file}: {cause}");
         return 3;
     }
-    let client = report
-        .roles
-        .iter()
-        .find(|role| role.name == "client")
-        .and_then(|role| role.pid_exit);
+    let client = report.roles.iter().find(|role| role.name == "client").and_then(|role| role.pid_exit);
     match client {
-        Some(Exit {
-            code: Some(code), ..
-        }) => code as u8,
-        Some(Exit {
-            signal: Some(signal),
-            ..
-        }) => 128 + signal as u8,
+        Some(Exit { code: Some(code), .. }) => code as u8,
+        Some(Exit { signal: Some(signal), .. }) => 128 + signal as u8,
         _ => NOT_RUN,
     }
 }

@@ -25,13 +25,9 @@ pub fn noise(ms: u64) -> u8 {
     let usage = Machine::now().since(&before);
     let whole = (usage.wall_ns * usage.cpus as u64) as f64;
     let noise = Noise {
-        stalled: stalls
-            .map(|all| all.iter().map(|one| one.within(0, u64::MAX)).sum::<u64>() as f64 / whole),
+        stalled: stalls.map(|all| all.iter().map(|one| one.within(0, u64::MAX)).sum::<u64>() as f64 / whole),
         busy: usage.busy_ns.saturating_sub(usage.lab_ns) as f64 / whole,
     };
-    println!(
-        "{}",
-        serde_json::to_string(&noise).expect("shares are plain data")
-    );
+    println!("{}", serde_json::to_string(&noise).expect("shares are plain data"));
     0
 }

@@ -39,8 +39,7 @@ pub fn resolver(arguments: &Resolver) -> Result<u8, Refusal> {
 
 fn serve(arguments: &Resolver) -> Result<()> {
     let zone = Zone::new(arguments)?;
-    let socket =
-        UdpSocket::bind(NAMESERVER).with_context(|| format!("listening at {NAMESERVER}"))?;
+    let socket = UdpSocket::bind(NAMESERVER).with_context(|| format!("listening at {NAMESERVER}"))?;
     let mut question = [0; LONGEST];
     loop {
         let (length, from) = socket.recv_from(&mut question)?;
@@ -53,9 +52,7 @@ fn serve(arguments: &Resolver) -> Result<()> {
 
 impl Zone {
     fn new(arguments: &Resolver) -> Result<Self> {
-        let named = |text: &str| {
-            Name::from_str(text).with_context(|| format!("{text:?} is not a DNS name"))
-        };
+        let named = |text: &str| Name::from_str(text).with_context(|| format!("{text:?} is not a DNS name"));
         let (name, port) = (named(&arguments.name)?, arguments.at.port());
         let service = match port {
             443 => name.clone(),
@@ -79,17 +76,10 @@ impl Zone {
     /// None: what came is no question.
     fn answer(&self, question: &[u8]) -> Option<Vec<u8>> {
         let query = Message::from_octets(question).ok()?;
-        let asked = query
-            .sole_question()
-            .ok()
-            .filter(|_| !query.header().qr())?;
+        let asked = query.sole_question().ok().filter(|_| !query.header().qr())?;
         let name = asked.qname();
         let exists = name.name_eq(&self.name) || name.name_eq(&self.service);
-        let code = if exists {
-            Rcode::NOERROR
-        } else {
-            Rcode::NXDOMAIN
-        };
+        let code = if exists { Rcode::NOERROR } else { Rcode::NXDOMAIN };
         let mut answer = MessageBuilder::new_vec().start_answer(&query, code).ok()?;
         answer.header_mut().set_ra(true);
         self.tell(asked.qtype(), name, &mut answer)?;
@@ -97,19 +87,12 @@ impl Zone {
     }
 
     /// Nothing, where there is no such record.
-    fn tell(
-        &self,
-        wanted: Rtype,
-        name: impl ToName,
-        answer: &mut AnswerBuilder<Vec<u8>>,
-    ) -> Option<()> {
+    fn tell(&self, wanted: Rtype, name: impl ToName, answer: &mut AnswerBuilder<Vec<u8>>) -> Option<()> {
         let (host, service) = (name.name_eq(&self.name), name.name_eq(&self.service));
         let pushed = match (wanted, self.address6, &self.record) {
             (Rtype::A, ..) if host => answer.push((&self.name, TTL_S, A::new(self.address))),
             (Rtype::AAAA, Some(six), _) if host => answer.push((&self.name, TTL_S, Aaaa::new(six))),
-            (Rtype::HTTPS, _, Some(record)) if service => {
-                answer.push((&self.service, TTL_S, record.clone()))
-            }
+            (Rtype::HTTPS, _, Some(record)) if service => answer.push((&self.service, TTL_S, record.clone())),
             _ => Ok(()),
         };
         pushed.ok()
@@ -138,9 +121,7 @@ mod tests {
         let mut query = MessageBuilder::new_vec();
         query.header_mut().set_id(7);
         let mut query = query.question();
-        query
-            .push((&Name::<Vec<u8>>::from_str(name).unwrap(), wanted))
-            .unwrap();
+        query.push((&Name::<Vec<u8>>::from_str(name).unwrap(), wanted)).unwrap();
         query.finish()
     }
 
@@ -151,62 +132,30 @@ mod tests {
         assert!(answer.header().qr() && answer.header().id() == 7);
         let records = answer.answer().unwrap();
         let data = |r: domain::base::ParsedRecord<_>| {
-            r.to_any_record::<domain::rdata::AllRecordData<_, _>>()
-                .unwrap()
-                .data()
-                .to_string()
+            r.to_any_record::<domain::rdata::AllRecordData<_, _>>().unwrap().data().to_string()
         };
-        (
-            answer.header().rcode(),
-            records.map(|r| data(r.unwrap())).collect(),
-        )
+        (answer.header().rcode(), records.map(|r| data(r.unwrap())).collect())
     }
 
     #[test]
     fn the_name_has_an_address_and_its_port_a_record() {
         let nothing = (Rcode::NOERROR, vec![]);
-        let record = (
-            Rcode::NOERROR,
-            vec!["1 h123.test. alpn=h3,h2 port=4443".to_string()],
-        );
+        let record = (Rcode::NOERROR, vec!["1 h123.test. alpn=h3,h2 port=4443".to_string()]);
         assert_eq!(answered(4443, "h123.test", Rtype::A).1, ["10.1.0.2"]);
-        assert_eq!(
-            answered(4443, "H123.Test", Rtype::A).1,
-            ["10.1.0.2"],
-            "whatever the case"
-        );
-        assert_eq!(
-            answered(4443, "_4443._https.h123.test", Rtype::HTTPS),
-            record
-        );
-        assert_eq!(
-            answered(443, "h123.test", Rtype::HTTPS).1.len(),
-            1,
-            "https's own port"
-        );
+        assert_eq!(answered(4443, "H123.Test", Rtype::A).1, ["10.1.0.2"], "whatever the case");
+        assert_eq!(answered(4443, "_4443._https.h123.test", Rtype::HTTPS), record);
+        assert_eq!(answered(443, "h123.test", Rtype::HTTPS).1.len(), 1, "https's own port");
         assert_eq!(answered(4443, "h123.test", Rtype::AAAA), nothing);
         assert_eq!(answered(443, "h123.test", Rtype::AAAA).1, ["2001:db8:1::2"]);
-        assert_eq!(
-            answered(4443, "h123.test", Rtype::HTTPS),
-            nothing,
-            "that would be port 443's"
-        );
-        assert_eq!(
-            answered(4443, "example.com", Rtype::A),
-            (Rcode::NXDOMAIN, vec![])
-        );
+        assert_eq!(answered(4443, "h123.test", Rtype::HTTPS), nothing, "that would be port 443's");
+        assert_eq!(answered(4443, "example.com", Rtype::A), (Rcode::NXDOMAIN, vec![]));
     }
 
     #[test]
     fn what_cannot_be_a_name_is_refused() {
         let long = "a".repeat(64);
         for bad in ["", "a..b", long.as_str()] {
-            let arguments = Resolver {
-                name: bad.into(),
-                at: NAMESERVER,
-                at6: None,
-                alpn: vec![],
-            };
+            let arguments = Resolver { name: bad.into(), at: NAMESERVER, at6: None, alpn: vec![] };
             assert!(Zone::new(&arguments).is_err(), "{bad:?}");
         }
     }

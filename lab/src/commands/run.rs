@@ -36,44 +36,27 @@ pub fn run(arguments: &Run) -> Result<u8, Refusal> {
     let trial = Trial::read(&arguments.trial, &roots)?;
     match (trial.clock, &arguments.kernel) {
         (Clock::Virtual, Some(kernel)) => run_inside(kernel, &trial, arguments, &roots, dir),
-        (Clock::Virtual, None) if kernel_clock() == Clock::Wall => Err(Refusal::input(
-            "the trial's clock is virtual: give the virtual kernel with --kernel",
-        )),
-        (Clock::Wall, Some(_)) => Err(Refusal::input(
-            "--kernel is for trials whose clock is virtual",
-        )),
+        (Clock::Virtual, None) if kernel_clock() == Clock::Wall => {
+            Err(Refusal::input("the trial's clock is virtual: give the virtual kernel with --kernel"))
+        }
+        (Clock::Wall, Some(_)) => Err(Refusal::input("--kernel is for trials whose clock is virtual")),
         (_, None) => run_here(arguments, &trial, &roots, &dir),
     }
 }
 
 /// In a kernel of its own, where this same program runs the same file.
-fn run_inside(
-    kernel: &Path,
-    trial: &Trial,
-    arguments: &Run,
-    roots: &Roots,
-    dir: PathBuf,
-) -> Result<u8, Refusal> {
+fn run_inside(kernel: &Path, trial: &Trial, arguments: &Run, roots: &Roots, dir: PathBuf) -> Result<u8, Refusal> {
     let unusable = |path: &Path, e| Refusal::input(format!("cannot use {}: {e}", path.display()));
     let kernel = kernel.canonicalize().map_err(|e| unusable(kernel, e))?;
     let file = &arguments.trial;
     let file = fs::read_to_string(file).map_err(|e| unusable(file, e))?;
     let environment = environment(trial);
-    let luck = format!(
-        "{} {}",
-        trial.seed,
-        trial.random.as_ref().unwrap_or(&trial.id)
-    );
+    let luck = format!("{} {}", trial.seed, trial.random.as_ref().unwrap_or(&trial.id));
     if ways::best() == Privileges::VirtualClock {
         let bare = BareMachine::make(&kernel, roots)?;
         return enclosure::run_without(arguments.die_with_parent, || {
             let roots = Some(roots.clone());
-            let errand = Errand {
-                dir: dir.clone(),
-                luck,
-                environment,
-                roots,
-            };
+            let errand = Errand { dir: dir.clone(), luck, environment, roots };
             boot(&file, trial, &errand, &bare.site())
         });
     }
@@ -113,11 +96,7 @@ fn run_here(arguments: &Run, trial: &Trial, roots: &Roots, dir: &Path) -> Result
             isolate(trial, roots, dir, None, owner())
         };
         let ran = found.and_then(|entered| {
-            let folder = if inside {
-                dir.to_path_buf()
-            } else {
-                arrange(trial, roots, dir.to_path_buf(), None)?
-            };
+            let folder = if inside { dir.to_path_buf() } else { arrange(trial, roots, dir.to_path_buf(), None)? };
             let setting = Setting::Folder(folder.clone());
             let mut report = run_trial(trial, &setting, outside.as_ref());
             let mut discarded = Discarded::default();
@@ -136,11 +115,7 @@ fn run_here(arguments: &Run, trial: &Trial, roots: &Roots, dir: &Path) -> Result
 }
 
 fn owner() -> Owner {
-    if privilege::in_user_namespace() {
-        Owner::Namespace
-    } else {
-        Owner::Root
-    }
+    if privilege::in_user_namespace() { Owner::Namespace } else { Owner::Root }
 }
 
 /// The variables of the lab inside a virtual kernel.
@@ -150,9 +125,7 @@ fn environment(trial: &Trial) -> BTreeMap<String, String> {
         let path = surroundings::path(programs.map(String::as_str));
         return BTreeMap::from([("PATH".into(), path)]);
     }
-    let text = |(name, value): (OsString, OsString)| {
-        Some((name.into_string().ok()?, value.into_string().ok()?))
-    };
+    let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
     std::env::vars_os().filter_map(text).collect()
 }
 
@@ -163,12 +136,7 @@ fn unfit(error: &anyhow::Error) -> u8 {
 
 /// Creates the folder, without a report of an earlier run that could be taken for this one's.
 fn prepare(out: &Path) -> Result<PathBuf, Refusal> {
-    let refuse = |e| {
-        Refusal::input(format!(
-            "cannot use {} as the output folder: {e}",
-            out.display()
-        ))
-    };
+    let refuse = |e| Refusal::input(format!("cannot use {} as the output folder: {e}", out.display()));
     fs::create_dir_all(out.join("logs")).map_err(refuse)?;
     match fs::remove_file(out.join(REPORT)) {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(refuse(e)),

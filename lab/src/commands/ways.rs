@@ -42,11 +42,7 @@ struct Offer {
 pub fn best() -> Privileges {
     let namespace = privilege::in_user_namespace();
     if privilege::privileged() && !privilege::filtered() {
-        return if namespace {
-            Privileges::UserNamespace
-        } else {
-            Privileges::Root
-        };
+        return if namespace { Privileges::UserNamespace } else { Privileges::Root };
     }
     match enclosure::try_out(build) {
         Ok(()) if privilege::privileged() && !namespace => Privileges::Root,
@@ -57,11 +53,7 @@ pub fn best() -> Privileges {
 
 /// All that a trial begins with.
 fn build() -> u8 {
-    let owner = if privilege::in_user_namespace() {
-        Owner::Namespace
-    } else {
-        Owner::Root
-    };
+    let owner = if privilege::in_user_namespace() { Owner::Namespace } else { Owner::Root };
     let built = Host::create("try").and_then(|_| overlay::enter(&[], owner));
     match built {
         Ok(_) => 0,
@@ -75,14 +67,8 @@ fn build() -> u8 {
 /// Prints them as JSON; exit status 0.
 pub fn ways() -> u8 {
     let chosen = best();
-    let offers = Ways {
-        chosen,
-        ways: [root(chosen), user_namespace(chosen), virtual_clock()],
-    };
-    println!(
-        "{}",
-        serde_json::to_string(&offers).expect("offers are plain data")
-    );
+    let offers = Ways { chosen, ways: [root(chosen), user_namespace(chosen), virtual_clock()] };
+    println!("{}", serde_json::to_string(&offers).expect("offers are plain data"));
     0
 }
 
@@ -119,13 +105,7 @@ fn user_namespace(chosen: Privileges) -> Offer {
     };
     if tried.is_err() {
         let Obstacle { detail, remedy } = Obstacle::find();
-        return Offer {
-            way,
-            open: false,
-            links: false,
-            detail,
-            remedy,
-        };
+        return Offer { way, open: false, links: false, detail, remedy };
     }
     let links = tun::openable();
     let prompt = realtime::granted();
@@ -137,13 +117,7 @@ fn user_namespace(chosen: Privileges) -> Offer {
         ),
         Ok(()) => ("other users' files cannot be changed during a trial".into(), ""),
     };
-    Offer {
-        way,
-        open: true,
-        links: links.is_ok(),
-        detail,
-        remedy: remedy.into(),
-    }
+    Offer { way, open: true, links: links.is_ok(), detail, remedy: remedy.into() }
 }
 
 fn virtual_clock() -> Offer {

@@ -19,24 +19,15 @@ pub fn isolate(
     owner: Owner,
 ) -> anyhow::Result<Entered> {
     let kept = |written| move |path| Kept { path, written };
-    let kept: Vec<_> = roots
-        .folders()
-        .chain(kernel)
-        .map(kept(false))
-        .chain(written(trial, dir).into_iter().map(kept(true)))
-        .collect();
+    let kept: Vec<_> =
+        roots.folders().chain(kernel).map(kept(false)).chain(written(trial, dir).into_iter().map(kept(true))).collect();
     let entered = overlay::enter(&kept, owner)?;
     cover(trial, roots, dir, kernel)?;
     Ok(entered)
 }
 
 /// Covers the temporary folders, but for what the trial needs of them.
-pub fn cover(
-    trial: &Trial,
-    roots: &Roots,
-    dir: &Path,
-    kernel: Option<&Path>,
-) -> anyhow::Result<()> {
+pub fn cover(trial: &Trial, roots: &Roots, dir: &Path, kernel: Option<&Path>) -> anyhow::Result<()> {
     if !trial.has_fixed_surroundings() {
         return temporary::cover_temporary();
     }
@@ -52,22 +43,14 @@ pub fn written<'a>(trial: &'a Trial, dir: &'a Path) -> Vec<&'a Path> {
 }
 
 /// What the roles are to find in the lab's own /tmp, besides what is at `more`; returns where the trial's folder is there.
-pub fn arrange(
-    trial: &Trial,
-    roots: &Roots,
-    dir: PathBuf,
-    more: Option<&Path>,
-) -> anyhow::Result<PathBuf> {
+pub fn arrange(trial: &Trial, roots: &Roots, dir: PathBuf, more: Option<&Path>) -> anyhow::Result<PathBuf> {
     roots.mount()?;
     if !trial.has_fixed_surroundings() {
         return Ok(dir);
     }
     let folder = Path::new(surroundings::FOLDER);
     temporary::bind(&dir, folder)?;
-    let needed: Vec<_> = [Path::new(roots::PLACE), folder]
-        .into_iter()
-        .chain(more)
-        .collect();
+    let needed: Vec<_> = [Path::new(roots::PLACE), folder].into_iter().chain(more).collect();
     temporary::cover_temporary_but(&needed)?;
     Ok(folder.to_path_buf())
 }

@@ -19,10 +19,7 @@ pub fn write_atomically(value: &impl Serialize, path: &Path) -> Result<()> {
 }
 
 /// Writes a file that is either whole or not there. Whether it outlives a power failure, `write` decides.
-pub fn write_whole(
-    path: &Path,
-    write: impl FnOnce(&mut File) -> std::io::Result<()>,
-) -> Result<()> {
+pub fn write_whole(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<()> {
     let mut partial = path.as_os_str().to_owned();
     partial.push(".partial");
     let partial = Path::new(&partial);
@@ -38,12 +35,7 @@ pub fn write_whole(
         std::fs::rename(partial, path)?;
         Ok(())
     };
-    write()
-        .inspect_err(|_| drop(std::fs::remove_file(partial)))
-        .with_context(|| {
-            format!(
-                "cannot write {}: free some space or make the folder writable, then run it again",
-                path.display()
-            )
-        })
+    write().inspect_err(|_| drop(std::fs::remove_file(partial))).with_context(|| {
+        format!("cannot write {}: free some space or make the folder writable, then run it again", path.display())
+    })
 }

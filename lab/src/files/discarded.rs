@@ -59,22 +59,14 @@ impl Discarded {
 
     pub fn message(mut self) -> Option<Message> {
         self.0.sort();
-        let mut texts: Vec<_> = self
-            .0
-            .iter()
-            .take(SHOWN)
-            .map(|path| path.display().to_string())
-            .collect();
+        let mut texts: Vec<_> = self.0.iter().take(SHOWN).map(|path| path.display().to_string()).collect();
         let more = self.0.len() - texts.len();
         if more > 0 {
             let bound = if self.0.len() == MOST { " or more" } else { "" };
             texts.push(format!("{more}{bound} others"));
         }
         (!texts.is_empty()).then(|| {
-            let detail = format!(
-                "written only in the lab, and discarded with it: {}",
-                texts.join(", ")
-            );
+            let detail = format!("written only in the lab, and discarded with it: {}", texts.join(", "));
             Message::new("files-discarded", detail)
         })
     }

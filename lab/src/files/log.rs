@@ -19,8 +19,7 @@ pub fn file(role: &str) -> String {
 /// The last lines of a log, to be appended to a message.
 pub fn tail(log: &Path) -> String {
     let bytes = std::fs::read(log).unwrap_or_default();
-    let text =
-        String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(TAIL_BYTES)..]).into_owned();
+    let text = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(TAIL_BYTES)..]).into_owned();
     let lines: Vec<&str> = text.trim_end().lines().collect();
     match lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n") {
         last if last.is_empty() => "; it printed nothing".into(),
@@ -58,7 +57,5 @@ pub fn names_a_file(whose: &str, name: &str) -> std::result::Result<(), String> 
     if named && !name.starts_with('.') && name.chars().all(plain) {
         return Ok(());
     }
-    Err(format!(
-        "{whose}'s name becomes a file name: use letters, digits, - and _, at most {LONGEST_NAME}"
-    ))
+    Err(format!("{whose}'s name becomes a file name: use letters, digits, - and _, at most {LONGEST_NAME}"))
 }

@@ -11,10 +11,7 @@ pub struct Message {
 
 impl Message {
     pub fn new(code: &'static str, detail: impl std::fmt::Display) -> Self {
-        Self {
-            code,
-            detail: detail.to_string(),
-        }
+        Self { code, detail: detail.to_string() }
     }
 
     /// What the trial needed on this machine could not be made.

@@ -59,11 +59,7 @@ fn divide(mount: Mount, places: &BTreeSet<PathBuf>, parts: &mut Vec<Part>) {
     if !places.iter().any(within) {
         return parts.push(Part::Mount(mount));
     }
-    let entries: Vec<_> = fs::read_dir(path_of(&mount.root))
-        .into_iter()
-        .flatten()
-        .flatten()
-        .collect();
+    let entries: Vec<_> = fs::read_dir(path_of(&mount.root)).into_iter().flatten().flatten().collect();
     let (above, kind) = (mount.place.clone(), mount.kind.clone());
     parts.push(Part::Folder(mount));
     for entry in entries {
@@ -133,15 +129,8 @@ fn unescape(word: &[u8]) -> PathBuf {
 fn reachable(line: Line) -> Option<Mount> {
     let root = handle(&line.place).ok()?;
     let facts = fs::read_to_string(format!("/proc/self/fdinfo/{}", root.as_raw_fd())).ok()?;
-    let found = facts
-        .lines()
-        .find_map(|fact| fact.strip_prefix("mnt_id:"))?
-        .trim();
-    (found.parse() == Ok(line.id)).then_some(Mount {
-        place: line.place,
-        kind: line.kind,
-        root,
-    })
+    let found = facts.lines().find_map(|fact| fact.strip_prefix("mnt_id:"))?.trim();
+    (found.parse() == Ok(line.id)).then_some(Mount { place: line.place, kind: line.kind, root })
 }
 
 /// A place below another root.
@@ -159,14 +148,8 @@ mod tests {
 
     #[test]
     fn a_line_of_the_kernel_is_read_whatever_is_in_its_path() {
-        let line = parse(
-            b"36 35 98:0 /a\\040b /mnt/c\\040\\134d rw,noatime master:1 x:2 - ext4 /dev/root rw",
-        )
-        .unwrap();
-        assert_eq!(
-            (line.id, line.place.as_path(), line.kind.as_str()),
-            (36, Path::new("/mnt/c \\d"), "ext4")
-        );
+        let line = parse(b"36 35 98:0 /a\\040b /mnt/c\\040\\134d rw,noatime master:1 x:2 - ext4 /dev/root rw").unwrap();
+        assert_eq!((line.id, line.place.as_path(), line.kind.as_str()), (36, Path::new("/mnt/c \\d"), "ext4"));
         assert!(parse(b"").is_none() && parse(b"36 35 98:0 / /").is_none());
     }
 
@@ -176,9 +159,6 @@ mod tests {
         assert!(all.iter().any(|mount| mount.place == Path::new("/")));
         assert!(path_of(&all[0].root).exists());
         assert_eq!(below(Path::new("/new"), Path::new("/")), Path::new("/new"));
-        assert_eq!(
-            below(Path::new("/new"), Path::new("/etc/x")),
-            Path::new("/new/etc/x")
-        );
+        assert_eq!(below(Path::new("/new"), Path::new("/etc/x")), Path::new("/new/etc/x"));
     }
 }

@@ -41,9 +41,7 @@ const KERNELS: [&str; 17] = [
 /// Read-only by their kind.
 const IMAGES: [&str; 4] = ["cramfs", "erofs", "iso9660", "squashfs"];
 /// What servers open in `/dev`, and the lab itself.
-const DEVICES: [&str; 7] = [
-    "null", "zero", "full", "random", "urandom", "tty", "net/tun",
-];
+const DEVICES: [&str; 7] = ["null", "zero", "full", "random", "urandom", "tty", "net/tun"];
 const LINKS: [(&str, &str); 5] = [
     ("/proc/self/fd", "fd"),
     ("/proc/self/fd/0", "stdin"),
@@ -102,15 +100,9 @@ pub fn enter(kept: &[Kept], owner: Owner) -> anyhow::Result<Entered> {
         // Of parts: they need something to stand in that can become a root.
         mount_new("tmpfs", &root, "mode=755")?;
     }
-    let mut assembly = Assembly {
-        root: &root,
-        owner,
-        entered: Entered::default(),
-    };
+    let mut assembly = Assembly { root: &root, owner, entered: Entered::default() };
     for (number, part) in parts.into_iter().enumerate() {
-        assembly
-            .add(part, number)
-            .with_context(|| format!("covering file system {number}"))?;
+        assembly.add(part, number).with_context(|| format!("covering file system {number}"))?;
     }
     let entered = assembly.entered;
     bind(&proc?, &root.join("proc"), WHOLE)?;
@@ -135,8 +127,7 @@ pub fn enter(kept: &[Kept], owner: Owner) -> anyhow::Result<Entered> {
 /// Whether it is one that no program keeps files in.
 fn is_kernels(mount: &Mount) -> bool {
     let folders = ["/proc", "/dev", "/sys"];
-    folders.iter().any(|folder| mount.place.starts_with(folder))
-        || KERNELS.contains(&mount.kind.as_str())
+    folders.iter().any(|folder| mount.place.starts_with(folder)) || KERNELS.contains(&mount.kind.as_str())
 }
 
 struct Assembly<'a> {
@@ -153,11 +144,7 @@ impl Assembly<'_> {
                 fs::create_dir_all(&place)?;
                 let mode = path_of(&folder.root).metadata()?.mode() & 0o7777 | 0o700;
                 fs::set_permissions(&place, fs::Permissions::from_mode(mode))?;
-                self.entered.layers.push(Layer {
-                    place: folder.place,
-                    upper: handle(&place)?,
-                    lower: folder.root,
-                });
+                self.entered.layers.push(Layer { place: folder.place, upper: handle(&place)?, lower: folder.root });
             }
             Part::Link(place, target) => symlink(target, below(self.root, &place))?,
             Part::Mount(mount) => self.carry(mount, number)?,
@@ -187,11 +174,7 @@ impl Assembly<'_> {
             && !IMAGES.contains(&original.kind.as_str());
         if covered {
             if let Ok(upper) = cover(&original, &place, number, self.owner) {
-                self.entered.layers.push(Layer {
-                    place: original.place,
-                    upper,
-                    lower: original.root,
-                });
+                self.entered.layers.push(Layer { place: original.place, upper, lower: original.root });
                 return Ok(());
             }
             self.entered.refused = true;
@@ -225,12 +208,7 @@ fn cover(original: &Mount, place: &Path, number: usize, owner: Owner) -> anyhow:
     fs::create_dir(&work)?;
     fs::create_dir(&upper)?;
     let metadata = lower.metadata()?;
-    let mut options = format!(
-        "lowerdir={},upperdir={},workdir={}",
-        lower.display(),
-        upper.display(),
-        work.display()
-    );
+    let mut options = format!("lowerdir={},upperdir={},workdir={}", lower.display(), upper.display(), work.display());
     match owner {
         Owner::Root => chown(&upper, Some(metadata.uid()), Some(metadata.gid()))?,
         Owner::Namespace => options.push_str(",userxattr"),
@@ -269,17 +247,12 @@ fn mount_new(kind: &str, place: &Path, options: &str) -> anyhow::Result<()> {
 }
 
 fn bind(what: &OwnedFd, place: &Path, flags: MsFlags) -> anyhow::Result<()> {
-    mount(Some(&path_of(what)), place, NOTHING, flags, NOTHING)
-        .with_context(|| format!("mounting {}", place.display()))
+    mount(Some(&path_of(what)), place, NOTHING, flags, NOTHING).with_context(|| format!("mounting {}", place.display()))
 }
 
 /// A user namespace must leave `noexec` where it is.
 fn read_only(place: &Path) -> anyhow::Result<()> {
-    let flags = MsFlags::MS_BIND
-        | MsFlags::MS_REMOUNT
-        | MsFlags::MS_RDONLY
-        | MsFlags::MS_NOSUID
-        | MsFlags::MS_NODEV;
+    let flags = MsFlags::MS_BIND | MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY | MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
     mount(NOTHING, place, NOTHING, flags, NOTHING)
         .or_else(|_| {
             let flags = flags | MsFlags::MS_NOEXEC;

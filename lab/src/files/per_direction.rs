@@ -16,10 +16,6 @@ pub struct PerDirection<T> {
 impl<T> PerDirection<T> {
     /// Direction 0 is `up`.
     pub fn of(&mut self, way: usize) -> &mut T {
-        if way == 0 {
-            &mut self.up
-        } else {
-            &mut self.down
-        }
+        if way == 0 { &mut self.up } else { &mut self.down }
     }
 }

@@ -11,10 +11,7 @@ pub struct Refusal {
 
 impl Refusal {
     pub fn input(message: impl fmt::Display) -> Self {
-        Self {
-            status: 2,
-            message: message.to_string(),
-        }
+        Self { status: 2, message: message.to_string() }
     }
 
     /// The process inside the enclosure was: exit status 128 + n.
@@ -26,17 +23,12 @@ impl Refusal {
         };
         Self {
             status: 128 + signal,
-            message: format!(
-                "the inner lab was killed by signal {signal}, {why}; nothing of it is left"
-            ),
+            message: format!("the inner lab was killed by signal {signal}, {why}; nothing of it is left"),
         }
     }
 
     pub fn machine(message: impl fmt::Display) -> Self {
-        Self {
-            status: 3,
-            message: message.to_string(),
-        }
+        Self { status: 3, message: message.to_string() }
     }
 }
 

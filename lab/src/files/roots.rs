@@ -28,10 +28,7 @@ impl Root {
         if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric()) {
             return Err("a root's name may contain only letters and digits".into());
         }
-        Ok(Self {
-            name: name.into(),
-            folder: folder.into(),
-        })
+        Ok(Self { name: name.into(), folder: folder.into() })
     }
 }
 
@@ -46,29 +43,17 @@ impl Roots {
     pub fn new(dir: &Path, given: &[Root]) -> Result<Self, Refusal> {
         let folder = |root: &Root| match root.folder.canonicalize() {
             Ok(folder) if folder.is_dir() => Ok((root.name.clone(), folder)),
-            Ok(_) => Err(Refusal::input(format!(
-                "root {}: {} is not a folder",
-                root.name,
-                root.folder.display()
-            ))),
-            Err(error) => Err(Refusal::input(format!(
-                "root {}: cannot use {}: {error}",
-                root.name,
-                root.folder.display()
-            ))),
+            Ok(_) => Err(Refusal::input(format!("root {}: {} is not a folder", root.name, root.folder.display()))),
+            Err(error) => {
+                Err(Refusal::input(format!("root {}: cannot use {}: {error}", root.name, root.folder.display())))
+            }
         };
-        Ok(Self {
-            dir: dir.to_path_buf(),
-            named: given.iter().map(folder).collect::<Result<_, _>>()?,
-        })
+        Ok(Self { dir: dir.to_path_buf(), named: given.iter().map(folder).collect::<Result<_, _>>()? })
     }
 
     /// None: of a trial whose files name no root.
     pub fn none(dir: &Path) -> Self {
-        Self {
-            dir: dir.to_path_buf(),
-            named: BTreeMap::new(),
-        }
+        Self { dir: dir.to_path_buf(), named: BTreeMap::new() }
     }
 
     /// Where something is now that a role will find by this path.
@@ -91,9 +76,7 @@ impl Roots {
 
     /// Their names and where the machine has them.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Path)> {
-        self.named
-            .iter()
-            .map(|(name, folder)| (name.as_str(), folder.as_path()))
+        self.named.iter().map(|(name, folder)| (name.as_str(), folder.as_path()))
     }
 
     /// Where a root of this name is for the roles.
@@ -144,10 +127,7 @@ mod tests {
         let roots = roots(&["bin=/usr/bin"]).unwrap();
         let found = |path| roots.find(path).display().to_string();
         assert_eq!(found("/tmp/h123-roots/bin/env"), "/usr/bin/env");
-        assert_eq!(
-            found("/tmp/h123-roots/other/env"),
-            "/tmp/h123-roots/other/env"
-        );
+        assert_eq!(found("/tmp/h123-roots/other/env"), "/tmp/h123-roots/other/env");
         assert_eq!(found("/bin/sh"), "/bin/sh");
         assert_eq!(found("bin/sh"), "/trial/bin/sh");
     }

@@ -17,14 +17,9 @@ const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 /// The variables of a role that starts `program`, but for those that its trial gives it.
 pub fn variables(program: &str) -> BTreeMap<String, String> {
     let path = path([program]);
-    [
-        ("PATH", path.as_str()),
-        ("HOME", "/tmp"),
-        ("TMPDIR", "/tmp"),
-        ("LANG", "C.UTF-8"),
-    ]
-    .map(|(name, value)| (name.into(), value.into()))
-    .into()
+    [("PATH", path.as_str()), ("HOME", "/tmp"), ("TMPDIR", "/tmp"), ("LANG", "C.UTF-8")]
+        .map(|(name, value)| (name.into(), value.into()))
+        .into()
 }
 
 /// A fixed `PATH`; where a program is only on ours, its folder comes last.
@@ -44,8 +39,7 @@ pub fn path<'a>(programs: impl IntoIterator<Item = &'a str>) -> String {
 
 /// Whether a role finds a program by its name alone.
 pub fn finds(program: &str) -> bool {
-    on(OsStr::new(PATH), program).is_some()
-        || on(&env::var_os("PATH").unwrap_or_default(), program).is_some()
+    on(OsStr::new(PATH), program).is_some() || on(&env::var_os("PATH").unwrap_or_default(), program).is_some()
 }
 
 pub fn is_program(path: &Path) -> bool {
@@ -63,10 +57,7 @@ mod tests {
 
     #[test]
     fn what_is_in_the_usual_places_adds_nothing_to_the_path() {
-        assert_eq!(
-            path(["sh", "env", "/opt/server", "h123-no-such-program"]),
-            PATH
-        );
+        assert_eq!(path(["sh", "env", "/opt/server", "h123-no-such-program"]), PATH);
         assert!(finds("sh") && !finds("h123-no-such-program"));
     }
 }

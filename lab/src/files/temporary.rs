@@ -23,10 +23,7 @@ pub fn cover_temporary_but(needed: &[&Path]) -> anyhow::Result<()> {
 
 /// The temporary folders that there are.
 pub fn places() -> impl Iterator<Item = &'static Path> {
-    ["/tmp", "/var/tmp"]
-        .map(Path::new)
-        .into_iter()
-        .filter(|place| place.is_dir())
+    ["/tmp", "/var/tmp"].map(Path::new).into_iter().filter(|place| place.is_dir())
 }
 
 /// Makes a file or folder appear as `target`, in the enclosure's own /tmp. What the machine has there is hidden.
@@ -42,27 +39,19 @@ pub fn bind(source: &Path, target: &Path) -> anyhow::Result<()> {
     }
     let nothing: Option<&str> = None;
     let flags = MsFlags::MS_BIND | MsFlags::MS_REC;
-    mount(Some(source), target, nothing, flags, nothing)
-        .with_context(|| format!("mounting {}", source.display()))
+    mount(Some(source), target, nothing, flags, nothing).with_context(|| format!("mounting {}", source.display()))
 }
 
 /// Covers a folder with a fresh tmpfs and binds back into it what stands there already and is `kept`, so that its path
 /// keeps its meaning and what the roles add goes with the lab.
 fn cover(place: &Path, kept: impl Fn(&Path) -> bool) -> anyhow::Result<()> {
     let flags = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
-    let covered = open(place, flags, Mode::empty())
-        .with_context(|| format!("opening {}", place.display()))?;
+    let covered = open(place, flags, Mode::empty()).with_context(|| format!("opening {}", place.display()))?;
     let beneath = PathBuf::from(format!("/proc/self/fd/{}", covered.as_raw_fd()));
     // A relative working directory would stay on what is covered.
     let here = std::env::current_dir();
-    mount(
-        Some("tmpfs"),
-        place,
-        Some("tmpfs"),
-        MsFlags::MS_NOSUID | MsFlags::MS_NODEV,
-        Some("mode=1777"),
-    )
-    .with_context(|| format!("mounting {}", place.display()))?;
+    mount(Some("tmpfs"), place, Some("tmpfs"), MsFlags::MS_NOSUID | MsFlags::MS_NODEV, Some("mode=1777"))
+        .with_context(|| format!("mounting {}", place.display()))?;
     for entry in std::fs::read_dir(&beneath)?.flatten() {
         // Others may be removing their files at this moment: what has gone need not be kept.
         let target = place.join(entry.file_name());

@@ -114,9 +114,7 @@ impl Trial {
         // Before anything else is read: a newer format has fields that are unknown here.
         let Format { h123 } = serde_json::from_str(text).map_err(not_a_trial)?;
         if h123 != FORMAT {
-            return Err(format!(
-                ": its format is \"{h123}\", this program reads \"{FORMAT}\""
-            ));
+            return Err(format!(": its format is \"{h123}\", this program reads \"{FORMAT}\""));
         }
         let trial: Self = serde_json::from_str(text).map_err(not_a_trial)?;
         trial.validate(roots).map_err(|e| format!(": {e}"))?;
@@ -136,31 +134,17 @@ impl Trial {
         ipv6: bool,
         roles: Vec<Role>,
     ) -> Result<Self, Refusal> {
-        let mut trial = Self {
-            congestion,
-            roles,
-            ..Self::bed(profile, seed)
-        };
-        for (link, last) in trial
-            .links
-            .iter_mut()
-            .flat_map(|l| [(&mut l.a, 1), (&mut l.b, 2)])
-        {
+        let mut trial = Self { congestion, roles, ..Self::bed(profile, seed) };
+        for (link, last) in trial.links.iter_mut().flat_map(|l| [(&mut l.a, 1), (&mut l.b, 2)]) {
             link.address6 = ipv6.then(|| Ipv6Addr::new(0xfd00, 1, 0, 0, 0, 0, 0, last));
         }
-        trial
-            .validate(&Roots::none(Path::new("/")))
-            .map_err(Refusal::input)?;
+        trial.validate(&Roots::none(Path::new("/"))).map_err(Refusal::input)?;
         Ok(trial)
     }
 
     /// Two hosts, `client` and `server`, and one link; no roles yet.
     pub fn bed(profile: Profile, seed: u64) -> Self {
-        let end = |host: &str, last| End {
-            host: host.into(),
-            address: Ipv4Addr::new(10, 1, 0, last),
-            address6: None,
-        };
+        let end = |host: &str, last| End { host: host.into(), address: Ipv4Addr::new(10, 1, 0, last), address6: None };
         Self {
             _format: IgnoredAny,
             id: "bed".into(),
@@ -201,9 +185,7 @@ impl Trial {
             return Err("under the virtual clock no role is \"outside\": time passes there".into());
         }
         if self.clock == Clock::Virtual && self.roles.iter().any(|r| !r.processors.is_empty()) {
-            return Err(
-                "under the virtual clock there is one processor: no role has \"processors\"".into(),
-            );
+            return Err("under the virtual clock there is one processor: no role has \"processors\"".into());
         }
         self.tcp.validate().map_err(|e| format!("tcp: {e}"))?;
         if self.hosts.len().max(self.links.len()) > MOST {
@@ -219,55 +201,33 @@ impl Trial {
             return Err(format!("two roles are named \"{twice}\""));
         }
         for link in &self.links {
-            link.validate(&self.hosts)
-                .map_err(|e| format!("link \"{}\": {e}", link.name))?;
+            link.validate(&self.hosts).map_err(|e| format!("link \"{}\": {e}", link.name))?;
         }
         if let Some(net) = first_repeated(self.links.iter().map(|l| network(l.a.address))) {
-            return Err(format!(
-                "two links use the network {net}/30: give each link a separate /30"
-            ));
+            return Err(format!("two links use the network {net}/30: give each link a separate /30"));
         }
         let networks6 = self.links.iter().filter_map(|l| l.a.address6);
         if let Some(net) = first_repeated(networks6.map(network6)) {
-            return Err(format!(
-                "two links use the network {net}/64: give each link a separate /64"
-            ));
+            return Err(format!("two links use the network {net}/64: give each link a separate /64"));
         }
-        if self.tcp.max_payload > Some(LARGEST_OVER_IPV6)
-            && self.links.iter().any(|l| l.a.address6.is_some())
-        {
-            return Err(format!(
-                "tcp: over IPv6 \"max_payload\" is at most {LARGEST_OVER_IPV6} bytes"
-            ));
+        if self.tcp.max_payload > Some(LARGEST_OVER_IPV6) && self.links.iter().any(|l| l.a.address6.is_some()) {
+            return Err(format!("tcp: over IPv6 \"max_payload\" is at most {LARGEST_OVER_IPV6} bytes"));
         }
         let mut ends = self.links.iter().flat_map(|l| [l.a.address, l.b.address]);
         if self.links.iter().any(|l| !l.moves.is_empty()) && ends.any(moved::is_moved) {
-            return Err(
-                "hosts move to addresses in 100.64.0.0/10: give links other addresses".into(),
-            );
+            return Err("hosts move to addresses in 100.64.0.0/10: give links other addresses".into());
         }
         for role in &self.roles {
-            role.validate(&self.hosts, roots)
-                .map_err(|e| format!("role \"{}\": {e}", role.name))?;
+            role.validate(&self.hosts, roots).map_err(|e| format!("role \"{}\": {e}", role.name))?;
         }
-        match self
-            .roles
-            .iter()
-            .filter(|r| r.kind == RoleKind::Main)
-            .count()
-        {
+        match self.roles.iter().filter(|r| r.kind == RoleKind::Main).count() {
             1 => Ok(()),
-            n => Err(format!(
-                "{n} roles are of kind \"main\": exactly one is needed, its end ends the trial"
-            )),
+            n => Err(format!("{n} roles are of kind \"main\": exactly one is needed, its end ends the trial")),
         }
     }
 
     pub fn main(&self) -> &Role {
-        self.roles
-            .iter()
-            .find(|r| r.kind == RoleKind::Main)
-            .expect("validated: exactly one main role")
+        self.roles.iter().find(|r| r.kind == RoleKind::Main).expect("validated: exactly one main role")
     }
 
     /// Whether a host has IPv6: an end of one of its links has such an address.
@@ -284,13 +244,8 @@ impl Trial {
     /// Whether nothing of the machine is needed in `/tmp`: none of its roles is a person's own program, and no command names a
     /// file there.
     pub fn has_fixed_surroundings(&self) -> bool {
-        let needed = |word: &String| {
-            TEMPORARY.iter().any(|folder| word.starts_with(folder)) && !word.starts_with(OURS)
-        };
-        !self
-            .roles
-            .iter()
-            .any(|role| role.inherits || role.command.iter().any(needed))
+        let needed = |word: &String| TEMPORARY.iter().any(|folder| word.starts_with(folder)) && !word.starts_with(OURS);
+        !self.roles.iter().any(|role| role.inherits || role.command.iter().any(needed))
     }
 
     pub fn services(&self) -> impl Iterator<Item = &Role> {

@@ -29,9 +29,6 @@ mod tests {
     fn what_commands_a_terminal_is_escaped() {
         let said = "a\tb\nc \u{1b}]0;x\u{7} \u{9b}31m \u{202e}gpj.exe é";
         let shown = visible(&said);
-        assert_eq!(
-            shown,
-            "a\tb\nc \\u{1b}]0;x\\u{7} \\u{9b}31m \\u{202e}gpj.exe é"
-        );
+        assert_eq!(shown, "a\tb\nc \\u{1b}]0;x\\u{7} \\u{9b}31m \\u{202e}gpj.exe é");
     }
 }

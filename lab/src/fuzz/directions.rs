@@ -1,9 +1,8 @@
 //! Any valid direction of a link.
 
 use h123_link::{
-    AggregationParameters, Blackout, Change, Direction, Distribution, EcnPolicy, GilbertElliott,
-    IpPolicy, Jitter, LONGEST_NS, Loss, Mtu, PolicerParameters, Queue, Rate, Reorder,
-    Retransmission, Udp,
+    AggregationParameters, Blackout, Change, Direction, Distribution, EcnPolicy, GilbertElliott, IpPolicy, Jitter,
+    LONGEST_NS, Loss, Mtu, PolicerParameters, Queue, Rate, Reorder, Retransmission, Udp,
 };
 use proptest::prelude::*;
 
@@ -14,11 +13,7 @@ const NS_PER_MS: u64 = 1_000_000;
 
 pub fn any_direction() -> impl Strategy<Value = Direction> {
     let sending = (prop::option::of(any_rate()), prop::option::of(any_queue()));
-    let hurting = (
-        prop::option::of(any_loss()),
-        prop::collection::vec((any_time(), any_time()), 0..3),
-        share(),
-    );
+    let hurting = (prop::option::of(any_loss()), prop::collection::vec((any_time(), any_time()), 0..3), share());
     let travelling = (
         any_time(),
         prop::option::of(any_jitter()),
@@ -74,44 +69,27 @@ fn any_time() -> impl Strategy<Value = u64> {
 fn any_rate() -> impl Strategy<Value = Rate> {
     let gaps = prop::collection::vec(0..20u64, 1..8);
     let bytes = prop_oneof![3 => 200..4000u32, 1 => any::<u32>()];
-    let trace = (gaps, 1..=20u64, prop::bool::weighted(0.05), bytes).prop_map(
-        |(gaps, last, slow, bytes)| {
-            let factor = if slow {
-                LONGEST_NS / NS_PER_MS / 200
-            } else {
-                1
-            };
-            let mut at = 0;
-            let step = |gap: u64| {
-                at += gap * factor;
-                at
-            };
-            Rate::Trace {
-                trace_ms: gaps.into_iter().chain([last]).map(step).collect(),
-                opportunity_bytes: bytes.max(1),
-            }
-        },
-    );
+    let trace = (gaps, 1..=20u64, prop::bool::weighted(0.05), bytes).prop_map(|(gaps, last, slow, bytes)| {
+        let factor = if slow { LONGEST_NS / NS_PER_MS / 200 } else { 1 };
+        let mut at = 0;
+        let step = |gap: u64| {
+            at += gap * factor;
+            at
+        };
+        Rate::Trace { trace_ms: gaps.into_iter().chain([last]).map(step).collect(), opportunity_bytes: bytes.max(1) }
+    });
     let bps = prop_oneof![3 => 1_000..2_000_000_000u64, 1 => up_to(LARGEST).prop_map(|n| n.max(1))];
-    let bucket = (
-        bps.clone(),
-        prop_oneof![1500..20_000u64, up_to(LARGEST).prop_map(|n| n.max(1500))],
-    )
-        .prop_map(|(bps, burst_bytes)| Rate::Bucket {
-            bps: bps.max(8),
-            burst_bytes,
-        });
+    let bucket = (bps.clone(), prop_oneof![1500..20_000u64, up_to(LARGEST).prop_map(|n| n.max(1500))])
+        .prop_map(|(bps, burst_bytes)| Rate::Bucket { bps: bps.max(8), burst_bytes });
     prop_oneof![4 => bps.prop_map(|bps| Rate::Constant { bps }), 2 => trace, 1 => bucket]
 }
 
 fn any_loss() -> impl Strategy<Value = Loss> {
-    let chain = (share(), share(), share(), share()).prop_map(|(p, r, loss_good, loss_bad)| {
-        GilbertElliott {
-            p,
-            r: r.max(f64::MIN_POSITIVE),
-            loss_good,
-            loss_bad,
-        }
+    let chain = (share(), share(), share(), share()).prop_map(|(p, r, loss_good, loss_bad)| GilbertElliott {
+        p,
+        r: r.max(f64::MIN_POSITIVE),
+        loss_good,
+        loss_bad,
     });
     prop_oneof![
         share().prop_map(Loss::Random),
@@ -124,20 +102,15 @@ fn any_loss() -> impl Strategy<Value = Loss> {
 
 fn any_jitter() -> impl Strategy<Value = Jitter> {
     let distribution = prop_oneof![Just(Distribution::Uniform), Just(Distribution::Normal)];
-    (any_time(), distribution, any::<bool>()).prop_map(|(spread_ns, distribution, keep_order)| {
-        Jitter {
-            spread_ns,
-            distribution,
-            keep_order,
-        }
+    (any_time(), distribution, any::<bool>()).prop_map(|(spread_ns, distribution, keep_order)| Jitter {
+        spread_ns,
+        distribution,
+        keep_order,
     })
 }
 
 fn any_reorder() -> impl Strategy<Value = Reorder> {
-    (share(), any_time()).prop_map(|(share, ahead_ns)| Reorder {
-        share,
-        ahead_ns: ahead_ns.max(1),
-    })
+    (share(), any_time()).prop_map(|(share, ahead_ns)| Reorder { share, ahead_ns: ahead_ns.max(1) })
 }
 
 fn any_retransmission() -> impl Strategy<Value = Retransmission> {
@@ -178,12 +151,10 @@ fn any_mtu() -> impl Strategy<Value = Mtu> {
 }
 
 fn any_aggregation() -> impl Strategy<Value = AggregationParameters> {
-    (1..=1_000_000_000u64, share(), any::<bool>()).prop_map(|(every_ns, part, thin_acks)| {
-        AggregationParameters {
-            every_ns,
-            spread_ns: (every_ns as f64 * part) as u64,
-            thin_acks,
-        }
+    (1..=1_000_000_000u64, share(), any::<bool>()).prop_map(|(every_ns, part, thin_acks)| AggregationParameters {
+        every_ns,
+        spread_ns: (every_ns as f64 * part) as u64,
+        thin_acks,
     })
 }
 
@@ -241,12 +212,7 @@ fn made_valid(mut direction: Direction) -> Direction {
     if direction.rate.is_none() && changes.iter().all(|change| change.rate.is_none()) {
         direction.queue = None;
     }
-    let delays = || {
-        changes
-            .iter()
-            .filter_map(|change| change.delay_ns)
-            .chain([direction.delay_ns])
-    };
+    let delays = || changes.iter().filter_map(|change| change.delay_ns).chain([direction.delay_ns]);
     let (least, most) = (delays().min().unwrap_or(0), delays().max().unwrap_or(0));
     if let Some(jitter) = &mut direction.jitter {
         jitter.spread_ns = jitter.spread_ns.min(least);

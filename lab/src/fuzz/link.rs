@@ -3,9 +3,7 @@
 
 use std::collections::VecDeque;
 
-use h123_link::{
-    Ack, Change, Decision, Direction, Ecn, EcnPolicy, Fate, IpPolicy, Packet, Path, Queue, Rate,
-};
+use h123_link::{Ack, Change, Decision, Direction, Ecn, EcnPolicy, Fate, IpPolicy, Packet, Path, Queue, Rate};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -37,11 +35,7 @@ impl LinkCase {
                 ipv6: flow & 1 == 1,
                 flow,
                 ecn,
-                ack: (!udp).then_some(Ack {
-                    number: now as u32,
-                    ecn: bytes as u8 & 0xc0,
-                    says_more: bytes & 1 == 1,
-                }),
+                ack: (!udp).then_some(Ack { number: now as u32, ecn: bytes as u8 & 0xc0, says_more: bytes & 1 == 1 }),
             };
             (now, packet)
         })
@@ -69,11 +63,7 @@ fn any_packets() -> impl Strategy<Value = Vec<(u64, u32, bool)>> {
     prop::collection::vec(packet, 0..40).prop_map(|packets| {
         let mut now = 0u64;
         let place = |(gap, bytes, udp, back): (u64, u32, bool, bool)| {
-            now = if back {
-                now.saturating_sub(gap)
-            } else {
-                now.saturating_add(gap)
-            };
+            now = if back { now.saturating_sub(gap) } else { now.saturating_add(gap) };
             (now, bytes, udp)
         };
         packets.into_iter().map(place).collect()
@@ -89,21 +79,13 @@ fn test(case: &LinkCase) {
     bare.direction = Direction {
         rate: case.direction.rate.clone(),
         queue: case.direction.queue,
-        changes: case
-            .direction
-            .changes
-            .iter()
-            .filter_map(only_rate)
-            .collect(),
+        changes: case.direction.changes.iter().filter_map(only_rate).collect(),
         ..Direction::default()
     };
     if bare.direction.changes.is_empty() && bare.direction.rate.is_none() {
         bare.direction.queue = None;
     }
-    let drop_tail = matches!(
-        bare.direction.queue,
-        None | Some(Queue::Bytes(_) | Queue::Packets(_) | Queue::Ns(_))
-    );
+    let drop_tail = matches!(bare.direction.queue, None | Some(Queue::Bytes(_) | Queue::Packets(_) | Queue::Ns(_)));
     if !drop_tail || matches!(bare.direction.rate, Some(Rate::Bucket { .. })) {
         // What holds of these is in the core's own tests (disciplines.rs).
         return;
@@ -115,18 +97,11 @@ fn test(case: &LinkCase) {
 
 fn only_rate(change: &Change) -> Option<Change> {
     let rate = Some(change.rate.clone()?);
-    Some(Change {
-        at_ns: change.at_ns,
-        rate,
-        ..Change::default()
-    })
+    Some(Change { at_ns: change.at_ns, rate, ..Change::default() })
 }
 
 fn everything_is_accounted_for(case: &LinkCase) {
-    let (mut path, mut again) = (
-        Path::new(&case.direction, case.seed),
-        Path::new(&case.direction, case.seed),
-    );
+    let (mut path, mut again) = (Path::new(&case.direction, case.seed), Path::new(&case.direction, case.seed));
     let in_order = case.direction.reorder.is_none()
         && case.direction.retransmission.is_none_or(|r| r.in_order)
         && case.direction.jitter.is_none_or(|j| j.keep_order)
@@ -135,22 +110,10 @@ fn everything_is_accounted_for(case: &LinkCase) {
             Some(Queue::DualPi2(_) | Queue::FqCodel(_) | Queue::FqPie(_) | Queue::Cake(_))
         );
     let (mut latest_now, mut latest) = (0, 0);
-    let [
-        mut delivered,
-        mut copies,
-        mut lost,
-        mut dropped,
-        mut blocked,
-        mut policed,
-        mut too_large,
-        mut thinned,
-    ] = [0u64; 8];
+    let [mut delivered, mut copies, mut lost, mut dropped, mut blocked, mut policed, mut too_large, mut thinned] =
+        [0u64; 8];
     let decisions = path.decisions(case.offered());
-    assert_eq!(
-        decisions,
-        again.decisions(case.offered()),
-        "another fate with the same seed"
-    );
+    assert_eq!(decisions, again.decisions(case.offered()), "another fate with the same seed");
     let waiting = (case.packets.len() - decisions.len()) as u64;
     for Decision { ticket, fate, .. } in decisions {
         let (now, bytes, udp) = case.packets[ticket];
@@ -158,10 +121,7 @@ fn everything_is_accounted_for(case: &LinkCase) {
         match fate {
             Fate::Deliver { at, copy } => {
                 assert!(at >= latest_now, "delivered before it came");
-                assert!(
-                    !in_order || at >= latest,
-                    "delivered before its predecessor"
-                );
+                assert!(!in_order || at >= latest, "delivered before its predecessor");
                 assert!(copy.is_none_or(|copy| copy == at));
                 latest = at;
                 delivered += 1;
@@ -192,19 +152,11 @@ fn everything_is_accounted_for(case: &LinkCase) {
         tally.too_large,
         tally.thinned,
     ];
-    assert_eq!(
-        counted,
-        [
-            delivered, copies, lost, dropped, blocked, policed, too_large, thinned
-        ]
-    );
+    assert_eq!(counted, [delivered, copies, lost, dropped, blocked, policed, too_large, thinned]);
     assert!(tally.reordered_near + tally.reordered_far <= delivered);
     assert_eq!(tally.packets_in, case.packets.len() as u64);
     // At the end of all time some still wait for tokens.
-    assert_eq!(
-        tally.packets_in,
-        delivered + lost + dropped + blocked + policed + too_large + thinned + waiting
-    );
+    assert_eq!(tally.packets_in, delivered + lost + dropped + blocked + policed + too_large + thinned + waiting);
     assert_eq!(tally.drop_set(), again.tally().drop_set());
 }
 
@@ -215,18 +167,9 @@ fn before_events(case: &LinkCase) {
     calm.validate().expect("still valid");
     let (mut path, mut before) = (Path::new(direction, case.seed), Path::new(&calm, case.seed));
     let first_change = direction.changes.first().map_or(u64::MAX, |c| c.at_ns);
-    let first = direction
-        .blackouts
-        .first()
-        .map_or(first_change, |b| b.from_ns.min(first_change));
-    let offered: Vec<_> = case
-        .offered()
-        .filter(|(_, packet)| packet.bytes <= 1500)
-        .collect();
-    let pairs = path
-        .decisions(offered.clone())
-        .into_iter()
-        .zip(before.decisions(offered));
+    let first = direction.blackouts.first().map_or(first_change, |b| b.from_ns.min(first_change));
+    let offered: Vec<_> = case.offered().filter(|(_, packet)| packet.bytes <= 1500).collect();
+    let pairs = path.decisions(offered.clone()).into_iter().zip(before.decisions(offered));
     for (one, other) in pairs.map(|(one, other)| (one.fate, other.fate)) {
         // When the later of the two would have left is not known where a packet is lost: then all that follow may differ.
         let Fate::Deliver { at, .. } = one else { break };
@@ -242,18 +185,14 @@ fn depart(case: &LinkCase) -> Vec<(u64, u32, Option<u64>)> {
     let mut path = Path::new(&case.direction, case.seed);
     let mut latest = 0;
     let decisions = path.decisions(case.offered()).into_iter();
-    let offered = case
-        .packets
-        .iter()
-        .zip(decisions)
-        .map(|(&(now, bytes, _), decision)| {
-            latest = now.max(latest);
-            match decision.fate {
-                Fate::Deliver { at, .. } => (latest, bytes, Some(at)),
-                Fate::QueueDropped => (latest, bytes, None),
-                fate => panic!("{fate:?} on a path that has nothing but a rate and a queue"),
-            }
-        });
+    let offered = case.packets.iter().zip(decisions).map(|(&(now, bytes, _), decision)| {
+        latest = now.max(latest);
+        match decision.fate {
+            Fate::Deliver { at, .. } => (latest, bytes, Some(at)),
+            Fate::QueueDropped => (latest, bytes, None),
+            fate => panic!("{fate:?} on a path that has nothing but a rate and a queue"),
+        }
+    });
     offered.collect()
 }
 
@@ -323,16 +262,9 @@ fn done_within(rate: &Rate, ns: u64, opportunities: bool, nanosecond: bool) -> i
             let whole = if nanosecond { ns } else { ns.saturating_sub(1) };
             i128::from(*bps) * i128::from(whole)
         }
-        Rate::Trace {
-            trace_ms,
-            opportunity_bytes,
-        } => {
+        Rate::Trace { trace_ms, opportunity_bytes } => {
             let period = trace_ms[trace_ms.len() - 1];
-            let ms = if opportunities {
-                Some(ns / NS_PER_MS)
-            } else {
-                ns.div_ceil(NS_PER_MS).checked_sub(1)
-            };
+            let ms = if opportunities { Some(ns / NS_PER_MS) } else { ns.div_ceil(NS_PER_MS).checked_sub(1) };
             let Some(ms) = ms else { return 0 };
             let (rounds, rest) = (ms / period, ms % period);
             let in_last = trace_ms.iter().filter(|&&time| time <= rest).count();

@@ -22,16 +22,14 @@ const EDGES: [u64; 12] = [
 
 /// Any, all orders of magnitude alike, and the edges with their neighbours.
 pub fn any_number() -> impl Strategy<Value = u64> {
-    let edge = (prop::sample::select(&EDGES[..]), -1i64..=1)
-        .prop_map(|(edge, off)| edge.wrapping_add_signed(off));
+    let edge = (prop::sample::select(&EDGES[..]), -1i64..=1).prop_map(|(edge, off)| edge.wrapping_add_signed(off));
     prop_oneof![1 => edge, 3 => (any::<u64>(), 0u32..64).prop_map(|(bits, shift)| bits >> shift)]
 }
 
 /// The same, up to `most`.
 pub fn up_to(most: u64) -> impl Strategy<Value = u64> + Clone {
     let near = (0..=most.min(2)).prop_map(move |off| most - off);
-    let any =
-        (any::<u64>(), 0u32..64).prop_map(move |(bits, shift)| (bits >> shift) % (most.max(1)));
+    let any = (any::<u64>(), 0u32..64).prop_map(move |(bits, shift)| (bits >> shift) % (most.max(1)));
     prop_oneof![1 => near, 6 => any]
 }
 

@@ -40,17 +40,9 @@ struct PacketsCase {
 
 fn any_case() -> impl Strategy<Value = PacketsCase> {
     let times = || prop::collection::vec((any_number(), any_number()), 0..12);
-    let received =
-        prop::collection::vec((prop_oneof![0..12u64, any_number()], any_number()), 0..12);
-    (any_packet(), any_table(), times(), received, times()).prop_map(
-        |(packet, table, sent, arrivals, stalls)| PacketsCase {
-            packet,
-            table,
-            sent,
-            arrivals,
-            stalls,
-        },
-    )
+    let received = prop::collection::vec((prop_oneof![0..12u64, any_number()], any_number()), 0..12);
+    (any_packet(), any_table(), times(), received, times())
+        .prop_map(|(packet, table, sent, arrivals, stalls)| PacketsCase { packet, table, sent, arrivals, stalls })
 }
 
 /// Most of them with the first bytes of IPv4 or IPv6, and UDP or TCP.
@@ -106,8 +98,7 @@ fn answer(packet: &[u8], why: Unreachable) {
     let (header, ip) = frame.split_at(HEADER);
     assert!(header.iter().all(|&byte| byte == 0));
     let sum = |part: &[u8]| {
-        let word =
-            |pair: &[u8]| u64::from(pair[0]) << 8 | pair.get(1).map_or(0, |&low| u64::from(low));
+        let word = |pair: &[u8]| u64::from(pair[0]) << 8 | pair.get(1).map_or(0, |&low| u64::from(low));
         part.chunks(2).map(word).sum::<u64>() % 0xffff
     };
     if six {
@@ -121,10 +112,7 @@ fn answer(packet: &[u8], why: Unreachable) {
     }
     assert_eq!(usize::from(u16::from_be_bytes([ip[2], ip[3]])), ip.len());
     assert!(ip.len() <= 28 + 60 + 8);
-    assert_eq!(
-        [&ip[12..16], &ip[16..20]],
-        [&packet[16..20], &packet[12..16]]
-    );
+    assert_eq!([&ip[12..16], &ip[16..20]], [&packet[16..20], &packet[12..16]]);
     assert!(packet.starts_with(&ip[28..]));
     for part in [&ip[..20], &ip[20..]] {
         assert_eq!(sum(part), 0, "a checksum is wrong");
@@ -150,22 +138,10 @@ fn move_ends(packet: &[u8]) {
 fn note(packet: &[u8]) {
     let found = headers(packet);
     assert!(usize::from(found.payload) <= packet.len() && found.scale <= 15);
-    let mut packets = Packets::new(Keep {
-        most: 2,
-        capture: true,
-        frames: true,
-    });
+    let mut packets = Packets::new(Keep { most: 2, capture: true, frames: true });
     for (way, fate) in [(0, Fate::Lost), (1, Fate::QueueDropped)] {
         assert_eq!(packets.came(5, way, packet), Some(way));
-        packets.decided(
-            way,
-            Decision {
-                ticket: way,
-                fate,
-                marked: false,
-                ecn: Ecn::NotEct,
-            },
-        );
+        packets.decided(way, Decision { ticket: way, fate, marked: false, ecn: Ecn::NotEct });
         assert_eq!(packets.arrivals(way).collect::<Vec<_>>(), [5]);
     }
 }
@@ -175,22 +151,14 @@ fn measure(case: &PacketsCase) {
     let json = r#"{"delay_ns": 1000000, "rate": {"bps": 1000000}, "loss": {"random": 0.3}}"#;
     let direction: Direction = serde_json::from_str(json).expect("a direction");
     let course = Course::new([direction.clone(), direction.clone()], 1, "link");
-    let train = Train {
-        bytes: SMALLEST,
-        offsets_ns: vec![],
-        catch_up: true,
-        tail_ns: 0,
-    };
+    let train = Train { bytes: SMALLEST, offsets_ns: vec![], catch_up: true, tail_ns: 0 };
     for stamps in [false, true] {
         let passage = Passage {
             sent_ns: case.sent.iter().map(|sent| sent.0 % LATEST_NS).collect(),
             arrivals: case
                 .arrivals
                 .iter()
-                .map(|&(sequence, at)| Arrival {
-                    sequence: sequence as usize,
-                    at_ns: at % LATEST_NS,
-                })
+                .map(|&(sequence, at)| Arrival { sequence: sequence as usize, at_ns: at % LATEST_NS })
                 .collect(),
         };
         let arrivals = case.sent.iter().map(|sent| sent.1 % LATEST_NS).collect();
@@ -198,9 +166,7 @@ fn measure(case: &PacketsCase) {
         let (delay, burst) = (outcome.delay(), outcome.burst());
         assert!(delay.lost <= delay.probes);
         assert_eq!(burst.sent, case.sent.len() as u64);
-        let loss = outcome
-            .loss(&direction, course.seed(0))
-            .expect("there is a loss");
+        let loss = outcome.loss(&direction, course.seed(0)).expect("there is a loss");
         assert!(loss.lost <= loss.sent && loss.low <= loss.high && loss.high <= loss.sent);
         outcome.rate(1_000_000);
     }
@@ -213,22 +179,14 @@ fn late(times: &[(u64, u64)]) {
     let (mut stalls, mut others) = (Stalls::default(), Stalls::default());
     for (number, &(due, done)) in times.iter().enumerate() {
         lateness.record(done.saturating_sub(due), 1);
-        let one = if number % 2 == 0 {
-            &mut stalls
-        } else {
-            &mut others
-        };
+        let one = if number % 2 == 0 { &mut stalls } else { &mut others };
         one.record(due, done);
     }
     lateness.report();
     let stalls = stalls.join(others);
-    let spans: Vec<(u64, u64)> =
-        serde_json::from_value(serde_json::to_value(&stalls).expect("spans")).expect("spans");
+    let spans: Vec<(u64, u64)> = serde_json::from_value(serde_json::to_value(&stalls).expect("spans")).expect("spans");
     assert!(spans.iter().all(|(from, to)| from < to));
-    assert!(
-        spans.windows(2).all(|pair| pair[0].1 < pair[1].0),
-        "{spans:?}"
-    );
+    assert!(spans.windows(2).all(|pair| pair[0].1 < pair[1].0), "{spans:?}");
     let whole = stalls.within(0, u64::MAX);
     assert!(stalls.within(1_000, 1_000_000_000) <= whole);
 }

@@ -1,8 +1,8 @@
 //! Any valid queue of a direction.
 
 use h123_link::{
-    CakeParameters, CodelParameters, Direction, DualPi2Parameters, FqCodelParameters,
-    FqPieParameters, Isolation, LONGEST_NS, PieParameters, Queue, Rate, RedParameters,
+    CakeParameters, CodelParameters, Direction, DualPi2Parameters, FqCodelParameters, FqPieParameters, Isolation,
+    LONGEST_NS, PieParameters, Queue, Rate, RedParameters,
 };
 use proptest::prelude::*;
 
@@ -59,47 +59,30 @@ fn any_pie() -> impl Strategy<Value = PieParameters> {
     let tupdate_ns = prop_oneof![3 => 1_000_000..50_000_000u64, 1 => 1_000_000..=1u64 << 41];
     let law = (target_ns, tupdate_ns, 0..=32u32, 0..=32u32);
     let ways = (any::<bool>(), any::<bool>(), any::<bool>());
-    (limit, law, ways).prop_map(
-        |(limit, (target_ns, tupdate_ns, alpha, beta), (ecn, bytemode, dq_rate_estimator))| {
-            PieParameters {
-                limit,
-                target_ns,
-                tupdate_ns,
-                alpha,
-                beta,
-                ecn,
-                bytemode,
-                dq_rate_estimator,
-            }
-        },
-    )
+    (limit, law, ways).prop_map(|(limit, (target_ns, tupdate_ns, alpha, beta), (ecn, bytemode, dq_rate_estimator))| {
+        PieParameters { limit, target_ns, tupdate_ns, alpha, beta, ecn, bytemode, dq_rate_estimator }
+    })
 }
 
 fn any_fq_pie() -> impl Strategy<Value = FqPieParameters> {
-    (any_pie(), 1..2000u32, 256..4000u32, 0..=100u32).prop_map(|(pie, flows, quantum, ecn_prob)| {
-        FqPieParameters {
-            limit: pie.limit,
-            flows,
-            quantum,
-            target_ns: pie.target_ns,
-            tupdate_ns: pie.tupdate_ns,
-            alpha: pie.alpha,
-            beta: pie.beta,
-            ecn: pie.ecn,
-            ecn_prob,
-            bytemode: pie.bytemode,
-            dq_rate_estimator: pie.dq_rate_estimator,
-        }
+    (any_pie(), 1..2000u32, 256..4000u32, 0..=100u32).prop_map(|(pie, flows, quantum, ecn_prob)| FqPieParameters {
+        limit: pie.limit,
+        flows,
+        quantum,
+        target_ns: pie.target_ns,
+        tupdate_ns: pie.tupdate_ns,
+        alpha: pie.alpha,
+        beta: pie.beta,
+        ecn: pie.ecn,
+        ecn_prob,
+        bytemode: pie.bytemode,
+        dq_rate_estimator: pie.dq_rate_estimator,
     })
 }
 
 /// A burst a little above `min / avpkt` suits nearly all.
 fn any_dualpi2() -> impl Strategy<Value = DualPi2Parameters> {
-    let times = (
-        0..=u64::from(u32::MAX),
-        1_000_000..1u64 << 41,
-        0..=u64::from(u32::MAX),
-    );
+    let times = (0..=u64::from(u32::MAX), 1_000_000..1u64 << 41, 0..=u64::from(u32::MAX));
     let gains = (1..1u32 << 31, 1..1u32 << 31, 1..=255u8);
     let rest = (1..2000u32, any::<bool>(), 0..=100u8);
     (times, gains, rest).prop_map(
@@ -128,11 +111,7 @@ fn any_red() -> impl Strategy<Value = RedParameters> {
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (thresholds, numbers, flags).prop_filter_map(
         "parameters that do not work together",
-        |(
-            (min, span, avpkt, more),
-            (limit, probability, bandwidth_bps),
-            (ecn, harddrop, nodrop, adaptive),
-        )| {
+        |((min, span, avpkt, more), (limit, probability, bandwidth_bps), (ecn, harddrop, nodrop, adaptive))| {
             let red = RedParameters {
                 limit,
                 min,

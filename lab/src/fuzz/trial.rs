@@ -82,16 +82,11 @@ const FIELDS: [&str; 27] = [
 ];
 
 fn any_trial() -> impl Strategy<Value = Text> {
-    let seeds: Vec<Value> = corpus("trial")
-        .iter()
-        .filter_map(|(_, text)| serde_json::from_str(text).ok())
-        .collect();
+    let seeds: Vec<Value> = corpus("trial").iter().filter_map(|(_, text)| serde_json::from_str(text).ok()).collect();
     let mutations = prop::collection::vec(any_mutation(), 0..5);
     let slips = prop_oneof![4 => Just(vec![]), 1 => prop::collection::vec(any_slip(), 1..4)];
     (prop::sample::select(seeds), mutations, slips).prop_map(|(mut trial, mutations, slips)| {
-        mutations
-            .iter()
-            .for_each(|mutation| mutate(&mut trial, mutation));
+        mutations.iter().for_each(|mutation| mutate(&mut trial, mutation));
         let mut text = trial.to_string().into_bytes();
         slips.iter().for_each(|slip| slip_in(&mut text, slip));
         Text(String::from_utf8_lossy(&text).into_owned())
@@ -245,11 +240,7 @@ fn test(text: &Text) {
 /// What a check would send.
 fn check(course: &Course, way: usize) {
     let direction = course.direction(way);
-    let trains = [
-        Some(pulse(direction)),
-        overload(direction),
-        flood(direction),
-    ];
+    let trains = [Some(pulse(direction)), overload(direction), flood(direction)];
     for train in trains.into_iter().flatten() {
         assert!((1..=MOST_PACKETS).contains(&train.offsets_ns.len()));
         assert!((SMALLEST..=MTU).contains(&train.bytes) && train.offsets_ns.is_sorted());

@@ -23,10 +23,7 @@ pub struct CpuTime {
 impl CpuTime {
     pub fn of(usage: &libc::rusage) -> Self {
         let ns = |t: libc::timeval| t.tv_sec as u64 * 1_000_000_000 + t.tv_usec as u64 * 1_000;
-        Self {
-            user_ns: ns(usage.ru_utime),
-            system_ns: ns(usage.ru_stime),
-        }
+        Self { user_ns: ns(usage.ru_utime), system_ns: ns(usage.ru_stime) }
     }
 
     pub fn total_ns(self) -> u64 {
@@ -60,11 +57,7 @@ pub struct Relations {
 impl Relations {
     pub fn of(pid: i32) -> Option<Self> {
         let stat = Stat::read(pid)?;
-        Some(Self {
-            parent: stat.field(4)?,
-            session: stat.field(6)?,
-            zombie: stat.field::<char>(3)? == 'Z',
-        })
+        Some(Self { parent: stat.field(4)?, session: stat.field(6)?, zombie: stat.field::<char>(3)? == 'Z' })
     }
 }
 
@@ -77,8 +70,7 @@ pub fn command_of(pid: i32) -> String {
 
 /// CPU time of a session's living processes and of the children they have waited for, ns.
 pub fn cpu_of_session(session: i32) -> u64 {
-    let living = processes()
-        .filter(|&pid| Relations::of(pid).is_some_and(|its| its.session == session && !its.zombie));
+    let living = processes().filter(|&pid| Relations::of(pid).is_some_and(|its| its.session == session && !its.zombie));
     living.map(cpu_of).sum()
 }
 
@@ -108,35 +100,22 @@ pub struct ProcessorWait {
 impl ProcessorWait {
     /// Of these processes' living threads. One takes its share with it when it ends, so a difference may be too small.
     pub fn of(processes: impl IntoIterator<Item = i32>) -> Self {
-        let threads = |pid| {
-            fs::read_dir(format!("/proc/{pid}/task"))
-                .into_iter()
-                .flatten()
-        };
+        let threads = |pid| fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten();
         processes
             .into_iter()
             .flat_map(|pid| threads(pid).flatten())
             .filter_map(|thread| Self::read(&thread.path().join("schedstat")))
-            .fold(Self::default(), |sum, one| Self {
-                wait_ns: sum.wait_ns + one.wait_ns,
-                turns: sum.turns + one.turns,
-            })
+            .fold(Self::default(), |sum, one| Self { wait_ns: sum.wait_ns + one.wait_ns, turns: sum.turns + one.turns })
     }
 
     pub fn since(self, before: Self) -> Self {
-        Self {
-            wait_ns: self.wait_ns.saturating_sub(before.wait_ns),
-            turns: self.turns.saturating_sub(before.turns),
-        }
+        Self { wait_ns: self.wait_ns.saturating_sub(before.wait_ns), turns: self.turns.saturating_sub(before.turns) }
     }
 
     fn read(schedstat: &std::path::Path) -> Option<Self> {
         let text = fs::read_to_string(schedstat).ok()?;
         let mut numbers = text.split_whitespace().skip(1).map(str::parse);
-        Some(Self {
-            wait_ns: numbers.next()?.ok()?,
-            turns: numbers.next()?.ok()?,
-        })
+        Some(Self { wait_ns: numbers.next()?.ok()?, turns: numbers.next()?.ok()? })
     }
 }
 
@@ -156,10 +135,7 @@ impl Stat {
 }
 
 fn ticks_per_second() -> u64 {
-    sysconf(SysconfVar::CLK_TCK)
-        .ok()
-        .flatten()
-        .map_or(100, |n| n as u64)
+    sysconf(SysconfVar::CLK_TCK).ok().flatten().map_or(100, |n| n as u64)
 }
 
 /// The counters of `/proc/net/snmp` and `netstat` that are not zero, as `Proto.Name`.
@@ -218,16 +194,9 @@ impl Machine {
         let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
         // user nice system idle iowait irq softirq steal
         let tick_ns = 1_000_000_000 / ticks_per_second();
-        let ticks: Vec<u64> = stat
-            .lines()
-            .next()
-            .unwrap_or("")
-            .split_whitespace()
-            .skip(1)
-            .filter_map(|v| v.parse().ok())
-            .collect();
-        let of =
-            |columns: &[usize]| columns.iter().filter_map(|&i| ticks.get(i)).sum::<u64>() * tick_ns;
+        let ticks: Vec<u64> =
+            stat.lines().next().unwrap_or("").split_whitespace().skip(1).filter_map(|v| v.parse().ok()).collect();
+        let of = |columns: &[usize]| columns.iter().filter_map(|&i| ticks.get(i)).sum::<u64>() * tick_ns;
         Self {
             at_ns: now_ns(),
             busy_ns: of(&[0, 1, 2, 5, 6]),
@@ -263,10 +232,7 @@ pub fn thread_cpu_ns() -> u64 {
 }
 
 pub fn cpus() -> usize {
-    sysconf(SysconfVar::_NPROCESSORS_ONLN)
-        .ok()
-        .flatten()
-        .map_or(1, |n| n as usize)
+    sysconf(SysconfVar::_NPROCESSORS_ONLN).ok().flatten().map_or(1, |n| n as usize)
 }
 
 fn cpu_pressure_ns() -> Option<u64> {
@@ -283,21 +249,10 @@ mod tests {
     #[test]
     fn counters_carry_their_protocol_and_leave_zeros_out() {
         let text = "Tcp: InSegs MaxConn RetransSegs\nTcp: 12 -1 0\nUdp: RcvbufErrors\nUdp: 3\n";
-        let expected = [
-            ("Tcp.InSegs", 12),
-            ("Tcp.MaxConn", -1),
-            ("Udp.RcvbufErrors", 3),
-        ];
-        assert_eq!(
-            counters(text),
-            expected.map(|(k, v)| (k.to_string(), v)).into()
-        );
-        let ipv6 =
-            "Ip6InReceives    \t9\nUdp6InErrors  \t0\nUdp6RcvbufErrors \t3\nUdpLite6InErrors\t2\n";
-        assert_eq!(
-            udp6_counters(ipv6),
-            [("Udp.RcvbufErrors".to_string(), 3)].into()
-        );
+        let expected = [("Tcp.InSegs", 12), ("Tcp.MaxConn", -1), ("Udp.RcvbufErrors", 3)];
+        assert_eq!(counters(text), expected.map(|(k, v)| (k.to_string(), v)).into());
+        let ipv6 = "Ip6InReceives    \t9\nUdp6InErrors  \t0\nUdp6RcvbufErrors \t3\nUdpLite6InErrors\t2\n";
+        assert_eq!(udp6_counters(ipv6), [("Udp.RcvbufErrors".to_string(), 3)].into());
     }
 
     #[test]
@@ -322,11 +277,7 @@ mod tests {
                     })
                 })
                 .collect();
-            let waited = threads
-                .into_iter()
-                .map(|t| t.join().unwrap())
-                .max()
-                .unwrap();
+            let waited = threads.into_iter().map(|t| t.join().unwrap()).max().unwrap();
             assert!(waited > 10_000_000, "{waited}");
         });
     }

@@ -30,12 +30,7 @@ const KEPT: [u32; 17] = [
 ];
 /// To open sockets in another network namespace.
 const SYS_ADMIN: u32 = 21;
-const SETTINGS: [&CStr; 4] = [
-    c"/proc/sys",
-    c"/proc/sysrq-trigger",
-    c"/proc/irq",
-    c"/proc/bus",
-];
+const SETTINGS: [&CStr; 4] = [c"/proc/sys", c"/proc/sysrq-trigger", c"/proc/irq", c"/proc/bus"];
 
 /// Of the calling process, in mounts of its own, and its children; one that reaches `outside` must be able to go there.
 pub fn confine(outside: bool) -> io::Result<()> {

@@ -21,12 +21,7 @@ use crate::files::refusal::Refusal;
 use crate::host::privilege;
 
 /// Signals that end a trial early.
-const INTERRUPTS: [Signal; 4] = [
-    Signal::SIGINT,
-    Signal::SIGTERM,
-    Signal::SIGHUP,
-    Signal::SIGQUIT,
-];
+const INTERRUPTS: [Signal; 4] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];
 
 /// Runs `body` as PID 1 of a new enclosure and returns its exit status, or 128 + n after signal n.
 ///
@@ -64,11 +59,7 @@ pub fn try_out(body: impl FnOnce() -> u8) -> Result<(), String> {
     }
 }
 
-fn watched(
-    die_with_parent: bool,
-    apart: Option<CloneFlags>,
-    body: impl FnOnce() -> u8,
-) -> Result<u8, Refusal> {
+fn watched(die_with_parent: bool, apart: Option<CloneFlags>, body: impl FnOnce() -> u8) -> Result<u8, Refusal> {
     let parent = getppid();
     if apart.is_some() {
         privilege::acquire()?;
@@ -80,14 +71,9 @@ fn watched(
             return Err(Refusal::machine("the parent process has ended"));
         }
     }
-    SigSet::all()
-        .thread_block()
-        .expect("a full signal set is valid");
-    let (outside, lifeline) =
-        pipe().map_err(|e| Refusal::machine(format!("cannot create a pipe: {e}")))?;
-    apart
-        .map_or(Ok(()), unshare)
-        .map_err(privilege::no_namespaces)?;
+    SigSet::all().thread_block().expect("a full signal set is valid");
+    let (outside, lifeline) = pipe().map_err(|e| Refusal::machine(format!("cannot create a pipe: {e}")))?;
+    apart.map_or(Ok(()), unshare).map_err(privilege::no_namespaces)?;
     // SAFETY: no thread has been started yet, so the child may do anything.
     match unsafe { fork() }.map_err(|e| Refusal::machine(format!("cannot fork: {e}")))? {
         ForkResult::Parent { child } => {
@@ -119,11 +105,7 @@ fn wait_outside(child: Pid) -> Result<u8, Refusal> {
     loop {
         let signal = waited_for.wait().expect("a set of valid signals");
         if signal != Signal::SIGCHLD {
-            let order = if interrupt.is_none() {
-                Signal::SIGTERM
-            } else {
-                Signal::SIGKILL
-            };
+            let order = if interrupt.is_none() { Signal::SIGTERM } else { Signal::SIGKILL };
             interrupt = Some(signal);
             // The enclosure may have ended already: then SIGCHLD is on its way.
             let _ = kill(child, order);
@@ -143,8 +125,7 @@ fn wait_outside(child: Pid) -> Result<u8, Refusal> {
 
 /// Ties the child's life to the process outside.
 fn follow(outside: &OwnedFd) -> Result<(), Refusal> {
-    set_pdeathsig(Signal::SIGKILL)
-        .map_err(|e| Refusal::machine(format!("cannot follow the process outside: {e}")))?;
+    set_pdeathsig(Signal::SIGKILL).map_err(|e| Refusal::machine(format!("cannot follow the process outside: {e}")))?;
     // The process outside may have ended before the line above: then its end of the pipe is closed.
     let mut ends = [PollFd::new(outside.as_fd(), PollFlags::POLLIN)];
     if poll(&mut ends, PollTimeout::ZERO) != Ok(0) {
@@ -155,25 +136,15 @@ fn follow(outside: &OwnedFd) -> Result<(), Refusal> {
 
 /// Leaves the machine's namespaces.
 fn enter() -> Result<(), Refusal> {
-    let apart = CloneFlags::CLONE_NEWNS
-        | CloneFlags::CLONE_NEWNET
-        | CloneFlags::CLONE_NEWIPC
-        | CloneFlags::CLONE_NEWUTS;
+    let apart =
+        CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWIPC | CloneFlags::CLONE_NEWUTS;
     unshare(apart).map_err(privilege::no_namespaces)?;
-    arrange_mounts()
-        .map_err(|e| Refusal::machine(format!("cannot arrange the lab's mounts: {e:#}")))
+    arrange_mounts().map_err(|e| Refusal::machine(format!("cannot arrange the lab's mounts: {e:#}")))
 }
 
 fn arrange_mounts() -> anyhow::Result<()> {
     let nothing: Option<&str> = None;
-    mount(
-        nothing,
-        "/",
-        nothing,
-        MsFlags::MS_REC | MsFlags::MS_PRIVATE,
-        nothing,
-    )
-    .context("making / private")?;
+    mount(nothing, "/", nothing, MsFlags::MS_REC | MsFlags::MS_PRIVATE, nothing).context("making / private")?;
     let safe = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
     mount(Some("proc"), "/proc", Some("proc"), safe, nothing).context("mounting /proc")
 }

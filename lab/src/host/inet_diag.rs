@@ -106,12 +106,9 @@ fn messages(bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
 /// None where the kernel keeps no account of it.
 fn connection(answer: &[u8]) -> Option<Connection> {
     let port = |at: usize| Some(u16::from_be_bytes(*answer.get(at..)?.first_chunk()?));
-    let attributes = parts(answer.get(ANSWER..)?, ATTRIBUTE, |header| {
-        Some((usize::from(short(header, 0)?), short(header, 2)?))
-    });
-    let (_, info) = attributes
-        .into_iter()
-        .find(|&(kind, _)| kind == INET_DIAG_INFO)?;
+    let attributes =
+        parts(answer.get(ANSWER..)?, ATTRIBUTE, |header| Some((usize::from(short(header, 0)?), short(header, 2)?)));
+    let (_, info) = attributes.into_iter().find(|&(kind, _)| kind == INET_DIAG_INFO)?;
     // What an older kernel does not tell is zero.
     let long = |at: usize| {
         let bytes = info.get(at..).and_then(|rest| rest.first_chunk());
@@ -182,8 +179,7 @@ mod tests {
         let mut one = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (_other, _) = listener.accept().unwrap();
         one.write_all(&[7; 5000]).unwrap();
-        let ports = [&listener.local_addr(), &one.local_addr()]
-            .map(|address| address.as_ref().unwrap().port());
+        let ports = [&listener.local_addr(), &one.local_addr()].map(|address| address.as_ref().unwrap().port());
         let found = InetDiag::open().unwrap().connections().unwrap();
         let between = |local: u16, remote: u16| {
             let mut known = found.iter();

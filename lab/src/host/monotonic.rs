@@ -8,15 +8,11 @@ use nix::time::{ClockId, ClockNanosleepFlags, clock_gettime, clock_nanosleep};
 use crate::files::trial::Clock;
 
 pub fn now_ns() -> u64 {
-    nanoseconds(
-        clock_gettime(ClockId::CLOCK_MONOTONIC).expect("CLOCK_MONOTONIC exists on every Linux"),
-    )
+    nanoseconds(clock_gettime(ClockId::CLOCK_MONOTONIC).expect("CLOCK_MONOTONIC exists on every Linux"))
 }
 
 pub fn unix_ns() -> u64 {
-    nanoseconds(
-        clock_gettime(ClockId::CLOCK_REALTIME).expect("CLOCK_REALTIME exists on every Linux"),
-    )
+    nanoseconds(clock_gettime(ClockId::CLOCK_REALTIME).expect("CLOCK_REALTIME exists on every Linux"))
 }
 
 /// What the time of day is ahead of the monotonic clock. Of several readings the one that took least time: between the
@@ -35,13 +31,7 @@ pub fn unix_offset_ns() -> i64 {
 /// Sleeps until a time of the monotonic clock; returns at once if it has passed.
 pub fn sleep_until(at_ns: u64) {
     let at = TimeSpec::from_duration(Duration::from_nanos(at_ns));
-    while clock_nanosleep(
-        ClockId::CLOCK_MONOTONIC,
-        ClockNanosleepFlags::TIMER_ABSTIME,
-        &at,
-    )
-    .is_err()
-    {}
+    while clock_nanosleep(ClockId::CLOCK_MONOTONIC, ClockNanosleepFlags::TIMER_ABSTIME, &at).is_err() {}
 }
 
 /// What the clock of this kernel is.

@@ -76,13 +76,7 @@ impl Host {
     }
 
     /// Gives a device an address, and TCP towards its neighbour these attributes.
-    pub fn address(
-        &self,
-        device: &str,
-        own: IpAddr,
-        congestion: Option<&str>,
-        tcp: Tcp,
-    ) -> Result<()> {
+    pub fn address(&self, device: &str, own: IpAddr, congestion: Option<&str>, tcp: Tcp) -> Result<()> {
         self.within(|| {
             let netlink = Netlink::open()?;
             netlink.add_address(device, own)?;
@@ -170,10 +164,7 @@ fn set_ipv6(settings: &[(&str, &str)], needed: bool) -> Result<()> {
 }
 
 /// Runs `work` inside a network namespace, on a thread of its own.
-pub fn within<T: Send>(
-    namespace: BorrowedFd,
-    work: impl FnOnce() -> Result<T> + Send,
-) -> Result<T> {
+pub fn within<T: Send>(namespace: BorrowedFd, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     on_a_thread(|| {
         setns(namespace, CloneFlags::CLONE_NEWNET)?;
         work()
@@ -182,9 +173,7 @@ pub fn within<T: Send>(
 
 fn on_a_thread<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     std::thread::scope(|scope| {
-        let thread = Builder::new()
-            .spawn_scoped(scope, work)
-            .context("starting a thread")?;
+        let thread = Builder::new().spawn_scoped(scope, work).context("starting a thread")?;
         thread.join().expect("a namespace's thread does not panic")
     })
 }

@@ -5,15 +5,11 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use netlink_packet_core::{
-    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
-};
+use netlink_packet_core::{NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload};
 use netlink_packet_route::AddressFamily;
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressMessage};
-use netlink_packet_route::link::{
-    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
-};
+use netlink_packet_route::link::{InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage};
 use netlink_packet_route::route::{
     RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
 };
@@ -71,14 +67,12 @@ impl Netlink {
     }
 
     pub fn bring_up(&self, device: &str) -> Result<()> {
-        self.set(device, vec![])
-            .with_context(|| format!("bringing up {device}"))
+        self.set(device, vec![]).with_context(|| format!("bringing up {device}"))
     }
 
     /// Sets how many packets may wait for the device's reader, and brings it up.
     pub fn bring_up_with_queue(&self, device: &str, packets: u32) -> Result<()> {
-        self.set(device, vec![LinkAttribute::TxQueueLen(packets)])
-            .with_context(|| format!("bringing up {device}"))
+        self.set(device, vec![LinkAttribute::TxQueueLen(packets)]).with_context(|| format!("bringing up {device}"))
     }
 
     fn set(&self, device: &str, attributes: Vec<LinkAttribute>) -> Result<()> {
@@ -93,10 +87,7 @@ impl Netlink {
     /// Creates a veth pair: one end here, the other under the same name in another namespace.
     pub fn create_veth(&self, device: &str, other: BorrowedFd) -> Result<()> {
         let mut peer = LinkMessage::default();
-        peer.attributes = vec![
-            LinkAttribute::IfName(device.into()),
-            LinkAttribute::NetNsFd(other.as_raw_fd()),
-        ];
+        peer.attributes = vec![LinkAttribute::IfName(device.into()), LinkAttribute::NetNsFd(other.as_raw_fd())];
         let mut message = LinkMessage::default();
         message.attributes = vec![
             LinkAttribute::IfName(device.into()),
@@ -105,11 +96,8 @@ impl Netlink {
                 LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(peer))),
             ]),
         ];
-        self.request(
-            RouteNetlinkMessage::NewLink(message),
-            NLM_F_CREATE | NLM_F_EXCL,
-        )
-        .with_context(|| format!("creating the veth pair {device}"))
+        self.request(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL)
+            .with_context(|| format!("creating the veth pair {device}"))
     }
 
     /// Gives a device an address, without the route that the kernel would add by itself, and without asking whether others
@@ -123,16 +111,10 @@ impl Netlink {
             IpAddr::V4(_) => AddressFlags::Noprefixroute,
             IpAddr::V6(_) => AddressFlags::Noprefixroute | AddressFlags::Nodad,
         };
-        message.attributes = vec![
-            AddressAttribute::Local(address),
-            AddressAttribute::Address(address),
-            AddressAttribute::Flags(flags),
-        ];
-        self.request(
-            RouteNetlinkMessage::NewAddress(message),
-            NLM_F_CREATE | NLM_F_EXCL,
-        )
-        .with_context(|| format!("adding {address} to {device}"))
+        message.attributes =
+            vec![AddressAttribute::Local(address), AddressAttribute::Address(address), AddressAttribute::Flags(flags)];
+        self.request(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
+            .with_context(|| format!("adding {address} to {device}"))
     }
 
     /// Routes a network to a device with that address. What TCP does there are attributes of the route: a sysctl would refuse
@@ -164,11 +146,8 @@ impl Netlink {
         if !metrics.is_empty() {
             message.attributes.push(RouteAttribute::Metrics(metrics));
         }
-        self.request(
-            RouteNetlinkMessage::NewRoute(message),
-            NLM_F_CREATE | NLM_F_EXCL,
-        )
-        .with_context(|| format!("adding the route of {device}"))
+        self.request(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
+            .with_context(|| format!("adding the route of {device}"))
     }
 
     /// What the route that leads to `peer` asks of TCP.
@@ -178,9 +157,7 @@ impl Netlink {
         message.header.destination_prefix_length = if peer.is_ipv4() { 32 } else { 128 };
         message.attributes = vec![RouteAttribute::Destination(peer.into())];
         match self.exchange(RouteNetlinkMessage::GetRoute(message), NLM_F_REQUEST)? {
-            NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewRoute(route)) => {
-                Ok(tcp_of(&route.attributes))
-            }
+            NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewRoute(route)) => Ok(tcp_of(&route.attributes)),
             other => bail!("an unexpected netlink answer: {other:?}"),
         }
     }
@@ -218,11 +195,7 @@ impl Netlink {
         }
     }
 
-    fn exchange(
-        &self,
-        message: RouteNetlinkMessage,
-        flags: u16,
-    ) -> Result<NetlinkPayload<RouteNetlinkMessage>> {
+    fn exchange(&self, message: RouteNetlinkMessage, flags: u16) -> Result<NetlinkPayload<RouteNetlinkMessage>> {
         let mut request = NetlinkMessage::from(message);
         request.header.flags = flags;
         request.finalize();
@@ -241,10 +214,7 @@ fn metrics(congestion: Option<&str>, tcp: Tcp) -> Vec<RouteMetric> {
     // The kernel heeds a least retransmission time that is locked, and no other.
     let least = tcp.min_rto_ns.map(|ns| {
         let ms = u32::try_from(ns / NS_PER_MS).expect("validated: at most 60 s");
-        [
-            RouteMetric::Lock(1 << RTAX_RTO_MIN),
-            RouteMetric::RtoMin(ms),
-        ]
+        [RouteMetric::Lock(1 << RTAX_RTO_MIN), RouteMetric::RtoMin(ms)]
     });
     let least = least.into_iter().flatten();
     // Both ends' routes advertise it, so that neither sends more.

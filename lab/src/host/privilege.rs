@@ -46,11 +46,9 @@ pub fn acquire() -> Result<(), Refusal> {
 fn move_to_user_namespace() -> Result<(), Errno> {
     let (user, group) = (Uid::effective(), Gid::effective());
     unshare(CloneFlags::CLONE_NEWUSER)?;
-    for (file, text) in [
-        ("setgroups", "deny".into()),
-        ("uid_map", format!("0 {user} 1")),
-        ("gid_map", format!("0 {group} 1")),
-    ] {
+    for (file, text) in
+        [("setgroups", "deny".into()), ("uid_map", format!("0 {user} 1")), ("gid_map", format!("0 {group} 1"))]
+    {
         let written = fs::write(format!("/proc/self/{file}"), text);
         written.map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(libc::EPERM)))?;
     }
@@ -59,9 +57,7 @@ fn move_to_user_namespace() -> Result<(), Errno> {
 
 pub fn no_namespaces(error: Errno) -> Refusal {
     let Obstacle { detail, remedy } = Obstacle::find();
-    Refusal::machine(format!(
-        "cannot create namespaces ({error}): {detail}; {remedy}"
-    ))
+    Refusal::machine(format!("cannot create namespaces ({error}): {detail}; {remedy}"))
 }
 
 /// What keeps a process from namespaces, as far as the machine tells, and how to open them.
@@ -73,16 +69,8 @@ pub struct Obstacle {
 impl Obstacle {
     pub fn find() -> Self {
         let switches = [
-            (
-                "kernel/unprivileged_userns_clone",
-                "0",
-                "sudo sysctl -w kernel.unprivileged_userns_clone=1".to_string(),
-            ),
-            (
-                "user/max_user_namespaces",
-                "0",
-                "sudo sysctl -w user.max_user_namespaces=10000".to_string(),
-            ),
+            ("kernel/unprivileged_userns_clone", "0", "sudo sysctl -w kernel.unprivileged_userns_clone=1".to_string()),
+            ("user/max_user_namespaces", "0", "sudo sysctl -w user.max_user_namespaces=10000".to_string()),
             (
                 "kernel/apparmor_restrict_unprivileged_userns",
                 "1",
@@ -93,10 +81,7 @@ impl Obstacle {
             let set = fs::read_to_string(format!("/proc/sys/{name}"));
             if set.is_ok_and(|value| value.trim() == closed) {
                 let name = name.replace('/', ".");
-                return Self {
-                    detail: format!("{name} is {closed} here"),
-                    remedy,
-                };
+                return Self { detail: format!("{name} is {closed} here"), remedy };
             }
         }
         if allowed() && masked() {
@@ -122,9 +107,7 @@ impl Obstacle {
 fn allowed() -> bool {
     // SAFETY: the child makes one system call and ends.
     match unsafe { fork() } {
-        Ok(ForkResult::Child) => unsafe {
-            libc::_exit(unshare(CloneFlags::CLONE_NEWUSER).is_err().into())
-        },
+        Ok(ForkResult::Child) => unsafe { libc::_exit(unshare(CloneFlags::CLONE_NEWUSER).is_err().into()) },
         Ok(ForkResult::Parent { child }) => {
             matches!(waitpid(child, None), Ok(WaitStatus::Exited(_, 0)))
         }

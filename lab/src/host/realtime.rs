@@ -15,13 +15,9 @@ pub const PROBE: i32 = 40;
 pub fn prefer(priority: i32) -> bool {
     // Matters only where real time is refused; the smallest slack is always allowed.
     let _ = set_timerslack(1);
-    let parameter = libc::sched_param {
-        sched_priority: priority,
-    };
+    let parameter = libc::sched_param { sched_priority: priority };
     // SAFETY: the parameter outlives the call; 0 is the calling thread.
-    unsafe {
-        libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &parameter) == 0
-    }
+    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &parameter) == 0 }
 }
 
 /// Whether the machine grants it, tried on a thread of its own.

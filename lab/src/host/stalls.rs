@@ -91,9 +91,6 @@ mod tests {
             stalls.record(10 * i * MS, (10 * i + 1) * MS);
         }
         assert!(stalls.0.len() <= MOST);
-        assert_eq!(
-            stalls.0.last().unwrap().1,
-            (10 * (2 * MOST as u64 - 1) + 1) * MS
-        );
+        assert_eq!(stalls.0.last().unwrap().1, (10 * (2 * MOST as u64 - 1) + 1) * MS);
     }
 }

@@ -8,8 +8,7 @@ use std::os::fd::AsRawFd;
 use anyhow::{Context, Result, bail};
 use nix::errno::Errno;
 use nix::sys::socket::{
-    AddressFamily, SockFlag, SockType, SockaddrStorage, connect, getsockopt, socket,
-    sockopt::TcpCongestion,
+    AddressFamily, SockFlag, SockType, SockaddrStorage, connect, getsockopt, socket, sockopt::TcpCongestion,
 };
 
 use crate::files::trial::Tcp;
@@ -60,10 +59,7 @@ pub fn congestion_towards(peer: IpAddr) -> Result<String> {
         IpAddr::V6(_) => AddressFamily::Inet6,
     };
     let socket = socket(family, SockType::Stream, flags, None)?;
-    match connect(
-        socket.as_raw_fd(),
-        &SockaddrStorage::from(SocketAddr::new(peer, 9)),
-    ) {
+    match connect(socket.as_raw_fd(), &SockaddrStorage::from(SocketAddr::new(peer, 9))) {
         Ok(()) | Err(Errno::EINPROGRESS | Errno::ECONNREFUSED) => {}
         Err(error) => return Err(error).context(format!("trying the route to {peer}")),
     }
@@ -73,12 +69,8 @@ pub fn congestion_towards(peer: IpAddr) -> Result<String> {
 
 /// Fails if a controller is not among those of this machine.
 pub fn require_congestion(name: &str) -> Result<()> {
-    let available =
-        fs::read_to_string(AVAILABLE).with_context(|| format!("reading {AVAILABLE}"))?;
-    if available
-        .split_whitespace()
-        .any(|controller| controller == name)
-    {
+    let available = fs::read_to_string(AVAILABLE).with_context(|| format!("reading {AVAILABLE}"))?;
+    if available.split_whitespace().any(|controller| controller == name) {
         return Ok(());
     }
     bail!(

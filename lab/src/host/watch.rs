@@ -72,17 +72,10 @@ mod tests {
         let taken = std::thread::spawn(take_a_processor).join().unwrap();
         let stalls = watch.end();
         let (Some((from, to)), Some(stalls)) = (taken, stalls) else {
-            return assert!(
-                !realtime::prefer(realtime::WATCH),
-                "no stalls although real time is granted"
-            );
+            return assert!(!realtime::prefer(realtime::WATCH), "no stalls although real time is granted");
         };
         let longest = stalls.iter().map(|s| s.within(from, to)).max().unwrap();
-        assert!(
-            longest > (to - from) / 2,
-            "{longest} ns of stalls seen while {} ns were taken",
-            to - from
-        );
+        assert!(longest > (to - from) / 2, "{longest} ns of stalls seen while {} ns were taken", to - from);
     }
 
     /// From when to when the first one was: for as long as real-time threads may have one without the kernel's throttling

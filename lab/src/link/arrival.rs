@@ -49,12 +49,7 @@ impl Arrivals {
         let mut descriptor = program.as_raw_fd();
         // SAFETY: both descriptors are open, and the kernel reads one int.
         unsafe { tun_set_filter(tun.as_raw_fd(), &mut descriptor) }.ok()?;
-        Some(Self {
-            ring,
-            read: 0,
-            missing_since: None,
-            dropped: 0,
-        })
+        Some(Self { ring, read: 0, missing_since: None, dropped: 0 })
     }
 
     /// When the packet that was just read had arrived.
@@ -101,14 +96,7 @@ impl Drop for Arrivals {
 fn map_memory(map: &OwnedFd) -> Option<NonNull<Ring>> {
     // SAFETY: a new mapping of an open descriptor; the map's value is as large as a ring.
     let memory = unsafe {
-        libc::mmap(
-            std::ptr::null_mut(),
-            size_of::<Ring>(),
-            libc::PROT_READ,
-            libc::MAP_SHARED,
-            map.as_raw_fd(),
-            0,
-        )
+        libc::mmap(std::ptr::null_mut(), size_of::<Ring>(), libc::PROT_READ, libc::MAP_SHARED, map.as_raw_fd(), 0)
     };
     (memory != libc::MAP_FAILED).then(|| NonNull::new(memory.cast()))?
 }
@@ -164,20 +152,12 @@ mod bpf {
         pub const EXIT: Self = Self::new(0x95, 0, 0, 0, 0);
 
         const fn new(code: u8, to: u8, from: u8, offset: i16, immediate: i32) -> Self {
-            Self {
-                code,
-                registers: from << 4 | to,
-                offset,
-                immediate,
-            }
+            Self { code, registers: from << 4 | to, offset, immediate }
         }
 
         /// The address of the map's first value.
         pub const fn load_map_value(to: u8, map: i32) -> [Self; 2] {
-            [
-                Self::new(0x18, to, PSEUDO_MAP_VALUE, 0, map),
-                Self::new(0, 0, 0, 0, 0),
-            ]
+            [Self::new(0x18, to, PSEUDO_MAP_VALUE, 0, map), Self::new(0, 0, 0, 0, 0)]
         }
 
         pub const fn set(to: u8, value: i32) -> Self {
@@ -263,8 +243,7 @@ mod bpf {
 
     fn call<T>(command: libc::c_int, attributes: &T) -> Option<OwnedFd> {
         // SAFETY: the attributes, and what they point to, outlive the call, and their size is told.
-        let descriptor =
-            unsafe { libc::syscall(libc::SYS_bpf, command, attributes, size_of::<T>()) };
+        let descriptor = unsafe { libc::syscall(libc::SYS_bpf, command, attributes, size_of::<T>()) };
         // SAFETY: the kernel has just made this descriptor for us.
         (descriptor >= 0).then(|| unsafe { OwnedFd::from_raw_fd(descriptor as i32) })
     }
@@ -295,13 +274,7 @@ mod tests {
                 let netlink = Netlink::open()?;
                 netlink.add_address("h123-arrival", address)?;
                 netlink.bring_up("h123-arrival")?;
-                netlink.add_route(
-                    "h123-arrival",
-                    address,
-                    near(address),
-                    None,
-                    Default::default(),
-                )?;
+                netlink.add_route("h123-arrival", address, near(address), None, Default::default())?;
                 Ok((tun, UdpSocket::bind((address, 0))?))
             })
             .unwrap();
@@ -311,23 +284,14 @@ mod tests {
         for number in 0..SENT as u8 {
             std::thread::sleep(Duration::from_millis(5));
             let before = now_ns();
-            socket
-                .send_to(&[number; 8], (Ipv4Addr::new(10, 1, 0, 2), 9))
-                .unwrap();
+            socket.send_to(&[number; 8], (Ipv4Addr::new(10, 1, 0, 2), 9)).unwrap();
             sent.push(before..=now_ns());
         }
         std::thread::sleep(Duration::from_millis(30));
         let mut frame = [0; LONGEST];
         for times in sent {
-            let arrival = tun
-                .read(&mut frame)
-                .unwrap()
-                .expect("a packet for each that was sent");
-            assert!(
-                times.contains(&arrival.at_ns),
-                "{} is not in {times:?}",
-                arrival.at_ns
-            );
+            let arrival = tun.read(&mut frame).unwrap().expect("a packet for each that was sent");
+            assert!(times.contains(&arrival.at_ns), "{} is not in {times:?}", arrival.at_ns);
         }
         assert!(tun.read(&mut frame).unwrap().is_none());
         assert_eq!(tun.dropped(), 0);

@@ -37,9 +37,7 @@ pub struct Seen<'a> {
 pub fn save(dir: &Path, link: &str, seen: &[Seen]) -> Result<()> {
     // Programs that log none leave no file.
     let keys = keys::contents(dir).unwrap_or_default();
-    write_whole(&dir.join(format!("capture-{link}.pcapng")), |file| {
-        write(file, link, &keys, seen)
-    })
+    write_whole(&dir.join(format!("capture-{link}.pcapng")), |file| write(file, link, &keys, seen))
 }
 
 fn write(file: impl Write, link: &str, keys: &[u8], seen: &[Seen]) -> io::Result<()> {
@@ -138,12 +136,7 @@ mod tests {
 
     #[test]
     fn a_capture_has_keys_before_packets_and_says_what_was_lost() {
-        let seen = |at_ns, inbound, ip, comment| Seen {
-            at_ns,
-            inbound,
-            ip,
-            comment,
-        };
+        let seen = |at_ns, inbound, ip, comment| Seen { at_ns, inbound, ip, comment };
         let packets = [
             seen(5_000_000_007, false, &[1, 2, 3, 4, 5][..], Some("lost")),
             seen(5_000_000_009, true, &[6, 7, 8, 9][..], None),
@@ -153,9 +146,7 @@ mod tests {
         let found = blocks(&file);
         let kinds: Vec<u32> = found.iter().map(|(kind, _)| *kind).collect();
         assert_eq!(kinds, [SECTION, INTERFACE, SECRETS, PACKET, PACKET]);
-        let head = [
-            0, 0, 0, 0, 1, 0, 0, 0, 7, 0xf2, 5, 0x2a, 5, 0, 0, 0, 5, 0, 0, 0,
-        ];
+        let head = [0, 0, 0, 0, 1, 0, 0, 0, 7, 0xf2, 5, 0x2a, 5, 0, 0, 0, 5, 0, 0, 0];
         let options = [1, 0, 4, 0, b'l', b'o', b's', b't', 2, 0, 4, 0, 2, 0, 0, 0];
         let whole = [&head[..], &[1, 2, 3, 4, 5, 0, 0, 0], &options, &[0; 4]].concat();
         assert_eq!(found[3].1, whole);

@@ -30,10 +30,7 @@ impl Course {
     pub fn new(directions: [Direction; 2], seed: u64, link: &str) -> Self {
         Self {
             directions,
-            seeds: [
-                stream_seed(seed, link, "up"),
-                stream_seed(seed, link, "down"),
-            ],
+            seeds: [stream_seed(seed, link, "up"), stream_seed(seed, link, "down")],
             moves: None,
             keep: Keep::default(),
         }
@@ -47,36 +44,22 @@ impl Course {
 
     /// The same luck on other directions.
     pub fn with(&self, change: impl Fn(&Direction) -> Direction) -> Self {
-        Self {
-            directions: self.directions.each_ref().map(change),
-            ..self.clone()
-        }
+        Self { directions: self.directions.each_ref().map(change), ..self.clone() }
     }
 
     /// The same, with a record of its packets.
     pub fn recording(&self, keep: Keep) -> Self {
-        Self {
-            keep,
-            ..self.clone()
-        }
+        Self { keep, ..self.clone() }
     }
 
     /// The same without what depends on time (blackouts, changes, moves).
     pub fn without_events(&self) -> Self {
-        Self {
-            moves: None,
-            ..self.with(Direction::before_events)
-        }
+        Self { moves: None, ..self.with(Direction::before_events) }
     }
 
     pub fn nat(&self) -> Option<Nat> {
         let moves = self.moves.as_ref()?;
-        Some(Nat::new(
-            &moves.moves,
-            self.seeds[UP],
-            moves.client,
-            moves.link,
-        ))
+        Some(Nat::new(&moves.moves, self.seeds[UP], moves.client, moves.link))
     }
 
     pub fn record(&self) -> Option<Packets> {

@@ -92,9 +92,7 @@ impl CrossTraffic {
     }
 
     fn bytes_so_far(&self) -> [u64; 2] {
-        self.received
-            .each_ref()
-            .map(|bytes| bytes.load(Ordering::Relaxed))
+        self.received.each_ref().map(|bytes| bytes.load(Ordering::Relaxed))
     }
 
     /// A connection that is never short of data.
@@ -102,8 +100,7 @@ impl CrossTraffic {
         let (from, to) = ends(way);
         let target = SocketAddrV4::new(ADDRESSES[to], PORT + number);
         let listener = self.hosts[to].within(|| Ok(TcpListener::bind(target)?))?;
-        let mut sender = self.hosts[from]
-            .within(|| Ok(TcpStream::connect_timeout(&target.into(), PATIENCE)?))?;
+        let mut sender = self.hosts[from].within(|| Ok(TcpStream::connect_timeout(&target.into(), PATIENCE)?))?;
         let (mut receiver, _) = listener.accept()?;
         for end in [&sender, &receiver] {
             self.connections.push(end.try_clone()?);
@@ -127,8 +124,7 @@ impl CrossTraffic {
         let target = SocketAddrV4::new(ADDRESSES[to], PORT);
         let receiver = self.hosts[to].within(|| Ok(UdpSocket::bind(target)?))?;
         receiver.set_read_timeout(Some(LOOK))?;
-        let sender = self.hosts[from]
-            .within(|| Ok(UdpSocket::bind(SocketAddrV4::new(ADDRESSES[from], 0))?))?;
+        let sender = self.hosts[from].within(|| Ok(UdpSocket::bind(SocketAddrV4::new(ADDRESSES[from], 0))?))?;
         let (over, received) = (self.over.clone(), self.received[way].clone());
         self.run(move || {
             let payload = [0; PACKET_BYTES - HEADER_BYTES];

@@ -34,18 +34,9 @@ impl Emulated {
             link: index,
         });
         let base = course.without_events();
-        let course = course.recording(Keep {
-            most: link.packets,
-            capture: link.capture,
-            frames: link.frames,
-        });
+        let course = course.recording(Keep { most: link.packets, capture: link.capture, frames: link.frames });
         let (cross, crossing) = cross.unzip();
         let pairs = [tuns].into_iter().chain(crossing).collect();
-        Ok(Self {
-            link: EmulatedLink::start(pairs, &base)?,
-            course,
-            base,
-            cross,
-        })
+        Ok(Self { link: EmulatedLink::start(pairs, &base)?, course, base, cross })
     }
 }

@@ -29,39 +29,26 @@ impl EmulatedLink {
     pub fn start(pairs: Vec<[Tun; 2]>, course: &Course) -> Result<Self> {
         let (orders, inbox) = channel();
         let (tell, started) = channel();
-        let wake = Arc::new(EventFd::from_flags(
-            EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC,
-        )?);
+        let wake = Arc::new(EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?);
         let woken = wake.clone();
         let stamps = pairs.as_flattened().iter().all(Tun::stamps);
         // Its memory is that of this thread: what another one allocates, malloc has from the kernel page by page.
         let worker = Worker::new(pairs, course);
-        let thread = std::thread::Builder::new()
-            .name("link".into())
-            .spawn(move || {
-                let realtime = realtime::prefer(realtime::LINK);
-                // The starter waits for this message, so it cannot have gone.
-                let _ = tell.send(realtime);
-                worker.run(&inbox, &woken)
-            })?;
+        let thread = std::thread::Builder::new().name("link".into()).spawn(move || {
+            let realtime = realtime::prefer(realtime::LINK);
+            // The starter waits for this message, so it cannot have gone.
+            let _ = tell.send(realtime);
+            worker.run(&inbox, &woken)
+        })?;
         let realtime = started.recv().context("starting the link's thread")?;
-        Ok(Self {
-            orders,
-            wake,
-            thread: Some(thread),
-            realtime,
-            stamps,
-        })
+        Ok(Self { orders, wake, thread: Some(thread), realtime, stamps })
     }
 
     /// Ends the running course and begins another: its packet index and its time start at zero. Packets in flight
     /// stay so, and count for neither.
     pub fn begin(&mut self, course: &Course) -> Result<Turn> {
         let (reply, turn) = channel();
-        let order = Order {
-            course: course.clone(),
-            reply,
-        };
+        let order = Order { course: course.clone(), reply };
         // An order that cannot be sent comes back with its reply's sender: kept, it would be waited for in vain.
         let sent = self.orders.send(order).is_ok();
         self.wake.write(1)?;

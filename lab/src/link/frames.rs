@@ -193,13 +193,7 @@ impl Frames {
         Self {
             rows: sink.rows,
             left_out: sink.left_out,
-            unread: unread
-                .map(|(why, (connections, ports))| Unreadable {
-                    why,
-                    connections,
-                    ports,
-                })
-                .collect(),
+            unread: unread.map(|(why, (connections, ports))| Unreadable { why, connections, ports }).collect(),
         }
     }
 
@@ -210,17 +204,12 @@ impl Frames {
         assert!(self.rows.is_sorted_by_key(|row| row.at_ns));
         for row in &self.rows {
             assert!(row.left_ns == 0 || row.left_ns > row.at_ns, "{row:?}");
-            assert!(
-                row.length as usize <= bytes && row.way < 2 && row.fin < 2,
-                "{row:?}"
-            );
+            assert!(row.length as usize <= bytes && row.way < 2 && row.fin < 2, "{row:?}");
         }
     }
 
     pub fn save(&self, dir: &Path, link: &str) -> Result<()> {
-        write_whole(&dir.join(format!("frames-{link}.bin")), |file| {
-            self.write(file)
-        })
+        write_whole(&dir.join(format!("frames-{link}.bin")), |file| self.write(file))
     }
 
     fn write(&self, file: impl Write) -> io::Result<()> {
@@ -235,14 +224,7 @@ impl Frames {
 impl Frame {
     /// 60 bytes, little endian.
     fn write(&self, file: &mut impl Write) -> io::Result<()> {
-        for number in [
-            self.at_ns,
-            self.sent_ns,
-            self.left_ns,
-            self.stream,
-            self.offset,
-            self.value,
-        ] {
+        for number in [self.at_ns, self.sent_ns, self.left_ns, self.stream, self.offset, self.value] {
             file.write_all(&number.to_le_bytes())?;
         }
         file.write_all(&self.length.to_le_bytes())?;
@@ -327,12 +309,7 @@ impl TcpFlow<'_> {
         let (up, down): (Plain, Plain) = (open(up, UP)?, open(down, DOWN)?);
         let begins = up.taken_from(http2::PREFACE);
         if up.bytes()[begins..].starts_with(http2::PREFACE) {
-            let frame = |way: usize| Frame {
-                port: self.port,
-                protocol: TCP,
-                way: way as u8,
-                ..Frame::default()
-            };
+            let frame = |way: usize| Frame { port: self.port, protocol: TCP, way: way as u8, ..Frame::default() };
             http2::read(&up, begins + http2::PREFACE.len(), frame(UP), sink);
             http2::read(&down, 0, frame(DOWN), sink);
         }

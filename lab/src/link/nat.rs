@@ -36,11 +36,7 @@ pub struct Nat {
 impl Nat {
     /// Of a link with that number, whose client has this address.
     pub fn new(moves: &[Move], seed: u64, own: Ipv4Addr, link: usize) -> Self {
-        Self {
-            sightings: Sightings::new(moves, seed),
-            own,
-            moved: moved::network(link).into(),
-        }
+        Self { sightings: Sightings::new(moves, seed), own, moved: moved::network(link).into() }
     }
 
     /// Of a packet that the client sends at `now`.
@@ -108,24 +104,15 @@ mod tests {
 
     #[test]
     fn there_and_back() {
-        let moves = [Move {
-            at_ns: 5,
-            new: New::Address,
-            overlap_ns: 0,
-        }];
+        let moves = [Move { at_ns: 5, new: New::Address, overlap_ns: 0 }];
         let mut nat = Nat::new(&moves, 1, OWN, 3);
         let mut frame = udp_datagram((OWN, 40_000), (SERVER, 443), b"there");
         assert_eq!(nat.outwards(4, &frame[HEADER..]), Translation::AsItIs);
         let translation = nat.outwards(5, &frame[HEADER..]);
-        let Translation::As(address, port) = translation else {
-            panic!("{translation:?}")
-        };
+        let Translation::As(address, port) = translation else { panic!("{translation:?}") };
         assert_eq!(address, Ipv4Addr::new(100, 64, 3, 1));
         translation.apply(&mut frame, FlowEnd::Source);
-        assert_eq!(
-            frame,
-            udp_datagram((address, port), (SERVER, 443), b"there")
-        );
+        assert_eq!(frame, udp_datagram((address, port), (SERVER, 443), b"there"));
 
         let mut answer = udp_datagram((SERVER, 443), (address, port), b"back");
         let translation = nat.inwards(6, &answer[HEADER..]);

@@ -45,17 +45,10 @@ impl Network {
             .iter()
             .map(|name| Host::with_families(name, trial.has_ipv6(name)))
             .collect::<Result<Vec<_>>>()?;
-        let mut network = Self {
-            tcp: vec![None; hosts.len()],
-            hosts,
-            links: vec![],
-            memory_locked: false,
-            warnings: vec![],
-        };
+        let mut network =
+            Self { tcp: vec![None; hosts.len()], hosts, links: vec![], memory_locked: false, warnings: vec![] };
         for (index, link) in trial.links.iter().enumerate() {
-            network
-                .lay(index, link, trial)
-                .with_context(|| format!("link {}", link.name))?;
+            network.lay(index, link, trial).with_context(|| format!("link {}", link.name))?;
         }
         network.route_ipv6(trial)?;
         network.warn();
@@ -64,10 +57,7 @@ impl Network {
 
     /// The position of a host that the trial is known to have.
     pub fn position(&self, host: &str) -> usize {
-        self.hosts
-            .iter()
-            .position(|h| h.name == host)
-            .expect("validated: roles and links name known hosts")
+        self.hosts.iter().position(|h| h.name == host).expect("validated: roles and links name known hosts")
     }
 
     pub fn host(&self, name: &str) -> &Host {
@@ -86,8 +76,7 @@ impl Network {
         let emulated = match link.kind {
             LinkKind::Veth => {
                 let other = self.host(&link.b.host).namespace();
-                self.host(&link.a.host)
-                    .within(|| Netlink::open()?.create_veth(&device, other))?;
+                self.host(&link.a.host).within(|| Netlink::open()?.create_veth(&device, other))?;
                 self.address_both(link, &device, trial)?;
                 None
             }
@@ -114,13 +103,10 @@ impl Network {
         for host in &self.hosts {
             let ends = trial.links.iter().enumerate();
             let mut ends = ends.flat_map(|(index, link)| [(index, &link.a), (index, &link.b)]);
-            let first = ends
-                .find_map(|(index, end)| (end.host == host.name).then_some((index, end.address6?)));
+            let first = ends.find_map(|(index, end)| (end.host == host.name).then_some((index, end.address6?)));
             if let Some((index, own)) = first {
                 let device = format!("h123-{index}");
-                host.within(|| {
-                    Netlink::open()?.add_route(&device, own.into(), GLOBAL_IPV6, None, trial.tcp)
-                })?;
+                host.within(|| Netlink::open()?.add_route(&device, own.into(), GLOBAL_IPV6, None, trial.tcp))?;
             }
         }
         Ok(())
@@ -146,9 +132,7 @@ impl Network {
                         tcp: tcp::in_force(netlink.tcp_towards(address)?)?,
                     })
                 })?;
-                in_force
-                    .agrees_with(trial)
-                    .with_context(|| format!("TCP on host {} to {address}", end.host))?;
+                in_force.agrees_with(trial).with_context(|| format!("TCP on host {} to {address}", end.host))?;
                 let position = self.position(&end.host);
                 self.tcp[position] = Some(in_force);
             }
@@ -157,18 +141,11 @@ impl Network {
     }
 
     /// Answers find the addresses that the client moves to.
-    fn route_to_moved_client(
-        &self,
-        index: usize,
-        end: &End,
-        device: &str,
-        trial: &Trial,
-    ) -> Result<()> {
+    fn route_to_moved_client(&self, index: usize, end: &End, device: &str, trial: &Trial) -> Result<()> {
         let to = (moved::network(index).into(), moved::PREFIX);
         let congestion = trial.congestion.as_deref();
-        self.host(&end.host).within(|| {
-            Netlink::open()?.add_route(device, end.address.into(), to, congestion, trial.tcp)
-        })
+        self.host(&end.host)
+            .within(|| Netlink::open()?.add_route(device, end.address.into(), to, congestion, trial.tcp))
     }
 
     fn warn(&mut self) {
@@ -183,10 +160,8 @@ impl Network {
         }
         self.memory_locked = realtime::lock_memory();
         if !self.memory_locked {
-            self.warnings.push(Message::new(
-                "no-memory-lock",
-                "the machine refuses to lock the link's memory (mlockall)",
-            ));
+            self.warnings
+                .push(Message::new("no-memory-lock", "the machine refuses to lock the link's memory (mlockall)"));
         }
     }
 }
@@ -201,12 +176,7 @@ impl InForce {
                 self.congestion
             );
         }
-        ensure!(
-            self.tcp == trial.tcp,
-            "it has {:?} instead of {:?}",
-            self.tcp,
-            trial.tcp
-        );
+        ensure!(self.tcp == trial.tcp, "it has {:?} instead of {:?}", self.tcp, trial.tcp);
         Ok(())
     }
 }

@@ -125,10 +125,7 @@ pub fn headers(ip: &[u8]) -> Headers {
     let Some(layout) = Layout::of(ip) else {
         return Headers::default();
     };
-    transport_header(ip, layout).unwrap_or(Headers {
-        protocol: layout.protocol,
-        ..Headers::default()
-    })
+    transport_header(ip, layout).unwrap_or(Headers { protocol: layout.protocol, ..Headers::default() })
 }
 
 /// None for another protocol, one that is cut off, or a fragment that is not the first.
@@ -140,12 +137,7 @@ fn transport_header(ip: &[u8], layout: Layout) -> Option<Headers> {
     let segment = ip.get(layout.transport..)?;
     let short = |at: usize| Some(u16::from_be_bytes(*segment.get(at..)?.first_chunk()?));
     let long = |at: usize| Some(u32::from_be_bytes(*segment.get(at..)?.first_chunk()?));
-    let common = Headers {
-        protocol,
-        source: short(0)?,
-        destination: short(2)?,
-        ..Headers::default()
-    };
+    let common = Headers { protocol, source: short(0)?, destination: short(2)?, ..Headers::default() };
     match protocol {
         TCP => {
             let (flags, window) = (*segment.get(13)?, short(14)?);
@@ -163,11 +155,7 @@ fn transport_header(ip: &[u8], layout: Layout) -> Option<Headers> {
         }
         UDP => {
             let payload = segment.get(UDP_HEADER..)?;
-            Some(Headers {
-                flags: payload.first().copied().unwrap_or(0),
-                payload: payload.len() as u16,
-                ..common
-            })
+            Some(Headers { flags: payload.first().copied().unwrap_or(0), payload: payload.len() as u16, ..common })
         }
         _ => None,
     }
@@ -257,11 +245,7 @@ pub fn flow_hash(ip: &[u8]) -> u32 {
     hasher.write_u8(layout.protocol);
     let whole = layout.fragment_offset == 0 && !layout.more_fragments;
     if matches!(layout.protocol, TCP | UDP) && whole {
-        hasher.write(
-            ip.get(layout.transport..)
-                .and_then(|ports| ports.get(..4))
-                .unwrap_or(&[]),
-        );
+        hasher.write(ip.get(layout.transport..).and_then(|ports| ports.get(..4)).unwrap_or(&[]));
     }
     (hasher.finish() >> 32) as u32
 }
@@ -282,10 +266,7 @@ mod flow_tests {
     fn fragments_and_icmp_have_no_flow() {
         let mut frame = udp_datagram((Ipv4Addr::LOCALHOST, 5), (Ipv4Addr::LOCALHOST, 6), b"");
         assert_eq!(flow(&frame[HEADER..], FlowEnd::Source), Some((true, 5)));
-        assert_eq!(
-            flow(&frame[HEADER..], FlowEnd::Destination),
-            Some((true, 6))
-        );
+        assert_eq!(flow(&frame[HEADER..], FlowEnd::Destination), Some((true, 6)));
         frame[HEADER + 6] = MORE_FRAGMENTS;
         assert_eq!(flow(&frame[HEADER..], FlowEnd::Source), None);
         frame[HEADER + 6] = 0;
@@ -299,26 +280,14 @@ mod flow_tests {
         let ends = ["fd00:1::1", "fd00:1::2"].map(|a| a.parse::<IpAddr>().unwrap());
         let mut frame = segment(UDP, (ends[0], 5), (ends[1], 6), b"hello");
         let plain = headers(&frame[HEADER..]);
-        assert_eq!(
-            (plain.protocol, plain.source, plain.destination),
-            (UDP, 5, 6)
-        );
+        assert_eq!((plain.protocol, plain.source, plain.destination), (UDP, 5, 6));
         assert_eq!((plain.payload, plain.flags), (5, b'h'));
         assert_eq!(flow(&frame[HEADER..], FlowEnd::Source), None);
         set_ecn(&mut frame, Ecn::Ce);
         assert_eq!((ecn(&frame[HEADER..]), frame[HEADER]), (Ecn::Ce, 0x60));
         let ip = &frame[HEADER..];
         let extended = |offset: u16| {
-            let fragment = [
-                UDP,
-                0,
-                (offset >> 5) as u8,
-                (offset << 3) as u8 | 1,
-                0,
-                0,
-                0,
-                7,
-            ];
+            let fragment = [UDP, 0, (offset >> 5) as u8, (offset << 3) as u8 | 1, 0, 0, 0, 7];
             let options = [&[FRAGMENT, 1][..], &[0; 14]].concat();
             let mut ip = [&ip[..IP6_HEADER], &options, &fragment, &ip[IP6_HEADER..]].concat();
             ip[6] = HOP_BY_HOP;
@@ -351,13 +320,7 @@ mod flow_tests {
         assert_eq!(scale(0x10, &options), 0);
         assert_eq!(scale(0x02, &[3, 3, 0, 1]), 1);
         assert_eq!(scale(0x02, &[3, 3, 99, 1]), 15);
-        for none in [
-            &[][..],
-            &[1, 1, 1, 3],
-            &[0, 3, 3, 7],
-            &[2, 0, 2, 0],
-            &[8, 200, 3, 3],
-        ] {
+        for none in [&[][..], &[1, 1, 1, 3], &[0, 3, 3, 7], &[2, 0, 2, 0], &[8, 200, 3, 3]] {
             assert_eq!(scale(0x02, none), 0, "{none:?}");
         }
     }

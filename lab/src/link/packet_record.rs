@@ -112,10 +112,7 @@ impl Packets {
 
     /// When the packets of one direction arrived.
     pub fn arrivals(&self, way: usize) -> impl Iterator<Item = u64> {
-        let of_way = self
-            .records
-            .iter()
-            .filter(move |r| usize::from(r.way) == way);
+        let of_way = self.records.iter().filter(move |r| usize::from(r.way) == way);
         of_way.map(|r| r.at_ns)
     }
 
@@ -158,11 +155,7 @@ impl Packets {
             let inbound = record.way != 0;
             if !inbound || record.left_ns > 0 {
                 seen.push(Seen {
-                    at_ns: if inbound {
-                        record.left_ns
-                    } else {
-                        record.at_ns
-                    },
+                    at_ns: if inbound { record.left_ns } else { record.at_ns },
                     inbound,
                     ip,
                     comment: comment(record.fate),
@@ -191,11 +184,7 @@ struct Whole {
 
 impl Whole {
     fn with_room(room: usize) -> Self {
-        Self {
-            pieces: vec![],
-            lengths: vec![],
-            room,
-        }
+        Self { pieces: vec![], lengths: vec![], room }
     }
 
     /// Adds one, if there is room. After the first without none has any: what is kept is the beginning.
@@ -206,9 +195,7 @@ impl Whole {
         }
         self.room -= ip.len();
         match self.pieces.last_mut() {
-            Some(piece) if piece.capacity() - piece.len() >= ip.len() => {
-                piece.extend_from_slice(ip)
-            }
+            Some(piece) if piece.capacity() - piece.len() >= ip.len() => piece.extend_from_slice(ip),
             _ => {
                 let mut piece = Vec::with_capacity(PIECE.max(ip.len()));
                 piece.extend_from_slice(ip);
@@ -236,11 +223,7 @@ impl Record {
     fn sight<'a>(&self, ip: &'a [u8]) -> Sight<'a> {
         let h = &self.headers;
         let up = usize::from(self.way) == UP;
-        let (port, server_port) = if up {
-            (h.source, h.destination)
-        } else {
-            (h.destination, h.source)
-        };
+        let (port, server_port) = if up { (h.source, h.destination) } else { (h.destination, h.source) };
         Sight {
             at_ns: self.at_ns,
             left_ns: self.left_ns,
@@ -311,20 +294,11 @@ mod tests {
         let mut tcp = [0u8; 45];
         tcp[0] = 0x45;
         tcp[9] = 6;
-        tcp[20..40].copy_from_slice(&[
-            0x11, 0x5b, 0xc0, 0x01, 1, 2, 3, 4, 5, 6, 7, 8, 0x50, 0x18, 0x02, 0x01, 0, 0, 0, 0,
-        ]);
-        let mut packets = Packets::new(Keep {
-            most: 2,
-            capture: true,
-            frames: false,
-        });
-        let decision = |fate, marked| Decision {
-            ticket: 0,
-            fate,
-            marked,
-            ecn: if marked { Ecn::Ce } else { Ecn::NotEct },
-        };
+        tcp[20..40]
+            .copy_from_slice(&[0x11, 0x5b, 0xc0, 0x01, 1, 2, 3, 4, 5, 6, 7, 8, 0x50, 0x18, 0x02, 0x01, 0, 0, 0, 0]);
+        let mut packets = Packets::new(Keep { most: 2, capture: true, frames: false });
+        let decision =
+            |fate, marked| Decision { ticket: 0, fate, marked, ecn: if marked { Ecn::Ce } else { Ecn::NotEct } };
         tcp[1] = 2;
         let place = packets.came(7, 1, &tcp).unwrap();
         packets.decided(place, decision(Fate::Deliver { at: 9, copy: None }, true));
@@ -337,9 +311,7 @@ mod tests {
         packets.write(&mut file).unwrap();
         let first = [
             vec![7, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0],
-            vec![
-                4, 3, 2, 1, 8, 7, 6, 5, 1, 2, 45, 0, 5, 0, 0x5b, 0x11, 1, 0xc0,
-            ],
+            vec![4, 3, 2, 1, 8, 7, 6, 5, 1, 2, 45, 0, 5, 0, 0x5b, 0x11, 1, 0xc0],
             vec![1, 6, 0x18, 0, 0, 2 + 4 + 3 * 8],
         ];
         assert_eq!(file[..40], first.concat());

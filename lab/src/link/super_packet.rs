@@ -87,12 +87,7 @@ impl SuperPacket {
     }
 
     /// Hands some segments to a host, with their headers changed by `change`, which gets all of a frame's headers.
-    pub fn write(
-        &mut self,
-        segments: Range<usize>,
-        change: impl FnOnce(&mut [u8]),
-        tun: &Tun,
-    ) -> io::Result<()> {
+    pub fn write(&mut self, segments: Range<usize>, change: impl FnOnce(&mut [u8]), tun: &Tun) -> io::Result<()> {
         let frame = &mut self.frame[..self.length];
         let Some(cut) = &self.cut else {
             change(frame);
@@ -134,13 +129,7 @@ impl Cut {
         }
         let head = HEADER + transport + length;
         let payload = frame.len().checked_sub(head)?;
-        (head <= HEADS && payload > 0).then(|| Cut {
-            transport,
-            head,
-            size,
-            segments: payload.div_ceil(size),
-            tcp,
-        })
+        (head <= HEADS && payload > 0).then(|| Cut { transport, head, size, segments: payload.div_ceil(size), tcp })
     }
 
     /// Where the payload of some segments is in a frame of that length.
@@ -152,10 +141,7 @@ impl Cut {
     /// The headers of some segments of a frame, as its kernel would have written them (`tcp_gso_segment` and
     /// `__udp_gso_segment` in Linux): lengths, IPv4's and TCP's numbers, flags, and what these change in checksums.
     fn head(&self, frame: &[u8], segments: Range<usize>) -> Head {
-        let mut head = Head {
-            bytes: [0; HEADS],
-            length: self.head,
-        };
+        let mut head = Head { bytes: [0; HEADS], length: self.head };
         let bytes = &mut head.bytes[..self.head];
         bytes.copy_from_slice(&frame[..self.head]);
         let payload = self.payload(segments.clone(), frame.len()).len();

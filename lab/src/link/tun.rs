@@ -57,52 +57,33 @@ pub fn openable() -> Result<(), Closed> {
     let Err(error) = open() else { return Ok(()) };
     // The first is said where the device is there, but not handed on: by a container's device rules or a `nodev` mount.
     let (what, remedy) = match error.kind() {
-        ErrorKind::PermissionDenied if !nix::unistd::geteuid().is_root() => (
-            "is closed to this user",
-            "sudo chmod 666 /dev/net/tun, or use sudo",
-        ),
-        ErrorKind::PermissionDenied => (
-            "cannot be opened, even by root",
-            "start the container with --device /dev/net/tun",
-        ),
-        ErrorKind::NotFound => (
-            "is missing",
-            "load the module (modprobe tun); in a container, pass --device /dev/net/tun",
-        ),
-        _ => (
-            "does not work",
-            "load the module (modprobe tun) on the machine itself, not in a container",
-        ),
+        ErrorKind::PermissionDenied if !nix::unistd::geteuid().is_root() => {
+            ("is closed to this user", "sudo chmod 666 /dev/net/tun, or use sudo")
+        }
+        ErrorKind::PermissionDenied => {
+            ("cannot be opened, even by root", "start the container with --device /dev/net/tun")
+        }
+        ErrorKind::NotFound => {
+            ("is missing", "load the module (modprobe tun); in a container, pass --device /dev/net/tun")
+        }
+        _ => ("does not work", "load the module (modprobe tun) on the machine itself, not in a container"),
     };
-    Err(Closed {
-        detail: format!("{DEVICE} {what}"),
-        remedy,
-    })
+    Err(Closed { detail: format!("{DEVICE} {what}"), remedy })
 }
 
 /// What emulated links are made of, for a trial that has some.
 pub fn require(trial: &Trial) -> Result<(), Refusal> {
-    let needed = trial
-        .links
-        .iter()
-        .any(|link| link.kind == LinkKind::Emulated);
+    let needed = trial.links.iter().any(|link| link.kind == LinkKind::Emulated);
     if !needed {
         return Ok(());
     }
     openable().map_err(|closed| {
-        Refusal::machine(format!(
-            "{}; emulated links are made from it: {}",
-            closed.detail, closed.remedy
-        ))
+        Refusal::machine(format!("{}; emulated links are made from it: {}", closed.detail, closed.remedy))
     })
 }
 
 fn open() -> std::io::Result<File> {
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .custom_flags(libc::O_NONBLOCK)
-        .open(DEVICE)
+    OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(DEVICE)
 }
 
 impl Tun {
@@ -111,19 +92,13 @@ impl Tun {
         let file = open().with_context(|| format!("opening {DEVICE}"))?;
         // SAFETY: all-zero is a valid ifreq.
         let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-        for (to, from) in request
-            .ifr_name
-            .iter_mut()
-            .zip(name.bytes().take(libc::IFNAMSIZ - 1))
-        {
+        for (to, from) in request.ifr_name.iter_mut().zip(name.bytes().take(libc::IFNAMSIZ - 1)) {
             *to = from as libc::c_char;
         }
-        request.ifr_ifru.ifru_flags =
-            (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
+        request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
         // SAFETY: the descriptor is open and the ifreq outlives the call.
         unsafe {
-            tun_set_interface(file.as_raw_fd(), &request)
-                .with_context(|| format!("creating the TUN device {name}"))?;
+            tun_set_interface(file.as_raw_fd(), &request).with_context(|| format!("creating the TUN device {name}"))?;
             tun_set_offload(file.as_raw_fd(), (OFFLOADS | UDP_OFFLOADS) as libc::c_int)
                 .or_else(|_| tun_set_offload(file.as_raw_fd(), OFFLOADS as libc::c_int))
                 .context("setting checksum and segmentation offload")?;
@@ -152,10 +127,9 @@ impl Tun {
     /// The next frame, if one is waiting. `frame` has room for `LONGEST` bytes.
     pub fn read(&mut self, frame: &mut [u8]) -> std::io::Result<Option<FrameArrival>> {
         match (&self.file).read(frame) {
-            Ok(length) => Ok(Some(FrameArrival {
-                length,
-                at_ns: self.arrivals.as_mut().map_or_else(now_ns, Arrivals::next),
-            })),
+            Ok(length) => {
+                Ok(Some(FrameArrival { length, at_ns: self.arrivals.as_mut().map_or_else(now_ns, Arrivals::next) }))
+            }
             Err(e) if e.kind() == ErrorKind::WouldBlock => {
                 self.rest();
                 Ok(None)

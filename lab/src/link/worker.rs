@@ -79,8 +79,7 @@ pub struct Worker {
 impl Worker {
     pub fn new(pairs: Vec<[Tun; 2]>, course: &Course) -> Self {
         Self {
-            directions: [UP, DOWN]
-                .map(|way| DirectionState::new(course, way, dropped(&pairs, way))),
+            directions: [UP, DOWN].map(|way| DirectionState::new(course, way, dropped(&pairs, way))),
             nat: course.nat(),
             pairs,
             zero_ns: now_ns(),
@@ -137,22 +136,13 @@ impl Worker {
         self.zero_ns = zero_ns;
         self.course += 1;
         // Whoever asked may have given up: the course changes all the same.
-        let _ = order.reply.send(Turn {
-            zero_ns: self.zero_ns,
-            ledgers: [up, down],
-            packets,
-        });
+        let _ = order.reply.send(Turn { zero_ns: self.zero_ns, ledgers: [up, down], packets });
     }
 
     /// Sleeps until a packet comes, from any side, or an order: which of them. At the latest until one is due, in `next_ns`
     /// if any is on its way.
-    fn sleep(
-        &self,
-        next_ns: Option<u64>,
-        wake: &EventFd,
-    ) -> io::Result<([[bool; 2]; CROSS + 1], bool)> {
-        let timeout =
-            next_ns.map(|ns| TimeSpec::from_duration(std::time::Duration::from_nanos(ns)));
+    fn sleep(&self, next_ns: Option<u64>, wake: &EventFd) -> io::Result<([[bool; 2]; CROSS + 1], bool)> {
+        let timeout = next_ns.map(|ns| TimeSpec::from_duration(std::time::Duration::from_nanos(ns)));
         let poll = |fd| PollFd::new(fd, PollFlags::POLLIN);
         let mut events: [PollFd; 1 + 2 * (CROSS + 1)] = std::array::from_fn(|_| poll(wake.as_fd()));
         let tuns = self.pairs.as_flattened();
@@ -211,10 +201,7 @@ impl Worker {
             let bytes = self.store.get(place).packet.bytes(segment..segment + 1);
             let ticket = ticket(place, segment);
             let path = &mut self.directions[way].path;
-            let packet = Packet {
-                bytes: bytes as u32,
-                ..described
-            };
+            let packet = Packet { bytes: bytes as u32, ..described };
             path.offer(at_ns, party, packet, ticket);
         }
         self.decide(way, at_ns)
@@ -294,10 +281,7 @@ impl Worker {
             {
                 continue;
             }
-            together
-                .take()
-                .into_iter()
-                .for_each(|earlier| self.schedule(earlier));
+            together.take().into_iter().for_each(|earlier| self.schedule(earlier));
             if let Some(copy) = copy {
                 self.store.copied(place);
                 self.schedule(Release { copy: true, ..copy });
@@ -328,10 +312,7 @@ impl Worker {
 
     fn schedule(&mut self, release: Release) {
         self.sequence += 1;
-        self.queue.push(Reverse(Release {
-            sequence: self.sequence,
-            ..release
-        }));
+        self.queue.push(Reverse(Release { sequence: self.sequence, ..release }));
     }
 }
 
@@ -341,11 +322,7 @@ fn described(ip: &[u8], path: &Path) -> Packet {
         bytes: ip.len() as u32,
         udp: packet::is_udp(ip),
         ipv6: packet::is_ipv6(ip),
-        flow: if path.tells_flows_apart() {
-            packet::flow_hash(ip)
-        } else {
-            0
-        },
+        flow: if path.tells_flows_apart() { packet::flow_hash(ip) } else { 0 },
         ecn: packet::ecn(ip),
         ack: path.thins_acks().then(|| packet::ack(ip)).flatten(),
     }

@@ -26,14 +26,11 @@ pub fn check(trial: &Trial, network: &mut Network, report: &mut Report) -> Resul
                 break;
             };
             let detail = format!("{}: {}", link.name, failed.failures.join("; "));
-            report
-                .warnings
-                .push(Message::new("link-check-repeated", detail));
+            report.warnings.push(Message::new("link-check-repeated", detail));
             checked = check_link(network, index, link).map_err(Message::setup_failed)?;
         }
         let omissions = checked.iter().flat_map(|c| &c.omissions);
-        let unchecked =
-            omissions.map(|what| Message::new("link-unchecked", format!("{}: {what}", link.name)));
+        let unchecked = omissions.map(|what| Message::new("link-unchecked", format!("{}: {what}", link.name)));
         report.warnings.extend(unchecked);
         report.links[index].check = checked;
     }
@@ -42,27 +39,15 @@ pub fn check(trial: &Trial, network: &mut Network, report: &mut Report) -> Resul
 
 /// Checks a link both ways; none for a veth.
 fn check_link(network: &mut Network, index: usize, link: &Link) -> Result<Option<CheckReport>> {
-    let (a, b) = (
-        network.position(&link.a.host),
-        network.position(&link.b.host),
-    );
-    let ends = [
-        (&network.hosts[a], link.a.address),
-        (&network.hosts[b], link.b.address),
-    ];
-    network.links[index]
-        .as_mut()
-        .map(|emulated| link_check::check(emulated, ends))
-        .transpose()
+    let (a, b) = (network.position(&link.a.host), network.position(&link.b.host));
+    let ends = [(&network.hosts[a], link.a.address), (&network.hosts[b], link.b.address)];
+    network.links[index].as_mut().map(|emulated| link_check::check(emulated, ends)).transpose()
 }
 
 /// What the checks found wrong.
 pub fn failures(links: &[LinkReport]) -> Result<(), Message> {
     let failures = links.iter().flat_map(|link| {
-        link.check
-            .iter()
-            .flat_map(|c| &c.failures)
-            .map(move |failure| format!("{}: {failure}", link.name))
+        link.check.iter().flat_map(|c| &c.failures).map(move |failure| format!("{}: {failure}", link.name))
     });
     match failures.collect::<Vec<_>>() {
         failures if failures.is_empty() => Ok(()),
@@ -74,10 +59,7 @@ pub fn failures(links: &[LinkReport]) -> Result<(), Message> {
 pub fn begin(network: &mut Network) -> Result<(), Message> {
     for emulated in network.links.iter_mut().flatten() {
         let course = emulated.course.clone();
-        emulated
-            .link
-            .begin(&course)
-            .map_err(Message::setup_failed)?;
+        emulated.link.begin(&course).map_err(Message::setup_failed)?;
         if let Some(cross) = &mut emulated.cross {
             cross.begin();
         }
@@ -86,11 +68,7 @@ pub fn begin(network: &mut Network) -> Result<(), Message> {
 }
 
 /// Ends it; records of packets go into the folder, if there is one.
-pub fn read(
-    network: &mut Network,
-    folder: Option<&Path>,
-    report: &mut Report,
-) -> Result<(), Message> {
+pub fn read(network: &mut Network, folder: Option<&Path>, report: &mut Report) -> Result<(), Message> {
     let mut overrun = vec![];
     for (emulated, link_report) in network.links.iter_mut().zip(&mut report.links) {
         let Some(emulated) = emulated else { continue };
@@ -110,10 +88,7 @@ pub fn read(
             up: CrossReport::new(&up, received[UP]),
             down: CrossReport::new(&down, received[DOWN]),
         });
-        link_report.directions = Some(PerDirection {
-            up: up.into(),
-            down: down.into(),
-        });
+        link_report.directions = Some(PerDirection { up: up.into(), down: down.into() });
         if let (Some(packets), Some(folder)) = (turn.packets, folder) {
             match packets.save(folder, &link_report.name) {
                 Ok(left_out) => link_report.packets_left_out = Some(left_out),
@@ -129,9 +104,5 @@ pub fn read(
             }
         }
     }
-    if overrun.is_empty() {
-        Ok(())
-    } else {
-        Err(Message::new("link-overrun", overrun.join("; ")))
-    }
+    if overrun.is_empty() { Ok(()) } else { Err(Message::new("link-overrun", overrun.join("; "))) }
 }

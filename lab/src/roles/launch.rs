@@ -62,14 +62,8 @@ impl Launch<'_> {
         }
         let own_session = !matches!(self.streams, Streams::Ours);
         match self.streams {
-            Streams::Log(log) => command
-                .stdin(Stdio::null())
-                .stdout(log.try_clone()?)
-                .stderr(log),
-            Streams::StandardError => command
-                .stdin(Stdio::null())
-                .stdout(std::io::stderr())
-                .stderr(Stdio::inherit()),
+            Streams::Log(log) => command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log),
+            Streams::StandardError => command.stdin(Stdio::null()).stdout(std::io::stderr()).stderr(Stdio::inherit()),
             Streams::Ours => &mut command,
         };
         let namespace = self.namespace.as_raw_fd();
@@ -104,9 +98,7 @@ impl Launch<'_> {
                 Ok(())
             });
         }
-        let child = command
-            .spawn()
-            .with_context(|| format!("starting {program}"))?;
+        let child = command.spawn().with_context(|| format!("starting {program}"))?;
         Ok(Pid::from_raw(child.id() as i32))
     }
 }

@@ -95,19 +95,11 @@ impl<'a> Roles<'a> {
         let index = self
             .start(role, network)
             .map_err(|e| Message::new("server-exited", format!("role {}: {e:#}", role.name)))?;
-        let timeout = role
-            .ready
-            .as_ref()
-            .and_then(|r| r.timeout_ns)
-            .unwrap_or(READY_TIMEOUT_NS);
-        let mut readiness = self
-            .readiness(role, others)
-            .map_err(Message::setup_failed)?;
+        let timeout = role.ready.as_ref().and_then(|r| r.timeout_ns).unwrap_or(READY_TIMEOUT_NS);
+        let mut readiness = self.readiness(role, others).map_err(Message::setup_failed)?;
         let (mut used, mut quiet_since) = (0, started);
         loop {
-            let missing = readiness
-                .missing(&mut network.hosts[host])
-                .map_err(Message::setup_failed)?;
+            let missing = readiness.missing(&mut network.hosts[host]).map_err(Message::setup_failed)?;
             let elapsed = now_ns() - started;
             let used_now = self.processes.cpu_ns()[index];
             if used_now != used {
@@ -130,16 +122,11 @@ impl<'a> Roles<'a> {
                 );
                 return Err(Message::new("server-not-ready", detail));
             }
-            match self
-                .processes
-                .wait(now_ns() + READY_POLL_NS)
-                .map_err(Message::setup_failed)?
-            {
+            match self.processes.wait(now_ns() + READY_POLL_NS).map_err(Message::setup_failed)? {
                 Event::Deadline => {}
                 Event::Interrupted => return Err(interrupted()),
                 Event::Ended(which) if which == index && self.may_end(index) => {
-                    self.started.last_mut().expect("just started").ready_ns =
-                        Some(now_ns() - started);
+                    self.started.last_mut().expect("just started").ready_ns = Some(now_ns() - started);
                     return Ok(());
                 }
                 Event::Ended(which) => return Err(self.service_ended(which)),
@@ -149,11 +136,7 @@ impl<'a> Roles<'a> {
 
     /// Lets the services wait until then.
     pub fn stand_by(&mut self, until_ns: u64) -> Result<(), Message> {
-        match self
-            .processes
-            .wait(until_ns)
-            .map_err(Message::setup_failed)?
-        {
+        match self.processes.wait(until_ns).map_err(Message::setup_failed)? {
             Event::Deadline => Ok(()),
             Event::Interrupted => Err(interrupted()),
             Event::Ended(which) => Err(self.service_ended(which)),
@@ -224,8 +207,7 @@ impl<'a> Roles<'a> {
 
     /// With `exec`, a server that ends well does so by intent.
     fn may_end(&self, index: usize) -> bool {
-        matches!(self.setting, Setting::Terminal)
-            && self.exit(index).is_some_and(|e| e.code == Some(0))
+        matches!(self.setting, Setting::Terminal) && self.exit(index).is_some_and(|e| e.code == Some(0))
     }
 
     fn service_ended(&self, index: usize) -> Message {
@@ -240,17 +222,10 @@ impl<'a> Roles<'a> {
         if exit.code == Some(UNSUPPORTED) {
             return Message::new(
                 "unsupported",
-                format!(
-                    "role {} says it cannot do this here ({exit}){}",
-                    role.name,
-                    self.tail(role)
-                ),
+                format!("role {} says it cannot do this here ({exit}){}", role.name, self.tail(role)),
             );
         }
-        Message::new(
-            code,
-            format!("role {} ended with {exit}{}", role.name, self.tail(role)),
-        )
+        Message::new(code, format!("role {} ended with {exit}{}", role.name, self.tail(role)))
     }
 
     fn exit(&self, index: usize) -> Option<Exit> {
@@ -259,10 +234,7 @@ impl<'a> Roles<'a> {
 
     fn start(&mut self, role: &'a Role, network: &Network) -> Result<usize> {
         let (dir, streams) = match self.setting {
-            Setting::Folder(dir) => (
-                Some(dir.clone()),
-                Streams::Log(File::create(dir.join(log::file(&role.name)))?),
-            ),
+            Setting::Folder(dir) => (Some(dir.clone()), Streams::Log(File::create(dir.join(log::file(&role.name)))?)),
             Setting::Terminal if role.kind == RoleKind::Main => (None, Streams::Ours),
             Setting::Terminal => (None, Streams::StandardError),
         };
@@ -280,12 +252,7 @@ impl<'a> Roles<'a> {
             streams,
         };
         let index = self.processes.start(launch)?;
-        self.started.push(Started {
-            role,
-            index,
-            ready_ns: None,
-            main_waiting: None,
-        });
+        self.started.push(Started { role, index, ready_ns: None, main_waiting: None });
         Ok(index)
     }
 

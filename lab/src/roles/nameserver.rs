@@ -16,8 +16,7 @@ const OURS: &CStr = c"/tmp/h123-resolv.conf";
 /// Writes, inside an enclosure, the file that `appoint` puts in place; its path.
 pub fn configuration() -> Result<&'static CStr> {
     let path = OURS.to_str().expect("no more than ASCII");
-    std::fs::write(path, format!("nameserver {}\n", NAMESERVER.ip()))
-        .with_context(|| format!("writing {path}"))?;
+    std::fs::write(path, format!("nameserver {}\n", NAMESERVER.ip())).with_context(|| format!("writing {path}"))?;
     Ok(OURS)
 }
 
@@ -25,13 +24,7 @@ pub fn configuration() -> Result<&'static CStr> {
 /// use between fork and exec.
 pub fn appoint(configuration: &CStr) -> nix::Result<()> {
     let nothing: Option<&str> = None;
-    match mount(
-        Some(configuration),
-        NAMED_IN,
-        nothing,
-        MsFlags::MS_BIND,
-        nothing,
-    ) {
+    match mount(Some(configuration), NAMED_IN, nothing, MsFlags::MS_BIND, nothing) {
         // Without that file programs ask their own host by themselves.
         Ok(()) | Err(Errno::ENOENT) => Ok(()),
         Err(error) => Err(error),

@@ -72,12 +72,7 @@ impl Processes {
     pub fn start(&mut self, launch: Launch) -> Result<usize> {
         let pid = launch.spawn()?;
         self.tree.add(pid.as_raw());
-        self.running.push(Process {
-            pid,
-            ending: None,
-            stopped: false,
-            told: false,
-        });
+        self.running.push(Process { pid, ending: None, stopped: false, told: false });
         Ok(self.running.len() - 1)
     }
 
@@ -93,11 +88,7 @@ impl Processes {
             if self.interrupted {
                 return Ok(Event::Interrupted);
             }
-            if let Some(index) = self
-                .running
-                .iter()
-                .position(|p| p.ending.is_some() && !p.told)
-            {
+            if let Some(index) = self.running.iter().position(|p| p.ending.is_some() && !p.told) {
                 self.running[index].told = true;
                 return Ok(Event::Ended(index));
             }
@@ -145,9 +136,7 @@ impl Processes {
             left = living();
         }
         for process in left {
-            self.left_behind
-                .entry(process)
-                .or_insert_with(|| command_of(process));
+            self.left_behind.entry(process).or_insert_with(|| command_of(process));
             let _ = kill(Pid::from_raw(process), Signal::SIGKILL);
         }
         Ok(())
@@ -215,10 +204,7 @@ impl Processes {
 
     fn reap(&mut self) {
         while let Some(dead) = reap_one(libc::WNOHANG) {
-            let role = self
-                .running
-                .iter_mut()
-                .find(|p| p.pid == dead.pid && p.ending.is_none());
+            let role = self.running.iter_mut().find(|p| p.pid == dead.pid && p.ending.is_none());
             match role {
                 Some(process) => process.ending = Some(dead.ending(process.stopped)),
                 None => {

@@ -21,14 +21,10 @@ impl ProcessTree {
 
     /// The living processes of the roles, each with its role's process.
     pub fn living(&mut self) -> Vec<(i32, i32)> {
-        let all: HashMap<i32, Relations> = processes()
-            .filter_map(|pid| Some((pid, Relations::of(pid)?)))
-            .collect();
+        let all: HashMap<i32, Relations> = processes().filter_map(|pid| Some((pid, Relations::of(pid)?))).collect();
         self.learn(&all);
         let living = all.iter().filter(|(_, its)| !its.zombie);
-        living
-            .filter_map(|(&pid, _)| Some((pid, self.role_of(pid, &all)?)))
-            .collect()
+        living.filter_map(|(&pid, _)| Some((pid, self.role_of(pid, &all)?))).collect()
     }
 
     /// The role that a session belongs to, by its process.
@@ -49,16 +45,13 @@ impl ProcessTree {
 
     fn role_of(&self, pid: i32, all: &HashMap<i32, Relations>) -> Option<i32> {
         let session = all.get(&pid).map(|its| its.session);
-        self.forebear(pid, all)
-            .or_else(|| self.role_of_session(session?))
+        self.forebear(pid, all).or_else(|| self.role_of_session(session?))
     }
 
     /// The role's process that this one descends from, if it is not itself one.
     fn forebear(&self, pid: i32, all: &HashMap<i32, Relations>) -> Option<i32> {
         let parent = |&pid: &i32| Some(all.get(&pid)?.parent);
-        std::iter::successors(Some(pid), parent)
-            .take(all.len() + 1)
-            .find(|pid| self.roles.contains(pid))
+        std::iter::successors(Some(pid), parent).take(all.len() + 1).find(|pid| self.roles.contains(pid))
     }
 }
 
@@ -71,15 +64,9 @@ mod tests {
 
     /// A process, which sleeps at the end of a line of others, and its role's, a shell's.
     fn descendant(script: &str) -> (i32, std::process::Child) {
-        let mut shell = Command::new("setsid")
-            .args(["sh", "-c", script])
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut shell = Command::new("setsid").args(["sh", "-c", script]).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
-        BufReader::new(shell.stdout.take().unwrap())
-            .read_line(&mut line)
-            .unwrap();
+        BufReader::new(shell.stdout.take().unwrap()).read_line(&mut line).unwrap();
         (line.trim().parse().unwrap(), shell)
     }
 
@@ -98,10 +85,6 @@ mod tests {
         shell.kill().unwrap();
         shell.wait().unwrap();
         assert_eq!(tree.living(), [(process, role)]);
-        nix::sys::signal::kill(
-            nix::unistd::Pid::from_raw(process),
-            nix::sys::signal::SIGKILL,
-        )
-        .unwrap();
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(process), nix::sys::signal::SIGKILL).unwrap();
     }
 }

@@ -57,21 +57,14 @@ pub struct Open {
 impl Open {
     pub fn on(host: &mut Host) -> Result<Self> {
         let (tcp, udp) = host.sockets()?;
-        Ok(Self {
-            tcp: bound(&tcp, LISTEN),
-            udp: bound(&udp, UNCONNECTED),
-            unix: accepting(&host.unix_sockets()?),
-        })
+        Ok(Self { tcp: bound(&tcp, LISTEN), udp: bound(&udp, UNCONNECTED), unix: accepting(&host.unix_sockets()?) })
     }
 
     /// As a person would name them.
     fn names(&self) -> impl Iterator<Item = String> {
         let tcp = self.tcp.iter().map(|at| format!("TCP {at}"));
         let udp = self.udp.iter().map(|at| format!("UDP {at}"));
-        let unix = self
-            .unix
-            .iter()
-            .map(|name| format!("the Unix socket {name}"));
+        let unix = self.unix.iter().map(|name| format!("the Unix socket {name}"));
         tcp.chain(udp).chain(unix)
     }
 }
@@ -152,11 +145,7 @@ impl Readiness {
     /// Whether by the last look the service had listened in other places alone for longer than it may; `elapsed`
     /// nanoseconds after its start.
     pub fn elsewhere_too_long(&mut self, elapsed: u64) -> bool {
-        let Condition::Declared(Ready {
-            elsewhere_ns: Some(longest),
-            ..
-        }) = self.condition
-        else {
+        let Condition::Declared(Ready { elsewhere_ns: Some(longest), .. }) = self.condition else {
             return false;
         };
         if !self.port_missing || self.opened().is_empty() {
@@ -194,12 +183,7 @@ enum Door {
 
 /// Whether the service has taken the connection, which is made if there is none yet. A client's would wait as long, and
 /// the time would be taken for the protocol's.
-fn knock(
-    knock: &mut Option<TcpStream>,
-    host: &mut Host,
-    address: Option<IpAddr>,
-    port: u16,
-) -> Result<Door> {
+fn knock(knock: &mut Option<TcpStream>, host: &mut Host, address: Option<IpAddr>, port: u16) -> Result<Door> {
     if knock.is_none() {
         let at = SocketAddr::from((address.unwrap_or(Ipv4Addr::LOCALHOST.into()), port));
         return host.within(|| {
@@ -230,23 +214,14 @@ fn waiting(table: &str, port: u16) -> u64 {
 }
 
 /// The ports that nobody listens on where others reach them, at this address.
-fn absent(
-    protocol: &str,
-    wanted: &[u16],
-    open: &[SocketAddr],
-    address: Option<IpAddr>,
-) -> Vec<String> {
+fn absent(protocol: &str, wanted: &[u16], open: &[SocketAddr], address: Option<IpAddr>) -> Vec<String> {
     // All of IPv6 is all of IPv4 too, unless the socket refuses that, which its table does not say.
-    let all =
-        |at: IpAddr, address: IpAddr| at.is_unspecified() && (at.is_ipv6() || address.is_ipv4());
-    let reached =
-        |at: &SocketAddr| address.is_none_or(|address| all(at.ip(), address) || at.ip() == address);
+    let all = |at: IpAddr, address: IpAddr| at.is_unspecified() && (at.is_ipv6() || address.is_ipv4());
+    let reached = |at: &SocketAddr| address.is_none_or(|address| all(at.ip(), address) || at.ip() == address);
     let there = |port: &u16| open.iter().any(|at| at.port() == *port && reached(at));
     let at = address.map_or(String::new(), |address| format!(" of {address}"));
     let missing = wanted.iter().filter(|port| !there(port));
-    missing
-        .map(|port| format!("{protocol} port {port}{at}"))
-        .collect()
+    missing.map(|port| format!("{protocol} port {port}{at}")).collect()
 }
 
 /// Local addresses and ports of the sockets in this state.
@@ -266,18 +241,15 @@ fn accepting(table: &str) -> Vec<String> {
     let name = |line: &str| {
         let mut fields = line.split_whitespace().skip(3);
         let accepts = fields.next()? == ACCEPTS;
-        accepts
-            .then(|| fields.nth(3).map(String::from))?
-            .filter(|name| !name.starts_with("/proc/self/fd/"))
+        accepts.then(|| fields.nth(3).map(String::from))?.filter(|name| !name.starts_with("/proc/self/fd/"))
     };
     table.lines().filter_map(name).collect()
 }
 
 /// As the kernel prints it: words of four bytes, each in the machine's order. IPv4 within IPv6 is IPv4.
 fn ip(hexadecimal: &str) -> Option<IpAddr> {
-    let words: Option<Vec<u32>> = (0..hexadecimal.len() / 8)
-        .map(|n| u32::from_str_radix(hexadecimal.get(8 * n..8 * n + 8)?, 16).ok())
-        .collect();
+    let words: Option<Vec<u32>> =
+        (0..hexadecimal.len() / 8).map(|n| u32::from_str_radix(hexadecimal.get(8 * n..8 * n + 8)?, 16).ok()).collect();
     let bytes: Vec<u8> = words?.iter().flat_map(|word| word.to_ne_bytes()).collect();
     if let Ok(four) = <[u8; 4]>::try_from(bytes.as_slice()) {
         return Some(four.into());
@@ -346,12 +318,9 @@ mod tests {
         }
         assert!(absent("TCP", &[4443], &["127.0.0.1:4443".parse().unwrap()], None).is_empty());
         let six: IpAddr = "fd00:1::2".parse().unwrap();
-        for (at, reached) in [
-            ("[fd00:1::2]:4443", true),
-            ("[::]:4443", true),
-            ("0.0.0.0:4443", false),
-            ("[fd00:1::1]:4443", false),
-        ] {
+        for (at, reached) in
+            [("[fd00:1::2]:4443", true), ("[::]:4443", true), ("0.0.0.0:4443", false), ("[fd00:1::1]:4443", false)]
+        {
             let missing = absent("TCP", &[4443], &[at.parse().unwrap()], Some(six));
             assert_eq!(missing.is_empty(), reached, "{at}");
         }

@@ -257,11 +257,7 @@ pub fn add_warning(file: &Path, message: &Message) -> Result<()> {
 impl LinkReport {
     pub fn of_all(network: &Network, trial: &Trial) -> Vec<Self> {
         let links = trial.links.iter().zip(&network.links);
-        links
-            .map(|(link, emulated)| {
-                Self::new(&link.name, link.kind, emulated.as_ref().map(|e| &e.link))
-            })
-            .collect()
+        links.map(|(link, emulated)| Self::new(&link.name, link.kind, emulated.as_ref().map(|e| &e.link))).collect()
     }
 
     fn new(name: &str, kind: LinkKind, link: Option<&EmulatedLink>) -> Self {

@@ -54,14 +54,7 @@ impl TcpAccount {
             Clock::Wall => SHORTEST_NS,
             Clock::Virtual => VIRTUAL_NS,
         };
-        Self {
-            clock,
-            began_ns: now_ns,
-            due_ns: now_ns + shortest,
-            rows: vec![],
-            left_out: 0,
-            refused: false,
-        }
+        Self { clock, began_ns: now_ns, due_ns: now_ns + shortest, rows: vec![], left_out: 0, refused: false }
     }
 
     /// From when on to look next.
@@ -104,11 +97,7 @@ impl TcpAccount {
     fn add(&mut self, at_ns: u64, host: u16, connections: Vec<Connection>, room: usize) {
         for connection in connections {
             if self.rows.len() < room {
-                self.rows.push(Row {
-                    at_ns,
-                    host,
-                    connection,
-                });
+                self.rows.push(Row { at_ns, host, connection });
             } else {
                 self.left_out += 1;
             }
@@ -119,12 +108,10 @@ impl TcpAccount {
     fn next_ns(&self, at_ns: u64, took_ns: u64, rows: u64) -> u64 {
         let since_ns = at_ns - self.began_ns;
         let gap = match self.clock {
-            Clock::Wall => SHORTEST_NS
-                .max(since_ns / SHARE)
-                .max(took_ns.saturating_mul(COST)),
-            Clock::Virtual => VIRTUAL_NS
-                .max(since_ns / VIRTUAL_SHARE)
-                .max((since_ns / VIRTUAL_ROWS).saturating_mul(rows)),
+            Clock::Wall => SHORTEST_NS.max(since_ns / SHARE).max(took_ns.saturating_mul(COST)),
+            Clock::Virtual => {
+                VIRTUAL_NS.max(since_ns / VIRTUAL_SHARE).max((since_ns / VIRTUAL_ROWS).saturating_mul(rows))
+            }
         };
         at_ns + gap
     }
@@ -155,17 +142,9 @@ impl Row {
         ] {
             file.write_all(&number.to_le_bytes())?;
         }
-        for number in [
-            c.cwnd,
-            c.ssthresh,
-            c.unacked,
-            c.lost,
-            c.retrans,
-            c.snd_wnd,
-            c.snd_mss,
-            c.sacked,
-            c.notsent_bytes,
-        ] {
+        for number in
+            [c.cwnd, c.ssthresh, c.unacked, c.lost, c.retrans, c.snd_wnd, c.snd_mss, c.sacked, c.notsent_bytes]
+        {
             file.write_all(&number.to_le_bytes())?;
         }
         for number in [self.host, c.local_port, c.remote_port] {
@@ -202,12 +181,7 @@ mod tests {
             let rows = looks.len() as u64 * connections;
             assert!(rows < (MOST - LAST) as u64, "{rows} rows");
             if connections <= 2 {
-                assert!(
-                    looks
-                        .iter()
-                        .take(1000)
-                        .eq(&(1..=1000).map(|n| n * VIRTUAL_NS).collect::<Vec<_>>())
-                );
+                assert!(looks.iter().take(1000).eq(&(1..=1000).map(|n| n * VIRTUAL_NS).collect::<Vec<_>>()));
                 assert!(looks.len() < 12_000, "{} looks", looks.len());
             }
         }
@@ -260,10 +234,7 @@ mod tests {
         account.add(9, 258, vec![connection], MOST);
         let mut file = vec![];
         account.write(&mut file).unwrap();
-        let wide: Vec<u8> = [9u64, 1, 2, 3, 4, 5, 6, 7, 8]
-            .iter()
-            .flat_map(|n| n.to_le_bytes())
-            .collect();
+        let wide: Vec<u8> = [9u64, 1, 2, 3, 4, 5, 6, 7, 8].iter().flat_map(|n| n.to_le_bytes()).collect();
         let narrow: Vec<u8> = (10u32..=18).flat_map(u32::to_le_bytes).collect();
         let ends = vec![2, 1, 0x34, 0x12, 0xbb, 1, 8, 1];
         assert_eq!(file, [wide, narrow, ends].concat());

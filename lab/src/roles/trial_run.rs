@@ -19,17 +19,10 @@ pub fn run_trial(trial: &Trial, setting: &Setting, outside: Option<&Outside>) ->
     let mut report = Report::new(&trial.id, kernel_clock());
     // Under the virtual clock nothing is ever late.
     let watch = (kernel_clock() == Clock::Wall).then(Watch::begin);
-    let result = Roles::new(setting, outside)
-        .map_err(Message::setup_failed)
-        .and_then(|roles| {
-            let mut run = TrialRun {
-                trial,
-                setting,
-                roles,
-                report: &mut report,
-            };
-            run.perform()
-        });
+    let result = Roles::new(setting, outside).map_err(Message::setup_failed).and_then(|roles| {
+        let mut run = TrialRun { trial, setting, roles, report: &mut report };
+        run.perform()
+    });
     report.machine.stalls = watch.and_then(Watch::end);
     report.reasons.extend(result.err());
     report.valid = report.reasons.is_empty();
@@ -49,9 +42,7 @@ impl TrialRun<'_> {
         let mut network = Network::build(self.trial).map_err(Message::setup_failed)?;
         self.describe(&mut network);
         self.report.phases_ns.setup = now_ns() - begin;
-        let result = self
-            .check(&mut network)
-            .and_then(|()| self.play(&mut network));
+        let result = self.check(&mut network).and_then(|()| self.play(&mut network));
         let begin = now_ns();
         let stopped = self.roles.stop_all().map_err(Message::setup_failed);
         self.report.roles = self.roles.describe();
@@ -66,9 +57,7 @@ impl TrialRun<'_> {
 
     fn describe(&mut self, network: &mut Network) {
         self.report.warnings.append(&mut network.warnings);
-        self.report.user_namespace = (kernel_clock() == Clock::Wall)
-            .then(|| UserNamespace::here(network))
-            .flatten();
+        self.report.user_namespace = (kernel_clock() == Clock::Wall).then(|| UserNamespace::here(network)).flatten();
         self.report.hosts = HostReport::of_all(network);
         self.report.links = LinkReport::of_all(network, self.trial);
     }
@@ -91,9 +80,7 @@ impl TrialRun<'_> {
             self.report.phases_ns.ready = now_ns() - begin;
             outcome?;
         }
-        let ahead_ns = network
-            .start_cross_traffic()
-            .map_err(Message::setup_failed)?;
+        let ahead_ns = network.start_cross_traffic().map_err(Message::setup_failed)?;
         if ahead_ns > 0 {
             self.roles.stand_by(now_ns() + ahead_ns)?;
             self.report.phases_ns.ready = now_ns() - begin;

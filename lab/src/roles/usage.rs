@@ -23,12 +23,7 @@ pub struct Usage {
 impl Usage {
     /// `used`: by each service until now; by a role that is yet to start, nothing.
     pub fn begin(clock: Clock, now_ns: u64, used: Vec<u64>) -> Self {
-        Self {
-            clock,
-            began_ns: now_ns,
-            before: used,
-            points: vec![],
-        }
+        Self { clock, began_ns: now_ns, before: used, points: vec![] }
     }
 
     /// Whether processing takes time: under the virtual clock it does not, and there is nothing to look at meanwhile.
@@ -62,9 +57,7 @@ impl Usage {
     /// Of one role, from its first look on.
     pub fn of(&self, role: usize) -> Vec<Point> {
         let points = self.points.iter();
-        points
-            .filter_map(|(at, used)| Some((*at, *used.get(role)?)))
-            .collect()
+        points.filter_map(|(at, used)| Some((*at, *used.get(role)?))).collect()
     }
 }
 

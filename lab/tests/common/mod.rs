@@ -21,17 +21,9 @@ pub struct Bench {
 impl Bench {
     pub fn new() -> Self {
         // SAFETY: has no preconditions.
-        assert_eq!(
-            unsafe { libc::geteuid() },
-            0,
-            "these tests build network namespaces: run them as root"
-        );
+        assert_eq!(unsafe { libc::geteuid() }, 0, "these tests build network namespaces: run them as root");
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let word = format!(
-            "h123-test-{}-{}",
-            std::process::id(),
-            NEXT.fetch_add(1, Ordering::Relaxed)
-        );
+        let word = format!("h123-test-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let dir = std::env::temp_dir().join(&word);
         fs::create_dir_all(&dir).unwrap();
         Self { dir, word }
@@ -46,23 +38,14 @@ impl Bench {
     pub fn run_command(&self, trial: &Value) -> Command {
         let file = self.file("trial.json", &trial.to_string());
         let mut command = lab();
-        command
-            .arg("run")
-            .arg(file)
-            .arg("--out")
-            .arg(self.dir.join("out"));
+        command.arg("run").arg(file).arg("--out").arg(self.dir.join("out"));
         command
     }
 
     /// Runs a trial that must be executed; returns its report.
     pub fn run(&self, trial: &Value) -> Value {
         let output = self.run_command(trial).output().unwrap();
-        assert_eq!(
-            output.status.code(),
-            Some(0),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
         self.report()
     }
 
@@ -91,9 +74,7 @@ impl Bench {
 
     /// The processes of this test's roles: those whose command line holds its word, but for the lab's own.
     pub fn processes(&self) -> Vec<u32> {
-        let pids = fs::read_dir("/proc")
-            .unwrap()
-            .filter_map(|e| e.unwrap().file_name().to_str()?.parse().ok());
+        let pids = fs::read_dir("/proc").unwrap().filter_map(|e| e.unwrap().file_name().to_str()?.parse().ok());
         pids.filter(|pid: &u32| {
             let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
             let line = String::from_utf8_lossy(&line).into_owned();
@@ -118,26 +99,16 @@ impl Bench {
     pub fn assert_gone(&self, namespaces: &[PathBuf]) {
         wait_until("the roles to be gone", || self.processes().is_empty());
         wait_until("the namespaces to be gone", || {
-            let pids = fs::read_dir("/proc")
-                .unwrap()
-                .map(|e| e.unwrap().path().join("ns/net"));
-            !pids
-                .filter_map(|p| fs::read_link(p).ok())
-                .any(|n| namespaces.contains(&n))
+            let pids = fs::read_dir("/proc").unwrap().map(|e| e.unwrap().path().join("ns/net"));
+            !pids.filter_map(|p| fs::read_link(p).ok()).any(|n| namespaces.contains(&n))
         });
     }
 
     pub fn namespaces(&self) -> Vec<PathBuf> {
         let own = fs::read_link("/proc/self/ns/net").unwrap();
-        let all: Vec<PathBuf> = self
-            .processes()
-            .iter()
-            .filter_map(|pid| fs::read_link(format!("/proc/{pid}/ns/net")).ok())
-            .collect();
-        assert!(
-            !all.is_empty() && !all.contains(&own),
-            "roles must be in namespaces of their own"
-        );
+        let all: Vec<PathBuf> =
+            self.processes().iter().filter_map(|pid| fs::read_link(format!("/proc/{pid}/ns/net")).ok()).collect();
+        assert!(!all.is_empty() && !all.contains(&own), "roles must be in namespaces of their own");
         all
     }
 }
@@ -176,11 +147,7 @@ pub fn direction(delay_ms: u64) -> Value {
 /// A trial of two hosts and one link between them, both ways alike; `server` may be null.
 pub fn trial(direction: Value, server: Value, client: &str) -> Value {
     let main = json!({"name": "client", "host": "client", "kind": "main", "command": ["sh", "-c", client], "timeout_ns": 60_000_000_000u64});
-    let roles = if server.is_null() {
-        vec![main]
-    } else {
-        vec![server, main]
-    };
+    let roles = if server.is_null() { vec![main] } else { vec![server, main] };
     json!({
         "h123": "trial/1", "id": "test", "seed": 7, "hosts": ["client", "server"],
         "links": [{
@@ -222,10 +189,5 @@ while True: s.recv(2000)
 
 /// The codes of the reasons why a trial is not valid.
 pub fn codes(report: &Value) -> Vec<String> {
-    report["reasons"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|r| r["code"].as_str().unwrap().to_string())
-        .collect()
+    report["reasons"].as_array().unwrap().iter().map(|r| r["code"].as_str().unwrap().to_string()).collect()
 }

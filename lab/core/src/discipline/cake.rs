@@ -124,14 +124,8 @@ impl Cake {
             return own;
         }
         let way = |i| own - own % WAYS + (own + i) % WAYS;
-        let reserved = (0..WAYS)
-            .map(way)
-            .find(|&place| self.flows[place].hash == hash);
-        let free = || {
-            (0..WAYS)
-                .map(way)
-                .find(|&place| self.flows[place].set == Set::None)
-        };
+        let reserved = (0..WAYS).map(way).find(|&place| self.flows[place].hash == hash);
+        let free = || (0..WAYS).map(way).find(|&place| self.flows[place].set == Set::None);
         let place = reserved.or_else(free).unwrap_or(own);
         let flow = &mut self.flows[place];
         flow.hash = hash;
@@ -156,10 +150,7 @@ impl Cake {
         let waits = |list: usize| !self.lists[list].is_empty();
         match decaying_first && waits(DECAYING) {
             true => DECAYING,
-            false => [NEW, OLD]
-                .into_iter()
-                .find(|&list| waits(list))
-                .unwrap_or(DECAYING),
+            false => [NEW, OLD].into_iter().find(|&list| waits(list)).unwrap_or(DECAYING),
         }
     }
 
@@ -257,9 +248,7 @@ impl Discipline for Cake {
                 }
                 let draw = &mut self.draw;
                 let flow = &mut self.flows[place];
-                let struck = flow
-                    .control
-                    .strikes(&self.law, now, &mut item, || next(draw));
+                let struck = flow.control.strikes(&self.law, now, &mut item, || next(draw));
                 if !struck || flow.backlog.is_empty() {
                     flow.deficit -= i64::from(item.packet.bytes);
                     self.tracked = self.tracked.saturating_sub(1);
@@ -276,19 +265,13 @@ impl Discipline for Cake {
     }
 
     fn items_mut(&mut self) -> Box<dyn Iterator<Item = &mut Item> + '_> {
-        Box::new(
-            self.flows
-                .iter_mut()
-                .flat_map(|flow| flow.backlog.items_mut()),
-        )
+        Box::new(self.flows.iter_mut().flat_map(|flow| flow.backlog.items_mut()))
     }
 }
 
 /// A step of a linear congruential generator (Knuth's MMIX), of which the upper half is taken.
 fn next(state: &mut u64) -> u32 {
-    *state = state
-        .wrapping_mul(6_364_136_223_846_793_005)
-        .wrapping_add(1_442_695_040_888_963_407);
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     (*state >> 32) as u32
 }
 
@@ -303,10 +286,7 @@ struct Longest {
 impl Longest {
     fn new() -> Self {
         let all: Vec<u16> = (0..(PLACES * TINS) as u16).collect();
-        Longest {
-            heap: all.clone(),
-            entries: all,
-        }
+        Longest { heap: all.clone(), entries: all }
     }
 
     /// The place of the longest flow.

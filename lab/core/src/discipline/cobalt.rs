@@ -52,24 +52,14 @@ impl Law {
         // As `tc` has it, which writes us.
         let (interval, least) = (rtt / 1000 * 1000, (rtt / 20_000).max(1) * 1000);
         let target = (packet * 3 / 2).max(least);
-        Law {
-            target,
-            interval: (interval + target - least).max(target * 2),
-            four_packets: packet * 4,
-        }
+        Law { target, interval: (interval + target - least).max(target * 2), four_packets: packet * 4 }
     }
 }
 
 impl Control {
     /// Whether the packet, which is taken from the queue, should be dropped, unless it is the last one. Marks it if it may be
     /// instead. `draw`: 32 random bits.
-    pub fn strikes(
-        &mut self,
-        law: &Law,
-        now: u64,
-        item: &mut Item,
-        draw: impl FnOnce() -> u32,
-    ) -> bool {
+    pub fn strikes(&mut self, law: &Law, now: u64, item: &mut Item, draw: impl FnOnce() -> u32) -> bool {
         let waited = now - item.entered;
         let mut late = now > self.drop_next;
         let mut count = self.count;

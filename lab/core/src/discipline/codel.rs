@@ -67,13 +67,7 @@ impl Law {
 
 impl Control {
     /// The packet that is sent at `now`, ns.
-    pub fn dequeue(
-        &mut self,
-        law: &Law,
-        queue: &mut impl Head,
-        now: u64,
-        dropped: &mut Vec<Item>,
-    ) -> Option<Item> {
+    pub fn dequeue(&mut self, law: &Law, queue: &mut impl Head, now: u64, dropped: &mut Vec<Item>) -> Option<Item> {
         let Some(mut item) = queue.take() else {
             self.first_above = 0;
             self.dropping = false;
@@ -97,10 +91,7 @@ impl Control {
         } else {
             item
         };
-        if law
-            .mark_above
-            .is_some_and(|limit| before(limit, self.delay))
-        {
+        if law.mark_above.is_some_and(|limit| before(limit, self.delay)) {
             sent.mark();
         }
         Some(sent)
@@ -233,8 +224,7 @@ impl Discipline for Codel {
     }
 
     fn dequeue(&mut self, now: u64, dropped: &mut Vec<Item>) -> Option<Item> {
-        self.control
-            .dequeue(&self.law, &mut self.backlog, now, dropped)
+        self.control.dequeue(&self.law, &mut self.backlog, now, dropped)
     }
 
     fn is_empty(&self) -> bool {

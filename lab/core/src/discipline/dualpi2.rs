@@ -93,10 +93,7 @@ impl DualPi2 {
         let coupled = u64::from(self.probability) * u64::from(self.parameters.coupling_factor);
         let overload = coupled > u64::from(CERTAIN);
         let capable = item.packet.ecn != Ecn::NotEct;
-        let [first, second] = [
-            item.draws.queue >> 32,
-            item.draws.queue & u64::from(u32::MAX),
-        ];
+        let [first, second] = [item.draws.queue >> 32, item.draws.queue & u64::from(u32::MAX)];
         let squared = first.max(second) <= u64::from(self.probability);
         if !is_scalable(item) {
             if squared && (overload || !capable) {

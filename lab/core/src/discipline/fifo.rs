@@ -12,21 +12,14 @@ pub(crate) struct Fifo {
 
 impl Fifo {
     pub fn new(limit: Option<Queue>) -> Self {
-        Fifo {
-            limit,
-            backlog: Backlog::default(),
-        }
+        Fifo { limit, backlog: Backlog::default() }
     }
 
     fn has_room(&self, item: &Item, ahead: Option<&Item>) -> bool {
         let bytes = |item: &Item| u64::from(item.packet.bytes);
         match self.limit {
-            Some(Queue::Bytes(limit)) => {
-                self.backlog.bytes() + ahead.map_or(0, bytes) + bytes(item) <= limit
-            }
-            Some(Queue::Packets(limit)) => {
-                ((self.backlog.len() + usize::from(ahead.is_some())) as u64) < limit
-            }
+            Some(Queue::Bytes(limit)) => self.backlog.bytes() + ahead.map_or(0, bytes) + bytes(item) <= limit,
+            Some(Queue::Packets(limit)) => ((self.backlog.len() + usize::from(ahead.is_some())) as u64) < limit,
             _ => true,
         }
     }

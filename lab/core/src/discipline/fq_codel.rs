@@ -87,11 +87,7 @@ impl Discipline for FqCodel {
     fn dequeue(&mut self, now: u64, dropped: &mut Vec<Item>) -> Option<Item> {
         let (law, packets, bytes) = (&self.law, &mut self.packets, &mut self.bytes);
         self.rounds.next(|flow| {
-            let mut head = FlowHead {
-                backlog: &mut flow.backlog,
-                packets,
-                bytes,
-            };
+            let mut head = FlowHead { backlog: &mut flow.backlog, packets, bytes };
             flow.control.dequeue(law, &mut head, now, dropped)
         })
     }

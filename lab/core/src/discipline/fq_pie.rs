@@ -28,22 +28,13 @@ impl FqPie {
 }
 
 impl Discipline for FqPie {
-    fn enqueue(
-        &mut self,
-        _now: u64,
-        mut item: Item,
-        ahead: Option<&Item>,
-        dropped: &mut Vec<Item>,
-    ) {
+    fn enqueue(&mut self, _now: u64, mut item: Item, ahead: Option<&Item>, dropped: &mut Vec<Item>) {
         let place = self.rounds.place(item.packet.flow);
         let flow = &mut self.rounds.flows[place];
         if self.packets + usize::from(ahead.is_some()) >= self.limit {
             flow.control.refuse();
             dropped.push(item);
-        } else if flow
-            .control
-            .admits(&self.law, flow.backlog.bytes(), &mut item)
-        {
+        } else if flow.control.admits(&self.law, flow.backlog.bytes(), &mut item) {
             self.packets += 1;
             self.rounds.push(place, item);
         } else {
@@ -74,8 +65,7 @@ impl Discipline for FqPie {
         let times = self.timer.due(now);
         if times > 0 {
             for flow in &mut self.rounds.flows {
-                flow.control
-                    .calculate(&self.law, flow.backlog.bytes(), times);
+                flow.control.calculate(&self.law, flow.backlog.bytes(), times);
             }
         }
     }

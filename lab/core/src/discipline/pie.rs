@@ -103,11 +103,7 @@ impl Control {
             return false;
         }
         let size = u64::from(item.packet.bytes);
-        let probability = if law.by_size && size <= MTU {
-            size * (self.probability / MTU)
-        } else {
-            self.probability
-        };
+        let probability = if law.by_size && size <= MTU { size * (self.probability / MTU) } else { self.probability };
         self.accumulated = match probability {
             0 => 0,
             more => self.accumulated.wrapping_add(more),
@@ -205,11 +201,7 @@ impl Control {
         self.delay = delay;
         let calm = delay < law.target / 2 && self.old_delay < law.target / 2;
         if calm && self.probability == 0 && (!law.estimates || self.rate > 0) {
-            *self = Control {
-                delay,
-                old_delay: self.old_delay,
-                ..Control::default()
-            };
+            *self = Control { delay, old_delay: self.old_delay, ..Control::default() };
         }
         if !law.estimates {
             self.old_delay = delay;
@@ -243,13 +235,7 @@ impl Pie {
 }
 
 impl Discipline for Pie {
-    fn enqueue(
-        &mut self,
-        _now: u64,
-        mut item: Item,
-        ahead: Option<&Item>,
-        dropped: &mut Vec<Item>,
-    ) {
+    fn enqueue(&mut self, _now: u64, mut item: Item, ahead: Option<&Item>, dropped: &mut Vec<Item>) {
         let bytes = self.bytes(ahead);
         if self.backlog.len() + usize::from(ahead.is_some()) >= self.limit {
             self.control.refuse();
@@ -263,8 +249,7 @@ impl Discipline for Pie {
 
     fn dequeue(&mut self, now: u64, _dropped: &mut Vec<Item>) -> Option<Item> {
         let item = self.backlog.pop()?;
-        self.control
-            .leave(&self.law, now, self.backlog.bytes(), &item);
+        self.control.leave(&self.law, now, self.backlog.bytes(), &item);
         Some(item)
     }
 

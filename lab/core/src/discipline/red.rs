@@ -44,20 +44,14 @@ impl Law {
         // Linux's range of probabilities is that of an older form: (max - min) / 2^n.
         let fits = (2f64).powi(31) * parameters.probability > span.into();
         if !(fits && parameters.probability < 1.0) {
-            return Err((
-                "probability",
-                "less than 1, and more than (max - min) / 2^31",
-            ));
+            return Err(("probability", "less than 1, and more than (max - min) / 2^31"));
         }
         let bits = |weight: &u32| u32::BITS - max.leading_zeros() + weight;
         let weight = weight(parameters)
             .filter(|weight| bits(weight) < u32::BITS)
-            .ok_or((
-                "burst",
-                "min / avpkt or some more, with min more than avpkt, or the average cannot follow",
-            ))?;
-        let (cell, falls) = falls(parameters, weight)
-            .ok_or(("bandwidth_bps", "larger with such packets and such a burst"))?;
+            .ok_or(("burst", "min / avpkt or some more, with min more than avpkt, or the average cannot follow"))?;
+        let (cell, falls) =
+            falls(parameters, weight).ok_or(("bandwidth_bps", "larger with such packets and such a burst"))?;
         let fifth = span / 5;
         Ok(Law {
             min: u64::from(min) << weight,
@@ -161,9 +155,7 @@ impl Red {
     }
 
     fn average_at(&self, now: u64) -> u64 {
-        self.idle.map_or(self.average, |from| {
-            self.law.fallen(self.average, now.saturating_sub(from))
-        })
+        self.idle.map_or(self.average, |from| self.law.fallen(self.average, now.saturating_sub(from)))
     }
 
     /// Of a packet with this draw.

@@ -50,17 +50,10 @@ impl<Control: Default> Rounds<Control> {
     }
 
     /// The packet that is sent next: `take` takes it from the flow whose turn it is.
-    pub fn next(
-        &mut self,
-        mut take: impl FnMut(&mut Flow<Control>) -> Option<Item>,
-    ) -> Option<Item> {
+    pub fn next(&mut self, mut take: impl FnMut(&mut Flow<Control>) -> Option<Item>) -> Option<Item> {
         loop {
             let from_new = !self.new.is_empty();
-            let list = if from_new {
-                &mut self.new
-            } else {
-                &mut self.old
-            };
+            let list = if from_new { &mut self.new } else { &mut self.old };
             let place = *list.front()?;
             let flow = &mut self.flows[place];
             if flow.deficit <= 0 {
@@ -84,8 +77,6 @@ impl<Control: Default> Rounds<Control> {
     }
 
     pub fn items_mut(&mut self) -> impl Iterator<Item = &mut Item> {
-        self.flows
-            .iter_mut()
-            .flat_map(|flow| flow.backlog.items_mut())
+        self.flows.iter_mut().flat_map(|flow| flow.backlog.items_mut())
     }
 }

@@ -21,9 +21,7 @@ impl Stage for IpStage {
     fn meet(&mut self, _now: u64, packet: &mut Packet) -> Result<(), Fate> {
         match if packet.ipv6 { self.ipv6 } else { self.ipv4 } {
             IpPolicy::Pass => Ok(()),
-            policy => Err(Fate::Blocked {
-                reject: policy == IpPolicy::Reject,
-            }),
+            policy => Err(Fate::Blocked { reject: policy == IpPolicy::Reject }),
         }
     }
 }

@@ -44,19 +44,13 @@ pub(super) struct PolicerStage {
 impl PolicerStage {
     pub fn of(direction: &Direction) -> Option<Box<dyn Stage>> {
         let PolicerParameters { bps, burst_bytes } = direction.policer?;
-        Some(Box::new(PolicerStage {
-            bps,
-            saved_ns: cost_ns(burst_bytes, bps),
-            policer: Policer::default(),
-        }))
+        Some(Box::new(PolicerStage { bps, saved_ns: cost_ns(burst_bytes, bps), policer: Policer::default() }))
     }
 }
 
 impl Stage for PolicerStage {
     fn meet(&mut self, now: u64, packet: &mut Packet) -> Result<(), Fate> {
-        let passes = self
-            .policer
-            .passes(now, packet.bytes, self.bps, self.saved_ns);
+        let passes = self.policer.passes(now, packet.bytes, self.bps, self.saved_ns);
         passes.then_some(()).ok_or(Fate::Policed)
     }
 

@@ -17,9 +17,7 @@ pub(super) struct UdpStage {
 impl UdpStage {
     pub fn of(direction: &Direction) -> Option<Box<dyn Stage>> {
         let changes = direction.changes.iter();
-        let changes: Vec<_> = changes
-            .filter_map(|change| Some((change.at_ns, change.udp?)))
-            .collect();
+        let changes: Vec<_> = changes.filter_map(|change| Some((change.at_ns, change.udp?))).collect();
         let acts = direction.udp != Udp::Pass || !changes.is_empty();
         acts.then(|| -> Box<dyn Stage> {
             Box::new(UdpStage {

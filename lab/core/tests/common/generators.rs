@@ -6,14 +6,9 @@ use proptest::prelude::*;
 
 /// Something of every stage, in any combination.
 pub fn any_direction() -> impl Strategy<Value = Direction> {
-    let bounded =
-        (any_rate(), prop::option::of(any_queue())).prop_map(|(rate, queue)| (Some(rate), queue));
+    let bounded = (any_rate(), prop::option::of(any_queue())).prop_map(|(rate, queue)| (Some(rate), queue));
     let sending = prop_oneof![Just((None, None)), bounded];
-    let hurting = (
-        prop::option::of(any_loss()),
-        prop::collection::vec(1u64..5_000_000, 0..3),
-        0.0..0.5,
-    );
+    let hurting = (prop::option::of(any_loss()), prop::collection::vec(1u64..5_000_000, 0..3), 0.0..0.5);
     let travelling = (
         50_000u64..20_000_000,
         prop::option::of(any_jitter()),
@@ -27,64 +22,47 @@ pub fn any_direction() -> impl Strategy<Value = Direction> {
         prop::option::of(any_mtu()),
     );
     let grouping = prop::option::of(any_aggregation());
-    (
-        sending,
-        hurting,
-        travelling,
-        entering,
-        grouping,
-        any_changes(),
-    )
-        .prop_map(
-            |(
-                (rate, queue),
-                (loss, gaps, duplicate),
-                (delay_ns, jitter, reorder, retransmission),
-                ((udp, ipv4, ipv6), policer, ecn, mtu),
+    (sending, hurting, travelling, entering, grouping, any_changes()).prop_map(
+        |(
+            (rate, queue),
+            (loss, gaps, duplicate),
+            (delay_ns, jitter, reorder, retransmission),
+            ((udp, ipv4, ipv6), policer, ecn, mtu),
+            aggregation,
+            changes,
+        )| {
+            Direction {
+                rate,
+                queue,
+                loss,
+                blackouts: blackouts(&gaps),
+                duplicate,
+                delay_ns,
+                jitter,
+                reorder,
+                retransmission,
+                udp,
+                ipv4,
+                ipv6,
+                policer,
+                ecn,
+                mtu,
                 aggregation,
                 changes,
-            )| {
-                Direction {
-                    rate,
-                    queue,
-                    loss,
-                    blackouts: blackouts(&gaps),
-                    duplicate,
-                    delay_ns,
-                    jitter,
-                    reorder,
-                    retransmission,
-                    udp,
-                    ipv4,
-                    ipv6,
-                    policer,
-                    ecn,
-                    mtu,
-                    aggregation,
-                    changes,
-                }
-            },
-        )
+            }
+        },
+    )
 }
 
 fn any_rate() -> impl Strategy<Value = Rate> {
-    let trace = (
-        prop::collection::vec(0u64..20, 0..6),
-        1u64..20,
-        200u32..4000,
-    )
-        .prop_map(|(mut trace_ms, more, opportunity_bytes)| {
+    let trace = (prop::collection::vec(0u64..20, 0..6), 1u64..20, 200u32..4000).prop_map(
+        |(mut trace_ms, more, opportunity_bytes)| {
             trace_ms.sort_unstable();
             trace_ms.push(trace_ms.last().unwrap_or(&0) + more);
-            Rate::Trace {
-                trace_ms,
-                opportunity_bytes,
-            }
-        });
-    prop_oneof![
-        (100_000u64..2_000_000_000).prop_map(|bps| Rate::Constant { bps }),
-        trace
-    ]
+            Rate::Trace { trace_ms, opportunity_bytes }
+        },
+    );
+    prop_oneof![(100_000u64..2_000_000_000).prop_map(|bps| Rate::Constant { bps }), trace]
 }
 
 fn any_queue() -> impl Strategy<Value = Queue> {
@@ -96,15 +74,12 @@ fn any_queue() -> impl Strategy<Value = Queue> {
 }
 
 fn any_loss() -> impl Strategy<Value = Loss> {
-    let chain =
-        (0.0..0.5, 0.05..=1.0, 0.0..0.2, 0.3..=1.0).prop_map(|(p, r, loss_good, loss_bad)| {
-            GilbertElliott {
-                p,
-                r,
-                loss_good,
-                loss_bad,
-            }
-        });
+    let chain = (0.0..0.5, 0.05..=1.0, 0.0..0.2, 0.3..=1.0).prop_map(|(p, r, loss_good, loss_bad)| GilbertElliott {
+        p,
+        r,
+        loss_good,
+        loss_bad,
+    });
     prop_oneof![
         (0.0..0.5).prop_map(Loss::Random),
         chain.prop_map(Loss::GilbertElliott),
@@ -114,12 +89,10 @@ fn any_loss() -> impl Strategy<Value = Loss> {
 
 fn any_jitter() -> impl Strategy<Value = Jitter> {
     let distribution = prop_oneof![Just(Distribution::Uniform), Just(Distribution::Normal)];
-    (0u64..50_000, distribution, any::<bool>()).prop_map(|(spread_ns, distribution, keep_order)| {
-        Jitter {
-            spread_ns,
-            distribution,
-            keep_order,
-        }
+    (0u64..50_000, distribution, any::<bool>()).prop_map(|(spread_ns, distribution, keep_order)| Jitter {
+        spread_ns,
+        distribution,
+        keep_order,
     })
 }
 
@@ -128,12 +101,10 @@ fn any_reorder() -> impl Strategy<Value = Reorder> {
 }
 
 fn any_retransmission() -> impl Strategy<Value = Retransmission> {
-    (0.0..0.5, 1u64..30_000_000, any::<bool>()).prop_map(|(share, delay_ns, in_order)| {
-        Retransmission {
-            share,
-            delay_ns,
-            in_order,
-        }
+    (0.0..0.5, 1u64..30_000_000, any::<bool>()).prop_map(|(share, delay_ns, in_order)| Retransmission {
+        share,
+        delay_ns,
+        in_order,
     })
 }
 
@@ -148,8 +119,7 @@ fn any_ip_policy() -> impl Strategy<Value = IpPolicy> {
 }
 
 fn any_policer() -> impl Strategy<Value = PolicerParameters> {
-    (100_000u64..100_000_000, 1_500u32..50_000)
-        .prop_map(|(bps, burst_bytes)| PolicerParameters { bps, burst_bytes })
+    (100_000u64..100_000_000, 1_500u32..50_000).prop_map(|(bps, burst_bytes)| PolicerParameters { bps, burst_bytes })
 }
 
 fn any_ecn_policy() -> impl Strategy<Value = EcnPolicy> {
@@ -180,19 +150,10 @@ fn any_changes() -> impl Strategy<Value = Vec<Change>> {
     );
     prop::collection::vec(change, 0..4).prop_map(|changes| {
         let mut at_ns = 0;
-        let timed = changes
-            .into_iter()
-            .map(|(gap, delay_ns, rate, loss, udp, mtu)| {
-                at_ns += gap;
-                Change {
-                    at_ns,
-                    delay_ns: Some(delay_ns),
-                    rate,
-                    loss,
-                    udp,
-                    mtu,
-                }
-            });
+        let timed = changes.into_iter().map(|(gap, delay_ns, rate, loss, udp, mtu)| {
+            at_ns += gap;
+            Change { at_ns, delay_ns: Some(delay_ns), rate, loss, udp, mtu }
+        });
         timed.collect()
     })
 }
@@ -202,10 +163,7 @@ fn blackouts(gaps: &[u64]) -> Vec<Blackout> {
     let window = |gap: &u64| {
         let from_ns = end + gap;
         end = from_ns + gap / 2 + 1;
-        Blackout {
-            from_ns,
-            to_ns: end,
-        }
+        Blackout { from_ns, to_ns: end }
     };
     gaps.iter().map(window).collect()
 }
@@ -218,15 +176,7 @@ pub fn any_packets() -> impl Strategy<Value = Vec<(u64, Packet)>> {
         let mut now = 0;
         let timed = packets.into_iter().map(|(gap, bytes, udp, ipv6)| {
             now += gap;
-            (
-                now,
-                Packet {
-                    bytes,
-                    udp,
-                    ipv6,
-                    ..Packet::default()
-                },
-            )
+            (now, Packet { bytes, udp, ipv6, ..Packet::default() })
         });
         timed.collect()
     })

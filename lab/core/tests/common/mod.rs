@@ -14,17 +14,11 @@ pub fn direction(json: &str) -> Direction {
 }
 
 pub fn tcp(bytes: u32) -> Packet {
-    Packet {
-        bytes,
-        ..Packet::default()
-    }
+    Packet { bytes, ..Packet::default() }
 }
 
 pub fn udp(bytes: u32) -> Packet {
-    Packet {
-        udp: true,
-        ..tcp(bytes)
-    }
+    Packet { udp: true, ..tcp(bytes) }
 }
 
 /// The fate of one of the link's own packets, on a path that decides at once.
@@ -33,12 +27,7 @@ pub fn own(path: &mut Path, now: u64, packet: Packet) -> Fate {
 }
 
 /// The same, of a packet that is blocked at its delivery unless it `reaches` somebody then.
-pub fn own_if(
-    path: &mut Path,
-    now: u64,
-    packet: Packet,
-    reaches: impl FnOnce(u64) -> bool,
-) -> Fate {
+pub fn own_if(path: &mut Path, now: u64, packet: Packet, reaches: impl FnOnce(u64) -> bool) -> Fate {
     path.offer(now, Party::Own, packet, 7);
     let decision = path.next(now, |_, at| reaches(at)).unwrap();
     assert_eq!(decision.ticket, 7);
@@ -54,22 +43,13 @@ pub fn cross(path: &mut Path, now: u64, packet: Packet) -> Fate {
 /// The fates of packets offered one after another to a new path.
 pub fn fates(direction: &Direction, seed: u64, packets: &[(u64, Packet)]) -> Vec<Fate> {
     let mut path = Path::new(direction, seed);
-    packets
-        .iter()
-        .map(|&(now, packet)| own(&mut path, now, packet))
-        .collect()
+    packets.iter().map(|&(now, packet)| own(&mut path, now, packet)).collect()
 }
 
 /// When TCP packets of (arrival, bytes) are delivered; `None`: not at all.
 pub fn deliveries(json: &str, packets: &[(u64, u32)]) -> Vec<Option<u64>> {
-    let packets: Vec<_> = packets
-        .iter()
-        .map(|&(now, bytes)| (now, tcp(bytes)))
-        .collect();
-    fates(&direction(json), 1, &packets)
-        .into_iter()
-        .map(delivery)
-        .collect()
+    let packets: Vec<_> = packets.iter().map(|&(now, bytes)| (now, tcp(bytes))).collect();
+    fates(&direction(json), 1, &packets).into_iter().map(delivery).collect()
 }
 
 pub fn delivery(fate: Fate) -> Option<u64> {
@@ -82,7 +62,5 @@ pub fn delivery(fate: Fate) -> Option<u64> {
 /// Indices of the lost packets among `n` full ones, one each `gap` ns.
 pub fn losses(direction: &Direction, seed: u64, n: u64, gap: u64) -> Vec<u64> {
     let mut path = Path::new(direction, seed);
-    (0..n)
-        .filter(|i| own(&mut path, i * gap, tcp(1500)) == Fate::Lost)
-        .collect()
+    (0..n).filter(|i| own(&mut path, i * gap, tcp(1500)) == Fate::Lost).collect()
 }

@@ -28,26 +28,15 @@ impl Bed {
     }
 
     fn build(kind: LinkKind, direction: Option<Direction>) -> Result<Self> {
-        let profile = Profile {
-            kind,
-            up: direction.clone(),
-            down: direction,
-            moves: vec![],
-            cross: None,
-        };
+        let profile = Profile { kind, up: direction.clone(), down: direction, moves: vec![], cross: None };
         let trial = Trial::bed(profile, SEED);
-        Ok(Self {
-            network: Network::build(&trial)?,
-        })
+        Ok(Self { network: Network::build(&trial)? })
     }
 
     /// The link, unless it is a veth pair, and its ends.
     pub fn parts(&mut self) -> (Option<&mut Emulated>, [Endpoint<'_>; 2]) {
         let Network { hosts, links, .. } = &mut self.network;
-        let ends = [
-            (&hosts[0], Ipv4Addr::new(10, 1, 0, 1)),
-            (&hosts[1], Ipv4Addr::new(10, 1, 0, 2)),
-        ];
+        let ends = [(&hosts[0], Ipv4Addr::new(10, 1, 0, 1)), (&hosts[1], Ipv4Addr::new(10, 1, 0, 2))];
         (links[0].as_mut(), ends)
     }
 

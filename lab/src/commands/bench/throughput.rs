@@ -34,10 +34,7 @@ struct Through {
 
 impl Through {
     /// While `others` have run, whose threads' processor time is not the lab's: they return it beside what else they tell.
-    fn of<T>(
-        emulated: &mut Emulated,
-        others: impl FnOnce() -> Result<(T, u64)>,
-    ) -> Result<(T, Self)> {
+    fn of<T>(emulated: &mut Emulated, others: impl FnOnce() -> Result<(T, u64)>) -> Result<(T, Self)> {
         let course = emulated.base.clone();
         emulated.link.begin(&course)?;
         let (begin, spent) = (now_ns(), process_cpu_ns());
@@ -60,11 +57,7 @@ impl Through {
 impl std::fmt::Display for Through {
     fn fmt(&self, to: &mut std::fmt::Formatter) -> std::fmt::Result {
         let us = self.lab_ns as f64 / 1e3 / self.packets.max(1) as f64;
-        write!(
-            to,
-            "{} packets/s, {us:.2} us CPU per packet",
-            self.per_second()
-        )
+        write!(to, "{} packets/s, {us:.2} us CPU per packet", self.per_second())
     }
 }
 
@@ -86,12 +79,8 @@ pub fn tcp(direction: Direction, veth_gbit: f64, bar: f64) -> Result<(String, bo
 
 /// One bulk connection, client to server: Gbit/s, and the processor time of both ends' threads, ns.
 fn transfer([client, server]: [Endpoint; 2]) -> Result<(f64, u64)> {
-    let listener = server
-        .0
-        .within(|| Ok(TcpListener::bind(SocketAddrV4::new(server.1, TCP_PORT))?))?;
-    let mut outgoing = client
-        .0
-        .within(|| Ok(TcpStream::connect(SocketAddrV4::new(server.1, TCP_PORT))?))?;
+    let listener = server.0.within(|| Ok(TcpListener::bind(SocketAddrV4::new(server.1, TCP_PORT))?))?;
+    let mut outgoing = client.0.within(|| Ok(TcpStream::connect(SocketAddrV4::new(server.1, TCP_PORT))?))?;
     let (mut incoming, _) = listener.accept()?;
     let end_ns = now_ns() + FLOOD_SECONDS * 1_000_000_000;
     std::thread::scope(|scope| {
@@ -124,18 +113,14 @@ pub fn flood() -> Result<(String, bool)> {
     let (emulated, [client, server]) = bed.link_and_ends();
     let address = SocketAddrV4::new(server.1, TCP_PORT);
     let _receiver = server.0.within(|| Ok(UdpSocket::bind(address)?))?;
-    let sender = client
-        .0
-        .within(|| Ok(UdpSocket::bind(SocketAddrV4::new(client.1, 0))?))?;
+    let sender = client.0.within(|| Ok(UdpSocket::bind(SocketAddrV4::new(client.1, 0))?))?;
     setsockopt(&sender, UdpGsoSegment, &(i32::try_from(SMALLEST)?))?;
     let batch = vec![0; SMALLEST as usize * FLOOD_SEGMENTS];
     let end_ns = now_ns() + FLOOD_SECONDS * 1_000_000_000;
     let ((), through) = Through::of(emulated, || {
         let spent = thread_cpu_ns();
         while now_ns() < end_ns {
-            sender
-                .send_to(&batch, address)
-                .context("sending a GSO batch")?;
+            sender.send_to(&batch, address).context("sending a GSO batch")?;
         }
         Ok(((), thread_cpu_ns() - spent))
     })?;
@@ -145,17 +130,12 @@ pub fn flood() -> Result<(String, bool)> {
 /// Batches that the kernel segments (UDP_SEGMENT): losses must hit single datagrams.
 pub fn gso() -> Result<(String, bool)> {
     let loss = Some(Loss::Random(0.01));
-    let mut bed = Bed::new(Direction {
-        loss,
-        ..Direction::default()
-    })?;
+    let mut bed = Bed::new(Direction { loss, ..Direction::default() })?;
     let (_, [client, server]) = bed.link_and_ends();
     let address = SocketAddrV4::new(server.1, TCP_PORT);
     let receiver = server.0.within(|| Ok(UdpSocket::bind(address)?))?;
     enlarge(&receiver)?;
-    let sender = client
-        .0
-        .within(|| Ok(UdpSocket::bind(SocketAddrV4::new(client.1, 0))?))?;
+    let sender = client.0.within(|| Ok(UdpSocket::bind(SocketAddrV4::new(client.1, 0))?))?;
     setsockopt(&sender, UdpGsoSegment, &(SEGMENT as i32))?;
     let mut batch = vec![0; SEGMENT * SEGMENTS];
     let mut lost = vec![true; BATCHES * SEGMENTS];
@@ -163,9 +143,7 @@ pub fn gso() -> Result<(String, bool)> {
         for (segment, bytes) in batch.chunks_mut(SEGMENT).enumerate() {
             bytes[..8].copy_from_slice(&((number * SEGMENTS + segment) as u64).to_le_bytes());
         }
-        sender
-            .send_to(&batch, address)
-            .context("sending a GSO batch")?;
+        sender.send_to(&batch, address).context("sending a GSO batch")?;
         std::thread::sleep(Duration::from_micros(500));
         mark_received(&receiver, &mut lost);
     }
@@ -175,10 +153,7 @@ pub fn gso() -> Result<(String, bool)> {
     let runs = lost.chunk_by(|a, b| a == b).filter(|run| run[0]).count();
     let mean = losses as f64 / runs.max(1) as f64;
     let share = 100.0 * losses as f64 / lost.len() as f64;
-    Ok((
-        format!("{share:.2} % lost, mean burst {mean:.3}"),
-        losses > 0 && mean < 1.1,
-    ))
+    Ok((format!("{share:.2} % lost, mean burst {mean:.3}"), losses > 0 && mean < 1.1))
 }
 
 /// Reads what has come, so that a small receive buffer is enough.

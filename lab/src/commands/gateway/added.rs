@@ -31,11 +31,7 @@ pub fn over_tcp(outside: &Arc<Outside>) -> Result<Added> {
         while let Ok((mut one, _)) = echo.accept() {
             thread::spawn(move || {
                 let mut bytes = [0; SIZE];
-                while one
-                    .read_exact(&mut bytes)
-                    .and_then(|()| one.write_all(&bytes))
-                    .is_ok()
-                {}
+                while one.read_exact(&mut bytes).and_then(|()| one.write_all(&bytes)).is_ok() {}
             });
         }
     });
@@ -103,8 +99,5 @@ fn measured(mut round_trip: impl FnMut(usize) -> Result<()>) -> Result<Added> {
         times.sort_unstable();
         times[TIMES / 2]
     });
-    Ok(Added {
-        through_ns,
-        without_ns,
-    })
+    Ok(Added { through_ns, without_ns })
 }

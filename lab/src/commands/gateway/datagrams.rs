@@ -11,8 +11,7 @@ use std::thread;
 use anyhow::Result;
 use nix::cmsg_space;
 use nix::sys::socket::{
-    ControlMessage, ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, sendmsg, setsockopt,
-    sockopt,
+    ControlMessage, ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, sendmsg, setsockopt, sockopt,
 };
 
 use crate::host::outside::Outside;
@@ -77,16 +76,8 @@ fn prepare(socket: &UdpSocket) -> std::io::Result<()> {
     setsockopt(socket, sockopt::RcvBufForce, &WAITING)?;
     setsockopt(socket, sockopt::SndBufForce, &WAITING)?;
     let (level, name, probe) = match socket.local_addr()? {
-        SocketAddr::V4(_) => (
-            libc::IPPROTO_IP,
-            libc::IP_MTU_DISCOVER,
-            libc::IP_PMTUDISC_PROBE,
-        ),
-        SocketAddr::V6(_) => (
-            libc::IPPROTO_IPV6,
-            libc::IPV6_MTU_DISCOVER,
-            libc::IPV6_PMTUDISC_PROBE,
-        ),
+        SocketAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_PROBE),
+        SocketAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_PROBE),
     };
     // SAFETY: the value is an int that outlives the call.
     let set = unsafe {
@@ -98,11 +89,7 @@ fn prepare(socket: &UdpSocket) -> std::io::Result<()> {
             size_of::<libc::c_int>() as libc::socklen_t,
         )
     };
-    if set == 0 {
-        Ok(())
-    } else {
-        Err(std::io::Error::last_os_error())
-    }
+    if set == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 
 /// Datagrams that came together, all of one size but perhaps the last.
@@ -116,20 +103,14 @@ struct Batch {
 
 impl Batch {
     fn new() -> Self {
-        Self {
-            bytes: vec![0; BATCH],
-            length: 0,
-            size: None,
-            control: cmsg_space!(i32),
-        }
+        Self { bytes: vec![0; BATCH], length: 0, size: None, control: cmsg_space!(i32) }
     }
 
     /// Waits for the next ones; who sent them, as far as that is known of a socket that is connected.
     fn receive(&mut self, socket: &UdpSocket) -> Result<Option<SocketAddr>> {
         let mut room = [IoSliceMut::new(&mut self.bytes)];
         let control = Some(&mut self.control[..]);
-        let got =
-            recvmsg::<SockaddrStorage>(socket.as_raw_fd(), &mut room, control, MsgFlags::empty());
+        let got = recvmsg::<SockaddrStorage>(socket.as_raw_fd(), &mut room, control, MsgFlags::empty());
         let got = match got.map_err(std::io::Error::from) {
             Ok(got) => got,
             // Word of an earlier datagram that nobody took.
@@ -157,13 +138,7 @@ impl Batch {
         let segments = size.as_ref().map(ControlMessage::UdpGsoSegments);
         let to = to.map(SockaddrStorage::from);
         for _ in 0..2 {
-            let sent = sendmsg(
-                socket.as_raw_fd(),
-                &bytes,
-                segments.as_slice(),
-                MsgFlags::empty(),
-                to.as_ref(),
-            );
+            let sent = sendmsg(socket.as_raw_fd(), &bytes, segments.as_slice(), MsgFlags::empty(), to.as_ref());
             // The first may only get word of an earlier one.
             if sent != Err(nix::errno::Errno::ECONNREFUSED) {
                 return;
@@ -173,14 +148,8 @@ impl Batch {
 }
 
 fn address(storage: &SockaddrStorage) -> Option<SocketAddr> {
-    let four = storage
-        .as_sockaddr_in()
-        .map(|a| SocketAddr::V4((*a).into()));
-    four.or_else(|| {
-        storage
-            .as_sockaddr_in6()
-            .map(|a| SocketAddr::V6((*a).into()))
-    })
+    let four = storage.as_sockaddr_in().map(|a| SocketAddr::V4((*a).into()));
+    four.or_else(|| storage.as_sockaddr_in6().map(|a| SocketAddr::V6((*a).into())))
 }
 
 #[cfg(test)]
@@ -208,9 +177,7 @@ mod tests {
         thread::spawn(move || pass(inner, to, &Outside::here().unwrap()));
 
         let client = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        client
-            .set_read_timeout(Some(Duration::from_secs(60)))
-            .unwrap();
+        client.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         client.connect(at).unwrap();
         let mut batch = Batch::new();
         batch.length = usize::from(SIZE) * (COUNT - 1) + 7;
@@ -222,11 +189,7 @@ mod tests {
         let mut room = [0; 2 * SIZE as usize];
         for number in 0..COUNT {
             let length = client.recv(&mut room).unwrap();
-            let whole = if number + 1 == COUNT {
-                7
-            } else {
-                usize::from(SIZE)
-            };
+            let whole = if number + 1 == COUNT { 7 } else { usize::from(SIZE) };
             assert_eq!(length, whole);
             assert!(room[..length].iter().all(|&b| usize::from(b) == number));
         }

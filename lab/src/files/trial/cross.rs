@@ -51,11 +51,7 @@ impl Cross {
                     return Err(format!("\"tcp\" is 1 to {} connections", CONNECTIONS.end()));
                 }
                 Some(Traffic::Udp(bps)) if !STREAMS_BPS.contains(bps) => {
-                    return Err(format!(
-                        "\"udp\" is {} to {} bit/s",
-                        STREAMS_BPS.start(),
-                        STREAMS_BPS.end()
-                    ));
+                    return Err(format!("\"udp\" is {} to {} bit/s", STREAMS_BPS.start(), STREAMS_BPS.end()));
                 }
                 Some(_) if direction.rate.is_none() => {
                     return Err("a direction has a queue to share only with a rate".into());

@@ -62,9 +62,7 @@ pub struct End {
 
 impl End {
     pub fn addresses(&self) -> impl Iterator<Item = IpAddr> {
-        [self.address.into()]
-            .into_iter()
-            .chain(self.address6.map(IpAddr::from))
+        [self.address.into()].into_iter().chain(self.address6.map(IpAddr::from))
     }
 }
 
@@ -87,10 +85,7 @@ impl Link {
             return Err("\"frames\" needs \"packets\", the number of packets to read".into());
         }
         if self.packets > MOST_PACKETS {
-            return Err(format!(
-                "\"packets\" is at most {}, not {}",
-                MOST_PACKETS, self.packets
-            ));
+            return Err(format!("\"packets\" is at most {}, not {}", MOST_PACKETS, self.packets));
         }
         let usable = |x: Ipv4Addr| matches!(x.octets()[3] & 3, 1 | 2);
         // Addresses of one machine each: not "this network", loopback, multicast or reserved (RFC 6890).
@@ -105,18 +100,16 @@ impl Link {
         }
         self.validate_ipv6()?;
         match self.kind {
-            LinkKind::Veth if self.up.is_some() || self.down.is_some() => Err(
-                "a veth is unshaped: remove \"up\" and \"down\", or use kind \"emulated\"".into(),
-            ),
+            LinkKind::Veth if self.up.is_some() || self.down.is_some() => {
+                Err("a veth is unshaped: remove \"up\" and \"down\", or use kind \"emulated\"".into())
+            }
             LinkKind::Veth if !self.moves.is_empty() => {
                 Err("a host can move only over an emulated link: remove \"moves\"".into())
             }
             LinkKind::Veth if self.cross.is_some() => {
                 Err("only an emulated link can have cross traffic: remove \"cross\"".into())
             }
-            LinkKind::Veth if self.packets > 0 => {
-                Err("only an emulated link keeps a record of its packets".into())
-            }
+            LinkKind::Veth if self.packets > 0 => Err("only an emulated link keeps a record of its packets".into()),
             LinkKind::Veth => Ok(()),
             LinkKind::Emulated => {
                 for (name, direction) in [("up", &self.up), ("down", &self.down)] {
@@ -148,9 +141,7 @@ impl Link {
             ));
         }
         if !self.moves.is_empty() {
-            return Err(
-                "a host moves with its IPv4 address only: remove \"moves\" or \"address6\"".into(),
-            );
+            return Err("a host moves with its IPv4 address only: remove \"moves\" or \"address6\"".into());
         }
         let mtus = |d: &Direction| {
             let changed = d.changes.iter().filter_map(|change| change.mtu);
@@ -159,20 +150,14 @@ impl Link {
         };
         let mut mtus = self.directions().into_iter().flat_map(|d| mtus(&d));
         match mtus.find(|mtu| mtu.bytes < LEAST_MTU6) {
-            Some(small) => Err(format!(
-                "IPv6 needs an \"mtu\" of at least {LEAST_MTU6} bytes, not {}",
-                small.bytes
-            )),
+            Some(small) => Err(format!("IPv6 needs an \"mtu\" of at least {LEAST_MTU6} bytes, not {}", small.bytes)),
             None => Ok(()),
         }
     }
 
     /// The parameters of both directions, `[up, down]`.
     pub fn directions(&self) -> [Direction; 2] {
-        [
-            self.up.clone().unwrap_or_default(),
-            self.down.clone().unwrap_or_default(),
-        ]
+        [self.up.clone().unwrap_or_default(), self.down.clone().unwrap_or_default()]
     }
 }
 

@@ -88,10 +88,7 @@ impl Role {
         log::names_a_file("a role", &self.name)?;
         match self.kind {
             RoleKind::Main if self.ready.is_some() || self.stop_timeout_ns.is_some() => {
-                return Err(
-                    "\"ready\" and \"stop_timeout_ns\" belong to services, not to the main role"
-                        .into(),
-                );
+                return Err("\"ready\" and \"stop_timeout_ns\" belong to services, not to the main role".into());
             }
             RoleKind::Service if self.timeout_ns.is_some() => {
                 return Err("\"timeout_ns\" belongs to the main role; a service has \"stop_timeout_ns\" and \"ready.timeout_ns\"".into());
@@ -103,11 +100,7 @@ impl Role {
         if longest > Some(LONGEST_NS) {
             return Err(format!("a timeout is at most {LONGEST_NS} ns, 115 days"));
         }
-        let mut texts = self
-            .command
-            .iter()
-            .chain(self.env.keys())
-            .chain(self.env.values());
+        let mut texts = self.command.iter().chain(self.env.keys()).chain(self.env.values());
         if texts.any(|text| text.contains('\0')) {
             return Err("no program can be given a text that contains a NUL (\\u0000)".into());
         }
@@ -120,15 +113,10 @@ impl Role {
             ));
         }
         if let Some(bad) = self.writes.iter().find(|f| !f.is_absolute() || !f.is_dir()) {
-            return Err(format!(
-                "it writes into {}, which is not the absolute path of a folder",
-                bad.display()
-            ));
+            return Err(format!("it writes into {}, which is not the absolute path of a folder", bad.display()));
         }
         if let Some(missing) = self.processors.iter().find(|&&n| !may_run_on(n)) {
-            return Err(format!(
-                "it runs on processor {missing}, which does not exist, or which the lab may not use"
-            ));
+            return Err(format!("it runs on processor {missing}, which does not exist, or which the lab may not use"));
         }
         Ok(())
     }

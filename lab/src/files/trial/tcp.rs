@@ -44,22 +44,14 @@ pub struct Tcp {
 impl Tcp {
     pub fn validate(&self) -> Result<(), String> {
         if self.initial_window.is_some_and(|n| !WINDOWS.contains(&n)) {
-            return Err(format!(
-                "\"initial_window\" is {} to {} packets",
-                WINDOWS.start(),
-                WINDOWS.end()
-            ));
+            return Err(format!("\"initial_window\" is {} to {} packets", WINDOWS.start(), WINDOWS.end()));
         }
         let whole = |ns: u64| ns.is_multiple_of(MILLISECOND_NS) && LEAST_RTOS_NS.contains(&ns);
         if self.min_rto_ns.is_some_and(|ns| !whole(ns)) {
             return Err("\"min_rto_ns\" is 1 ms to 60 s, in whole milliseconds".into());
         }
         if self.max_payload.is_some_and(|n| !PAYLOADS.contains(&n)) {
-            return Err(format!(
-                "\"max_payload\" is {} to {} bytes",
-                PAYLOADS.start(),
-                PAYLOADS.end()
-            ));
+            return Err(format!("\"max_payload\" is {} to {} bytes", PAYLOADS.start(), PAYLOADS.end()));
         }
         Ok(())
     }

@@ -26,11 +26,7 @@ impl<'a> Bytes<'a> {
     /// A number of that many bytes, at most 8.
     pub fn number(&mut self, length: usize) -> Option<u64> {
         let bytes = self.take(length)?;
-        Some(
-            bytes
-                .iter()
-                .fold(0, |sum, &byte| sum << 8 | u64::from(byte)),
-        )
+        Some(bytes.iter().fold(0, |sum, &byte| sum << 8 | u64::from(byte)))
     }
 
     pub fn byte(&mut self) -> Option<u8> {
@@ -67,10 +63,7 @@ mod tests {
     #[test]
     fn numbers_of_quic_are_as_its_specification_has_them() {
         let read = |bytes: &[u8]| Bytes::new(bytes).varint();
-        assert_eq!(
-            read(&[0xc2, 0x19, 0x7c, 0x5e, 0xff, 0x14, 0xe8, 0x8c]),
-            Some(151_288_809_941_952_652)
-        );
+        assert_eq!(read(&[0xc2, 0x19, 0x7c, 0x5e, 0xff, 0x14, 0xe8, 0x8c]), Some(151_288_809_941_952_652));
         assert_eq!(read(&[0x9d, 0x7f, 0x3e, 0x7d]), Some(494_878_333));
         assert_eq!(read(&[0x7b, 0xbd]), Some(15_293));
         assert_eq!(read(&[0x25]), Some(37));

@@ -11,8 +11,8 @@ const TRANSPORT_PARAMETERS: u16 = 57;
 const TLS13: u16 = 0x0304;
 /// The random of a ServerHello that asks for another ClientHello.
 const RETRY: Random = [
-    0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91,
-    0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb, 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c,
+    0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91, 0xc2, 0xa2, 0x11,
+    0x16, 0x7a, 0xbb, 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c,
 ];
 
 /// The messages of a handshake that are whole, each with its type.
@@ -44,9 +44,7 @@ pub struct ServerHello {
 /// The ServerHello that settles the suite.
 pub fn server(handshake: &[u8]) -> Option<ServerHello> {
     let hellos = messages(handshake).filter(|&(kind, _)| kind == SERVER_HELLO);
-    hellos
-        .filter_map(|(_, body)| server_hello(body))
-        .find(|hello| hello.random != RETRY)
+    hellos.filter_map(|(_, body)| server_hello(body)).find(|hello| hello.random != RETRY)
 }
 
 fn server_hello(body: &[u8]) -> Option<ServerHello> {
@@ -58,11 +56,7 @@ fn server_hello(body: &[u8]) -> Option<ServerHello> {
     body.take(1)?; // compression
     let extensions = body.counted(2).unwrap_or_default();
     let version = extension(extensions, SUPPORTED_VERSIONS);
-    Some(ServerHello {
-        random,
-        suite,
-        tls13: version == Some(&TLS13.to_be_bytes()),
-    })
+    Some(ServerHello { random, suite, tls13: version == Some(&TLS13.to_be_bytes()) })
 }
 
 /// The server's parameters of QUIC.

@@ -63,10 +63,7 @@ impl Keys {
 
 /// The file as it is. The client may have put anything in its place: only a regular file is read, and not without end.
 pub fn contents(dir: &Path) -> io::Result<Vec<u8>> {
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
-        .open(dir.join(FILE))?;
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(dir.join(FILE))?;
     let mut bytes = vec![];
     if file.metadata()?.is_file() {
         file.take(MOST_BYTES).read_to_end(&mut bytes)?;
@@ -105,11 +102,7 @@ mod tests {
             "02".repeat(48)
         );
         let keys = Keys::parse(text.as_bytes());
-        let wanted = Secrets {
-            application: [vec![1; 32], vec![]],
-            master: vec![2; 48],
-            ..Secrets::default()
-        };
+        let wanted = Secrets { application: [vec![1; 32], vec![]], master: vec![2; 48], ..Secrets::default() };
         assert_eq!(keys.of(&[0xab; 32]), Some(&wanted));
         assert_eq!(keys.of(&[0; 32]), None);
     }

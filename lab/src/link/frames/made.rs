@@ -71,10 +71,7 @@ fn sealed(byte: u8, data: &[u8], length: usize) -> Vec<u8> {
         let body = key.seal(key.nonce(number as u64), &head, &plain);
         [head, body].concat()
     };
-    data.chunks(length.max(1))
-        .enumerate()
-        .flat_map(record)
-        .collect()
+    data.chunks(length.max(1)).enumerate().flat_map(record).collect()
 }
 
 /// What client and server send of a connection on which they say this after the handshake.
@@ -107,10 +104,7 @@ pub fn segments(streams: &[Vec<u8>; 2], length: usize) -> Vec<Sight<'_>> {
     let mut sights = vec![];
     for (way, flags) in [(UP, SYN), (DOWN, SYN | ACK)] {
         let number = sights.len();
-        sights.push(Sight {
-            flags,
-            ..sight(number, way, TCP, &[])
-        });
+        sights.push(Sight { flags, ..sight(number, way, TCP, &[]) });
     }
     let mut chunks = [UP, DOWN].map(|way| streams[way].chunks(length.max(1)).enumerate());
     loop {
@@ -119,10 +113,7 @@ pub fn segments(streams: &[Vec<u8>; 2], length: usize) -> Vec<Sight<'_>> {
             if let Some((index, payload)) = chunks.next() {
                 let number = sights.len();
                 let sequence = 1 + (index * length.max(1)) as u32;
-                sights.push(Sight {
-                    sequence,
-                    ..sight(number, way, TCP, payload)
-                });
+                sights.push(Sight { sequence, ..sight(number, way, TCP, payload) });
             }
         }
         if sights.len() == before {
@@ -135,14 +126,8 @@ pub fn segments(streams: &[Vec<u8>; 2], length: usize) -> Vec<Sight<'_>> {
 pub fn datagrams(parameters: [&[u8]; 2], said: &[(usize, Vec<u8>)]) -> Vec<(usize, Vec<u8>)> {
     let mut made = Made::default();
     let mut datagrams = vec![
-        (
-            UP,
-            made.packet(Level::Initial, UP, &crypto(&client_hello(parameters[UP]))),
-        ),
-        (
-            DOWN,
-            made.packet(Level::Initial, DOWN, &crypto(&server_hello())),
-        ),
+        (UP, made.packet(Level::Initial, UP, &crypto(&client_hello(parameters[UP])))),
+        (DOWN, made.packet(Level::Initial, DOWN, &crypto(&server_hello()))),
     ];
     let extensions = crypto(&encrypted_extensions(parameters[DOWN]));
     datagrams.push((DOWN, made.packet(Level::Handshake, DOWN, &extensions)));
@@ -159,8 +144,7 @@ fn crypto(message: &[u8]) -> Vec<u8> {
 
 pub fn sights(datagrams: &[(usize, Vec<u8>)]) -> Vec<Sight<'_>> {
     let each = datagrams.iter().enumerate();
-    each.map(|(number, (way, datagram))| sight(number, *way, UDP, datagram))
-        .collect()
+    each.map(|(number, (way, datagram))| sight(number, *way, UDP, datagram)).collect()
 }
 
 mod tests {
@@ -176,9 +160,7 @@ mod tests {
 
     /// Kind, way, stream, offset, length, value, id, fin.
     fn plain(row: &Frame) -> (Kind, u8, u64, u64, u32, u64, u16, u8) {
-        (
-            row.kind, row.way, row.stream, row.offset, row.length, row.value, row.id, row.fin,
-        )
+        (row.kind, row.way, row.stream, row.offset, row.length, row.value, row.id, row.fin)
     }
 
     #[test]
@@ -225,9 +207,7 @@ mod tests {
     #[test]
     fn frames_of_quic_are_read() {
         let up = vec![0x10, 0x44, 0, 0x0a, 4, 2, 9, 9, 0x12, 5, 0x1c, 3, 0, 0];
-        let down = vec![
-            0x0f, 0, 0x40, 9, 1, 7, 0x11, 4, 8, 0x01, 0x15, 4, 7, 0x05, 4, 2,
-        ];
+        let down = vec![0x0f, 0, 0x40, 9, 1, 7, 0x11, 4, 8, 0x01, 0x15, 4, 7, 0x05, 4, 2];
         let parameters = [&[4, 1, 33, 8, 2, 0x40, 100, 0x20, 1, 9][..], &[9, 1, 3]];
         let datagrams = datagrams(parameters, &[(UP, up), (DOWN, down)]);
         let found = Frames::read(sights(&datagrams).into_iter(), &keys());
@@ -253,15 +233,9 @@ mod tests {
     fn without_keys_nothing_is_read_and_that_is_said() {
         let streams = tls([&[], &[]], 100);
         let datagrams = datagrams([&[], &[]], &[(UP, vec![1; 30])]);
-        let both = segments(&streams, 1448)
-            .into_iter()
-            .chain(sights(&datagrams));
+        let both = segments(&streams, 1448).into_iter().chain(sights(&datagrams));
         let found = Frames::read(both, &Keys::default());
-        let said: Vec<_> = found
-            .unread
-            .iter()
-            .map(|u| (u.why, u.connections))
-            .collect();
+        let said: Vec<_> = found.unread.iter().map(|u| (u.why, u.connections)).collect();
         assert_eq!((found.rows.len(), said), (0, vec![(Unread::NoKeys, 2)]));
     }
 

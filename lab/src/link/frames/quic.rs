@@ -105,8 +105,7 @@ impl<'k> Quic<'k> {
         if self.connections.len() >= MOST_CONNECTIONS {
             return None;
         }
-        self.connections
-            .push(QuicConnection::new(sight.port, long.destination));
+        self.connections.push(QuicConnection::new(sight.port, long.destination));
         let index = self.connections.len() - 1;
         self.remember(UP, long.destination, index);
         Some(index)
@@ -134,13 +133,7 @@ impl<'k> Quic<'k> {
         let nameless = || Some((*self.ports.get(&sight.port)?, 0));
         let allowed = self.lengths[sight.way] & 1 == 1;
         let (index, length) = by_id.or_else(|| allowed.then(nameless).flatten())?;
-        Some((
-            index,
-            Short {
-                packet,
-                number_at: 1 + length,
-            },
-        ))
+        Some((index, Short { packet, number_at: 1 + length }))
     }
 
     fn open_long(&mut self, index: usize, long: &Long, sight: &Sight, sink: &mut Sink) {
@@ -152,19 +145,14 @@ impl<'k> Quic<'k> {
             Form::Early => Space::Application,
         };
         let largest = connection.largest[sight.way][space as usize];
-        let secrets = connection
-            .random
-            .as_ref()
-            .and_then(|random| self.keys.of(random));
+        let secrets = connection.random.as_ref().and_then(|random| self.keys.of(random));
         let scratch = &mut self.scratch;
         let opened = match long.form {
             Form::Initial => {
                 let keys = connection.initial_keys(long.version);
                 keys[sight.way].open(long.packet, long.number_at, largest, scratch)
             }
-            Form::Early if sight.way == UP => {
-                connection.open_early(secrets, long, largest, scratch)
-            }
+            Form::Early if sight.way == UP => connection.open_early(secrets, long, largest, scratch),
             Form::Handshake => {
                 let suite = connection.suite;
                 let keys = &mut connection.handshake[sight.way];
@@ -183,30 +171,18 @@ impl<'k> Quic<'k> {
     fn open_short(&mut self, index: usize, short: &Short, sight: &Sight, sink: &mut Sink) {
         let connection = &mut self.connections[index];
         let version = connection.version();
-        let secrets = connection
-            .random
-            .as_ref()
-            .and_then(|random| self.keys.of(random));
+        let secrets = connection.random.as_ref().and_then(|random| self.keys.of(random));
         let phases = &mut connection.application[sight.way];
         if let (None, Some(suite), Some(secrets)) = (&phases, connection.suite, secrets) {
             *phases = KeyPhases::of(suite, &secrets.application[sight.way], version);
         }
         let largest = connection.largest[sight.way][Space::Application as usize];
-        let opened = phases
-            .as_mut()
-            .and_then(|phases| phases.open(short, largest, &mut self.scratch));
+        let opened = phases.as_mut().and_then(|phases| phases.open(short, largest, &mut self.scratch));
         self.digest(index, opened, Space::Application, sight, sink);
     }
 
     /// What was in a packet; None: it could not be opened.
-    fn digest(
-        &mut self,
-        index: usize,
-        opened: Option<Opened>,
-        space: Space,
-        sight: &Sight,
-        sink: &mut Sink,
-    ) {
+    fn digest(&mut self, index: usize, opened: Option<Opened>, space: Space, sight: &Sight, sink: &mut Sink) {
         let connection = &mut self.connections[index];
         let Some(opened) = opened else {
             connection.failed += 1;

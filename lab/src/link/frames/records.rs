@@ -46,12 +46,7 @@ struct Piece {
 
 impl Plain {
     fn new(stream: ByteStream) -> Self {
-        Self {
-            stream,
-            length: 0,
-            pieces: vec![],
-            cut: false,
-        }
+        Self { stream, length: 0, pieces: vec![], cut: false }
     }
 
     pub fn bytes(&self) -> &[u8] {
@@ -60,24 +55,18 @@ impl Plain {
 
     /// When this byte first came to the link.
     pub fn came_ns(&self, plain: usize) -> u64 {
-        self.piece(plain).map_or(0, |piece| {
-            self.stream.came_ns(piece.place + (plain - piece.plain))
-        })
+        self.piece(plain).map_or(0, |piece| self.stream.came_ns(piece.place + (plain - piece.plain)))
     }
 
     /// When the receiver could read this byte, which takes the whole record; 0: never.
     pub fn readable_ns(&self, plain: usize) -> u64 {
-        self.piece(plain)
-            .map_or(0, |piece| self.stream.delivered_ns(piece.end))
+        self.piece(plain).map_or(0, |piece| self.stream.delivered_ns(piece.end))
     }
 
     /// Where the data begin that the server took: early data that it refused are sent again, from their first byte on.
     pub fn taken_from(&self, beginning: &[u8]) -> usize {
         let later = self.pieces.iter().find(|piece| !piece.early);
-        later
-            .map(|piece| piece.plain)
-            .filter(|&plain| self.bytes()[plain..].starts_with(beginning))
-            .unwrap_or(0)
+        later.map(|piece| piece.plain).filter(|&plain| self.bytes()[plain..].starts_with(beginning)).unwrap_or(0)
     }
 
     fn piece(&self, plain: usize) -> Option<&Piece> {
@@ -90,12 +79,7 @@ impl Plain {
         if length == 0 {
             return;
         }
-        self.pieces.push(Piece {
-            plain: self.length,
-            place,
-            end,
-            early,
-        });
+        self.pieces.push(Piece { plain: self.length, place, end, early });
         let bytes = &mut self.stream.bytes;
         bytes.copy_within(place..place + length, self.length);
         self.length += length;
@@ -136,10 +120,7 @@ impl Records {
             return None;
         }
         self.place = body.end;
-        Some(TlsRecord {
-            kind: head[0],
-            body,
-        })
+        Some(TlsRecord { kind: head[0], body })
     }
 }
 
@@ -154,20 +135,12 @@ struct Epoch {
 
 impl Epoch {
     fn new(suite: Suite, secret: &[u8], early: bool) -> Self {
-        Self {
-            suite,
-            key: suite.key(secret, "key", "iv"),
-            secret: secret.to_vec(),
-            number: 0,
-            early,
-        }
+        Self { suite, key: suite.key(secret, "key", "iv"), secret: secret.to_vec(), number: 0, early }
     }
 
     /// After a KeyUpdate (RFC 8446, section 7.2).
     fn next(&self) -> Self {
-        let secret = self
-            .suite
-            .expand(&self.secret, "traffic upd", self.secret.len());
+        let secret = self.suite.expand(&self.secret, "traffic upd", self.secret.len());
         Self::new(self.suite, &secret, false)
     }
 
@@ -181,17 +154,10 @@ impl Epoch {
 }
 
 /// Opens the records of one end of a connection of TLS 1.3; None where its secrets were not logged, or are for another suite.
-pub fn open_tls13(
-    stream: ByteStream,
-    suite: Suite,
-    secrets: &Secrets,
-    end: usize,
-) -> Option<Plain> {
+pub fn open_tls13(stream: ByteStream, suite: Suite, secrets: &Secrets, end: usize) -> Option<Plain> {
     let fits = |secret: &&Vec<u8>| Suite::of_secret(secret.len()).contains(&suite);
     let (handshake, application) = (&secrets.handshake[end], &secrets.application[end]);
-    let last = Some(application)
-        .filter(|secret| !secret.is_empty())
-        .filter(fits)?;
+    let last = Some(application).filter(|secret| !secret.is_empty()).filter(fits)?;
     let mut epochs = VecDeque::new();
     if end == CLIENT && !secrets.early.is_empty() && fits(&&secrets.early) {
         epochs.push_back(Epoch::new(suite, &secrets.early, true));
@@ -233,11 +199,7 @@ pub fn open_tls13(
 }
 
 /// With the first key that opens it, which stays the first one. Returns the length of what is plain.
-fn open_record(
-    epochs: &mut VecDeque<Epoch>,
-    stream: &mut [u8],
-    body: std::ops::Range<usize>,
-) -> Option<usize> {
+fn open_record(epochs: &mut VecDeque<Epoch>, stream: &mut [u8], body: std::ops::Range<usize>) -> Option<usize> {
     let (before, rest) = stream.split_at_mut(body.start);
     let head = &before[before.len() - HEAD..];
     let sealed = &mut rest[..body.len()];
@@ -307,10 +269,7 @@ pub fn open_tls12(
             nonce[4..].copy_from_slice(&bytes[body.start..body.start + explicit]);
         }
         let place = body.start + explicit;
-        if key
-            .open(nonce, &head, &mut bytes[place..body.end])
-            .is_none()
-        {
+        if key.open(nonce, &head, &mut bytes[place..body.end]).is_none() {
             plain.cut = true;
             break;
         }

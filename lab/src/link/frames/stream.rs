@@ -121,13 +121,7 @@ mod tests {
     use super::*;
 
     fn segment(at_ns: u64, left_ns: u64, sequence: u32, payload: &[u8]) -> Segment<'_> {
-        Segment {
-            at_ns,
-            left_ns,
-            sequence,
-            syn: payload.is_empty(),
-            payload,
-        }
+        Segment { at_ns, left_ns, sequence, syn: payload.is_empty(), payload }
     }
 
     #[test]

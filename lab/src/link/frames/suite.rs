@@ -87,18 +87,13 @@ impl Suite {
 
     /// A key of TLS 1.3 or QUIC, whose labels differ.
     pub fn key(self, secret: &[u8], key: &str, iv: &str) -> Key {
-        Key::new(
-            self,
-            &self.expand(secret, key, self.key_bytes()),
-            &self.expand(secret, iv, IV),
-        )
+        Key::new(self, &self.expand(secret, key, self.key_bytes()), &self.expand(secret, iv, IV))
     }
 
     /// QUIC's, for the headers of packets.
     pub fn header_key(self, secret: &[u8], label: &str) -> quic::HeaderProtectionKey {
         let key = self.expand(secret, label, self.key_bytes());
-        quic::HeaderProtectionKey::new(self.header_protection(), &key)
-            .expect("a key of the algorithm's length")
+        quic::HeaderProtectionKey::new(self.header_protection(), &key).expect("a key of the algorithm's length")
     }
 
     /// TLS 1.2: the keys of both ways, client first.
@@ -144,12 +139,7 @@ pub fn initial_secrets(salt: &[u8], id: &[u8]) -> [Vec<u8>; 2] {
 }
 
 fn expand(secret: &hkdf::Prk, label: &str, length: usize) -> Vec<u8> {
-    let head = [
-        &(length as u16).to_be_bytes()[..],
-        &[6 + label.len() as u8],
-        b"tls13 ",
-    ]
-    .concat();
+    let head = [&(length as u16).to_be_bytes()[..], &[6 + label.len() as u8], b"tls13 "].concat();
     let mut out = vec![0; length];
     secret
         .expand(&[&head, label.as_bytes(), &[0]], Length(length))
@@ -167,10 +157,7 @@ pub struct Key {
 impl Key {
     fn new(suite: Suite, key: &[u8], iv: &[u8]) -> Self {
         let key = UnboundKey::new(suite.aead(), key).expect("a key of the algorithm's length");
-        Self {
-            key: LessSafeKey::new(key),
-            iv: iv.try_into().expect("12 bytes"),
-        }
+        Self { key: LessSafeKey::new(key), iv: iv.try_into().expect("12 bytes") }
     }
 
     /// Of a record's or packet's number.
@@ -185,9 +172,7 @@ impl Key {
     #[cfg(test)]
     pub fn seal(&self, nonce: [u8; IV], head: &[u8], plain: &[u8]) -> Vec<u8> {
         let (nonce, mut sealed) = (Nonce::assume_unique_for_key(nonce), plain.to_vec());
-        self.key
-            .seal_in_place_append_tag(nonce, Aad::from(head), &mut sealed)
-            .unwrap();
+        self.key.seal_in_place_append_tag(nonce, Aad::from(head), &mut sealed).unwrap();
         sealed
     }
 

@@ -60,15 +60,8 @@ mod tests {
 
     #[test]
     fn only_packets_that_do_nothing_else_are_acknowledgements() {
-        let plain = Ack {
-            number: 7,
-            ecn: 0,
-            says_more: false,
-        };
-        let more = Ack {
-            says_more: true,
-            ..plain
-        };
+        let plain = Ack { number: 7, ecn: 0, says_more: false };
+        let more = Ack { says_more: true, ..plain };
         for (options, expected) in [
             (&[][..], plain),
             (&STAMP, plain),
@@ -77,11 +70,7 @@ mod tests {
             (&[8, 2, 0, 0], more),
             (&[0, 0, 0, 0], plain),
         ] {
-            assert_eq!(
-                ack(&packet(ACK, options, b"")),
-                Some(expected),
-                "{options:?}"
-            );
+            assert_eq!(ack(&packet(ACK, options, b"")), Some(expected), "{options:?}");
         }
         let echo = Ack { ecn: 0x40, ..plain };
         assert_eq!(ack(&packet(ACK | 0x40, &[], b"")), Some(echo));

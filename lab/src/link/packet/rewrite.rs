@@ -151,9 +151,7 @@ fn unreachable6(ip: &[u8], why: Unreachable) -> Vec<u8> {
 
 /// The Internet checksum (RFC 1071).
 fn checksum(bytes: &[u8]) -> [u8; 2] {
-    let words = bytes
-        .chunks(2)
-        .map(|w| u32::from(u16::from_be_bytes([w[0], *w.get(1).unwrap_or(&0)])));
+    let words = bytes.chunks(2).map(|w| u32::from(u16::from_be_bytes([w[0], *w.get(1).unwrap_or(&0)])));
     let sum: u32 = words.sum();
     (!fold(sum)).to_be_bytes()
 }
@@ -186,10 +184,7 @@ pub mod tests {
         payload: &[u8],
     ) -> Vec<u8> {
         let hosts = [from.0.into(), to.0.into()];
-        let mut rest: Vec<u8> = [from.1, to.1]
-            .iter()
-            .flat_map(|p| p.to_be_bytes())
-            .collect();
+        let mut rest: Vec<u8> = [from.1, to.1].iter().flat_map(|p| p.to_be_bytes()).collect();
         let at = if protocol == UDP {
             rest.extend(((UDP_HEADER + payload.len()) as u16).to_be_bytes());
             rest.extend([0, 0]);
@@ -202,11 +197,7 @@ pub mod tests {
         let ends = hosts.map(octets).concat();
         let pseudo = [0, protocol, (rest.len() >> 8) as u8, rest.len() as u8];
         let sum = checksum(&[&ends[..], &pseudo, &rest].concat());
-        let sum = if protocol == UDP && sum == [0, 0] {
-            [0xff, 0xff]
-        } else {
-            sum
-        };
+        let sum = if protocol == UDP && sum == [0, 0] { [0xff, 0xff] } else { sum };
         rest[at..at + 2].copy_from_slice(&sum);
         if hosts[0].is_ipv6() {
             let [high, low] = (rest.len() as u16).to_be_bytes();
@@ -214,20 +205,7 @@ pub mod tests {
             return [vec![0; HEADER], ip, rest].concat();
         }
         let length = (IP_HEADER + rest.len()) as u16;
-        let mut ip = vec![
-            0x45,
-            0,
-            (length >> 8) as u8,
-            length as u8,
-            0,
-            7,
-            0x40,
-            0,
-            64,
-            protocol,
-            0,
-            0,
-        ];
+        let mut ip = vec![0x45, 0, (length >> 8) as u8, length as u8, 0, 7, 0x40, 0, 64, protocol, 0, 0];
         ip.extend(&ends);
         let sum = checksum(&ip);
         ip[10..12].copy_from_slice(&sum);
@@ -307,10 +285,7 @@ pub mod tests {
 
     #[test]
     fn a_checksum_that_the_kernel_completes_gets_the_new_address_only() {
-        let (from, to) = (
-            (Ipv4Addr::new(10, 1, 0, 1), 7),
-            (Ipv4Addr::new(10, 1, 0, 2), 443),
-        );
+        let (from, to) = ((Ipv4Addr::new(10, 1, 0, 1), 7), (Ipv4Addr::new(10, 1, 0, 2), 443));
         let other = (Ipv4Addr::new(100, 64, 0, 1), 9);
         let partial = |from: (Ipv4Addr, u16)| {
             let mut frame = segment(TCP, from, to, b"x");
@@ -329,8 +304,8 @@ pub mod tests {
     fn checksum_of_a_known_header() {
         // The worked example of Wikipedia's "Internet checksum".
         let header = [
-            0x45, 0x00, 0x00, 0x73, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11, 0, 0, 0xc0, 0xa8, 0x00,
-            0x01, 0xc0, 0xa8, 0x00, 0xc7,
+            0x45, 0x00, 0x00, 0x73, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11, 0, 0, 0xc0, 0xa8, 0x00, 0x01, 0xc0, 0xa8, 0x00,
+            0xc7,
         ];
         assert_eq!(checksum(&header), [0xb8, 0x61]);
     }

@@ -18,14 +18,9 @@ const ICMP6: u8 = 58;
 /// Of a sender and a receiver.
 type Ends = [IpAddr; 2];
 
-const IPV4: Ends = [
-    IpAddr::V4(Ipv4Addr::new(10, 1, 0, 2)),
-    IpAddr::V4(Ipv4Addr::new(10, 2, 0, 2)),
-];
-const IPV6: Ends = [
-    IpAddr::V6(Ipv6Addr::new(0xfd00, 1, 0, 0, 0, 0, 0, 2)),
-    IpAddr::V6(Ipv6Addr::new(0xfd00, 2, 0, 0, 0, 0, 0, 2)),
-];
+const IPV4: Ends = [IpAddr::V4(Ipv4Addr::new(10, 1, 0, 2)), IpAddr::V4(Ipv4Addr::new(10, 2, 0, 2))];
+const IPV6: Ends =
+    [IpAddr::V6(Ipv6Addr::new(0xfd00, 1, 0, 0, 0, 0, 0, 2)), IpAddr::V6(Ipv6Addr::new(0xfd00, 2, 0, 0, 0, 0, 0, 2))];
 
 fn of(frame: &[u8]) -> SuperPacket {
     SuperPacket::new(frame.into(), frame.len())
@@ -81,8 +76,7 @@ impl Router {
         while out.len() < number && begin.elapsed() < Duration::from_secs(20) {
             match self.ports[1].read(&mut inbox).unwrap() {
                 // A router says by ICMPv6 that it is one.
-                Some(arrival)
-                    if packet::headers(&inbox[HEADER..arrival.length]).protocol == ICMP6 => {}
+                Some(arrival) if packet::headers(&inbox[HEADER..arrival.length]).protocol == ICMP6 => {}
                 Some(arrival) => out.push(inbox[..arrival.length].to_vec()),
                 None => std::thread::yield_now(),
             }
@@ -119,35 +113,18 @@ fn forwarded(mut frame: Vec<u8>) -> Vec<u8> {
 fn super_packets_are_cut_as_the_kernel_cuts_them() {
     let mut router = Router::new();
     for ([sender, receiver], protocol) in [(IPV4, TCP), (IPV4, UDP), (IPV6, TCP), (IPV6, UDP)] {
-        for (size, payload, flags) in [
-            (1428, 1428 * 20, 0x18),
-            (1428, 1428 * 3 + 1, 0x19),
-            (100, 6_400, 0x10),
-            (536, 600, 0x11),
-        ] {
-            let whole = of(&super_packet(
-                protocol,
-                (sender, 5),
-                (receiver, 6),
-                size,
-                payload,
-                flags,
-            ));
+        for (size, payload, flags) in
+            [(1428, 1428 * 20, 0x18), (1428, 1428 * 3 + 1, 0x19), (100, 6_400, 0x10), (536, 600, 0x11)]
+        {
+            let whole = of(&super_packet(protocol, (sender, 5), (receiver, 6), size, payload, flags));
             let all = whole.segments();
             assert_eq!(all, payload.div_ceil(size));
             for segments in [0..all, 1..all, 0..all - 1, all / 2..all / 2 + 1] {
-                let wanted: Vec<_> = segments
-                    .clone()
-                    .map(|segment| forwarded(whole.segment(segment)))
-                    .collect();
+                let wanted: Vec<_> = segments.clone().map(|segment| forwarded(whole.segment(segment))).collect();
                 let frame = frame_of(&whole, segments.clone());
                 let mut found = router.pass(&frame, segments.len());
                 found.iter_mut().for_each(|frame| frame[2..4].fill(0));
-                assert_eq!(
-                    found.len(),
-                    wanted.len(),
-                    "{protocol} {size} {payload} {segments:?}"
-                );
+                assert_eq!(found.len(), wanted.len(), "{protocol} {size} {payload} {segments:?}");
                 for (place, (found, wanted)) in found.iter().zip(&wanted).enumerate() {
                     let headers = 10 + 80;
                     assert_eq!(

@@ -36,15 +36,7 @@ pub struct PacketStore {
 
 impl Held {
     pub fn new(packet: SuperPacket, course: u64, pair: usize, way: usize) -> Self {
-        Self {
-            left: packet.segments(),
-            packet,
-            course,
-            pair,
-            way,
-            translation: Translation::AsItIs,
-            records: 0..0,
-        }
+        Self { left: packet.segments(), packet, course, pair, way, translation: Translation::AsItIs, records: 0..0 }
     }
 
     /// Where the record of a segment is.
@@ -88,9 +80,7 @@ impl PacketStore {
     }
 
     pub fn get(&mut self, place: usize) -> &mut Held {
-        self.places[place]
-            .as_mut()
-            .expect("a packet stays until all of its segments have left")
+        self.places[place].as_mut().expect("a packet stays until all of its segments have left")
     }
 
     /// One more copy of a segment is in the link.

@@ -44,8 +44,7 @@ impl Release {
     /// Takes over another one's segments, if they follow of the same packet and are changed in the same way.
     pub fn join(&mut self, next: &Release) -> bool {
         let follows = self.place == next.place && self.segments().end == usize::from(next.first);
-        let alike =
-            (self.ecn, self.translation, self.copy) == (next.ecn, next.translation, next.copy);
+        let alike = (self.ecn, self.translation, self.copy) == (next.ecn, next.translation, next.copy);
         if follows && alike {
             self.number += next.number;
         }

@@ -15,9 +15,7 @@ impl Worker {
     /// Releases what is due; returns how long it is until something is to be done, if anything is.
     pub(super) fn release_due(&mut self) -> io::Result<Option<u64>> {
         let paths = self.directions.iter();
-        let decision = paths
-            .filter_map(|direction| direction.path.deadline())
-            .min();
+        let decision = paths.filter_map(|direction| direction.path.deadline()).min();
         let decision = decision.map(|ns| self.zero_ns.saturating_add(ns));
         while let Some(next) = self.queue.peek() {
             let now = now_ns();

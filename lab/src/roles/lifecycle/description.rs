@@ -12,29 +12,18 @@ const LEFTOVERS_SHOWN: usize = 5;
 impl Roles<'_> {
     pub fn describe(&self) -> Vec<RoleReport> {
         let started = self.started.iter().enumerate();
-        started
-            .map(|(position, started)| self.describe_role(position, started))
-            .collect()
+        started.map(|(position, started)| self.describe_role(position, started)).collect()
     }
 
     /// Services that did not end when they were asked to.
     pub fn killed(&self) -> Vec<Message> {
-        let services = self
-            .started
-            .iter()
-            .filter(|s| s.role.kind == RoleKind::Service);
+        let services = self.started.iter().filter(|s| s.role.kind == RoleKind::Service);
         services
-            .filter(|s| {
-                self.exit(s.index)
-                    .is_some_and(|e| e.stopped && e.signal == Some(libc::SIGKILL))
-            })
+            .filter(|s| self.exit(s.index).is_some_and(|e| e.stopped && e.signal == Some(libc::SIGKILL)))
             .map(|s| {
                 let grace = s.role.stop_timeout_ns.unwrap_or(STOP_TIMEOUT_NS);
-                let detail = format!(
-                    "role {} still ran {:.1} s after SIGTERM, and was killed",
-                    s.role.name,
-                    grace as f64 / 1e9
-                );
+                let detail =
+                    format!("role {} still ran {:.1} s after SIGTERM, and was killed", s.role.name, grace as f64 / 1e9);
                 Message::new("killed", detail)
             })
             .collect()
@@ -52,14 +41,9 @@ impl Roles<'_> {
                 Ok(None) => {}
                 Ok(Some(size)) => messages.push(Message::new(
                     "log-cut",
-                    format!(
-                        "role {name} wrote {size} bytes of log, of which the middle was left out"
-                    ),
+                    format!("role {name} wrote {size} bytes of log, of which the middle was left out"),
                 )),
-                Err(error) => messages.push(Message::new(
-                    "log-cut",
-                    format!("the log of role {name}: {error}"),
-                )),
+                Err(error) => messages.push(Message::new("log-cut", format!("the log of role {name}: {error}"))),
             }
         }
         messages
@@ -73,10 +57,7 @@ impl Roles<'_> {
             commands.push(format!("{} more", left.len() - commands.len()));
         }
         (!commands.is_empty()).then(|| {
-            let detail = format!(
-                "still ran when its role had ended, and was killed: {}",
-                commands.join("; ")
-            );
+            let detail = format!("still ran when its role had ended, and was killed: {}", commands.join("; "));
             Message::new("left-behind", detail)
         })
     }

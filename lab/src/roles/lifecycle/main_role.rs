@@ -16,9 +16,7 @@ impl<'a> Roles<'a> {
         let index = self
             .start(role, network)
             .map_err(|e| Message::new("client-failed", format!("role {}: {e:#}", role.name)))?;
-        let deadline = role
-            .timeout_ns
-            .map_or(u64::MAX, |t| now_ns().saturating_add(t));
+        let deadline = role.timeout_ns.map_or(u64::MAX, |t| now_ns().saturating_add(t));
         loop {
             let look = deadline.min(self.look_at_main(index, network));
             match self.processes.wait(look).map_err(Message::setup_failed)? {
@@ -31,11 +29,7 @@ impl<'a> Roles<'a> {
                     let seconds = role.timeout_ns.unwrap_or(0) as f64 / 1e9;
                     return Err(Message::new(
                         "client-timeout",
-                        format!(
-                            "role {} did not end within {seconds:.1} s{}",
-                            role.name,
-                            self.tail(role)
-                        ),
+                        format!("role {} did not end within {seconds:.1} s{}", role.name, self.tail(role)),
                     ));
                 }
             }

@@ -67,15 +67,11 @@ impl QuicConnection {
 
     /// As negotiated so far.
     pub fn version(&self) -> Version {
-        self.initial
-            .as_ref()
-            .map_or(Version::One, |(version, _)| *version)
+        self.initial.as_ref().map_or(Version::One, |(version, _)| *version)
     }
 
     pub fn initial_keys(&mut self, version: Version) -> &[PacketKeys; 2] {
-        let (used, keys) = self
-            .initial
-            .get_or_insert_with(|| (version, keys_of(version, &self.first_id)));
+        let (used, keys) = self.initial.get_or_insert_with(|| (version, keys_of(version, &self.first_id)));
         if *used != version {
             (*used, *keys) = (version, keys_of(version, &self.first_id));
         }
@@ -132,21 +128,14 @@ impl QuicConnection {
             return;
         }
         let parameters = match sight.way {
-            UP => {
-                hello::client(self.delivered[UP][0].known()).and_then(|(_, parameters)| parameters)
-            }
+            UP => hello::client(self.delivered[UP][0].known()).and_then(|(_, parameters)| parameters),
             _ => hello::server_parameters(self.delivered[DOWN][1].known()),
         };
         if let Some(parameters) = parameters {
             self.reported[sight.way] = true;
             let base = sight.frame(self.port);
             frame::parameters(parameters, |id, value| {
-                sink.add(Frame {
-                    kind: Kind::Setting,
-                    id,
-                    value,
-                    ..base
-                });
+                sink.add(Frame { kind: Kind::Setting, id, value, ..base });
             });
         }
     }
@@ -154,7 +143,6 @@ impl QuicConnection {
 
 /// The keys of the first packets, which follow from a connection ID.
 pub fn keys_of(version: Version, id: &[u8]) -> [PacketKeys; 2] {
-    initial_secrets(version.salt(), id).map(|secret| {
-        PacketKeys::of(Suite::Aes128, &secret, version).expect("a secret of the suite's length")
-    })
+    initial_secrets(version.salt(), id)
+        .map(|secret| PacketKeys::of(Suite::Aes128, &secret, version).expect("a secret of the suite's length"))
 }

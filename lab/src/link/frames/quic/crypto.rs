@@ -19,10 +19,7 @@ impl Crypto {
             return;
         };
         if offset > self.known.len() {
-            let longer = self
-                .early
-                .get(&offset)
-                .is_none_or(|piece| piece.len() < data.len());
+            let longer = self.early.get(&offset).is_none_or(|piece| piece.len() < data.len());
             if longer && self.early.len() < MOST_PIECES {
                 self.early.insert(offset, data.to_vec());
             }

@@ -53,18 +53,11 @@ fn one<'a>(bytes: &mut Bytes<'a>) -> Option<Option<Content<'a>>> {
     let kind = bytes.varint()?;
     let limit = |bytes: &mut Bytes, kind| {
         let value = bytes.varint()?;
-        Some(FrameRow {
-            kind,
-            value,
-            ..FrameRow::default()
-        })
+        Some(FrameRow { kind, value, ..FrameRow::default() })
     };
     let of_stream = |bytes: &mut Bytes, kind| {
         let stream = bytes.varint()?;
-        Some(FrameRow {
-            stream,
-            ..limit(bytes, kind)?
-        })
+        Some(FrameRow { stream, ..limit(bytes, kind)? })
     };
     let row = match kind {
         // PADDING, PING, HANDSHAKE_DONE, IMMEDIATE_ACK
@@ -72,10 +65,7 @@ fn one<'a>(bytes: &mut Bytes<'a>) -> Option<Option<Content<'a>>> {
         0x02 | 0x03 => return acknowledgement(bytes, kind == 0x03).map(|()| None),
         0x04 => {
             let reset = of_stream(bytes, Kind::Reset)?;
-            FrameRow {
-                offset: bytes.varint()?,
-                ..reset
-            }
+            FrameRow { offset: bytes.varint()?, ..reset }
         }
         0x05 => of_stream(bytes, Kind::StopSending)?,
         0x06 => {
@@ -114,9 +104,7 @@ fn one<'a>(bytes: &mut Bytes<'a>) -> Option<Option<Content<'a>>> {
         0x31 => return bytes.counted_varint().map(|_| None),
         // ACK_FREQUENCY
         0xaf => {
-            return (0..4)
-                .try_for_each(|_| bytes.varint().map(drop))
-                .map(|()| None);
+            return (0..4).try_for_each(|_| bytes.varint().map(drop)).map(|()| None);
         }
         _ => return None,
     };
@@ -130,14 +118,7 @@ fn stream(bytes: &mut Bytes, kind: u64) -> Option<FrameRow> {
         0 => bytes.take(bytes.rest().len())?,
         _ => bytes.counted_varint()?,
     };
-    Some(FrameRow {
-        kind: Kind::Stream,
-        stream,
-        offset,
-        length: data.len() as u32,
-        value: 0,
-        fin: (kind & 1) as u8,
-    })
+    Some(FrameRow { kind: Kind::Stream, stream, offset, length: data.len() as u32, value: 0, fin: (kind & 1) as u8 })
 }
 
 fn acknowledgement(bytes: &mut Bytes, counts: bool) -> Option<()> {

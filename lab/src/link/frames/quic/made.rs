@@ -26,11 +26,7 @@ impl Made {
         self.number += 1;
         let mut plain = frames.to_vec();
         plain.resize(plain.len().max(20), 0);
-        let to = if level == Level::Initial && way == UP {
-            FIRST_ID
-        } else {
-            IDS[1 - way]
-        };
+        let to = if level == Level::Initial && way == UP { FIRST_ID } else { IDS[1 - way] };
         let of = |byte| PacketKeys::of(SUITE, &secret(byte + way as u8), Version::One).unwrap();
         let keys = match level {
             Level::Initial => {

@@ -30,12 +30,12 @@ impl Version {
     pub fn salt(self) -> &'static [u8] {
         match self {
             Self::One => &[
-                0x38, 0x76, 0x2c, 0xf7, 0xf5, 0x59, 0x34, 0xb3, 0x4d, 0x17, 0x9a, 0xe6, 0xa4, 0xc8,
-                0x0c, 0xad, 0xcc, 0xbb, 0x7f, 0x0a,
+                0x38, 0x76, 0x2c, 0xf7, 0xf5, 0x59, 0x34, 0xb3, 0x4d, 0x17, 0x9a, 0xe6, 0xa4, 0xc8, 0x0c, 0xad, 0xcc,
+                0xbb, 0x7f, 0x0a,
             ],
             Self::Two => &[
-                0x0d, 0xed, 0xe3, 0xde, 0xf7, 0x00, 0xa6, 0xdb, 0x81, 0x93, 0x81, 0xbe, 0x6e, 0x26,
-                0x9d, 0xcb, 0xf9, 0xbd, 0x2e, 0xd9,
+                0x0d, 0xed, 0xe3, 0xde, 0xf7, 0x00, 0xa6, 0xdb, 0x81, 0x93, 0x81, 0xbe, 0x6e, 0x26, 0x9d, 0xcb, 0xf9,
+                0xbd, 0x2e, 0xd9,
             ],
         }
     }
@@ -93,14 +93,7 @@ impl<'a> Long<'a> {
         let number_at = datagram.len() - bytes.rest().len();
         bytes.take(length)?;
         let (packet, rest) = datagram.split_at(number_at + length);
-        let long = Self {
-            form,
-            version,
-            destination,
-            source,
-            packet,
-            number_at,
-        };
+        let long = Self { form, version, destination, source, packet, number_at };
         Some((long, rest))
     }
 }
@@ -143,13 +136,7 @@ impl PacketKeys {
         })
     }
 
-    pub fn open(
-        &self,
-        packet: &[u8],
-        number_at: usize,
-        largest: Option<u64>,
-        scratch: &mut Vec<u8>,
-    ) -> Option<Opened> {
+    pub fn open(&self, packet: &[u8], number_at: usize, largest: Option<u64>, scratch: &mut Vec<u8>) -> Option<Opened> {
         let bare = bare(&self.header, packet, number_at, largest, scratch)?;
         open(&self.key, &bare, scratch)
     }
@@ -171,44 +158,17 @@ impl KeyPhases {
     /// None where the secret is not one of the suite.
     pub fn of(suite: Suite, secret: &[u8], version: Version) -> Option<Self> {
         let PacketKeys { key, header } = PacketKeys::of(suite, secret, version)?;
-        Some(Self {
-            suite,
-            version,
-            header,
-            secret: secret.to_vec(),
-            key,
-            phase: false,
-            before: None,
-        })
+        Some(Self { suite, version, header, secret: secret.to_vec(), key, phase: false, before: None })
     }
 
-    pub fn open(
-        &mut self,
-        short: &Short,
-        largest: Option<u64>,
-        scratch: &mut Vec<u8>,
-    ) -> Option<Opened> {
-        let mut strip = || {
-            bare(
-                &self.header,
-                short.packet,
-                short.number_at,
-                largest,
-                scratch,
-            )
-        };
+    pub fn open(&mut self, short: &Short, largest: Option<u64>, scratch: &mut Vec<u8>) -> Option<Opened> {
+        let mut strip = || bare(&self.header, short.packet, short.number_at, largest, scratch);
         let bare = strip()?;
         if bare.key_phase == self.phase {
             return open(&self.key, &bare, scratch);
         }
-        let secret = self
-            .suite
-            .expand(&self.secret, &self.version.label("ku"), self.secret.len());
-        let next = self.suite.key(
-            &secret,
-            &self.version.label("key"),
-            &self.version.label("iv"),
-        );
+        let secret = self.suite.expand(&self.secret, &self.version.label("ku"), self.secret.len());
+        let next = self.suite.key(&secret, &self.version.label("key"), &self.version.label("iv"));
         let opened = open(&next, &bare, scratch);
         if opened.is_some() {
             self.before = Some(std::mem::replace(&mut self.key, next));
@@ -216,13 +176,7 @@ impl KeyPhases {
             return opened;
         }
         let before = self.before.as_ref()?;
-        let bare = self::bare(
-            &self.header,
-            short.packet,
-            short.number_at,
-            largest,
-            scratch,
-        )?;
+        let bare = self::bare(&self.header, short.packet, short.number_at, largest, scratch)?;
         open(before, &bare, scratch)
     }
 }
@@ -235,10 +189,7 @@ impl PacketKeys {
         let sealed = self.key.seal(self.key.nonce(number.into()), &head, plain);
         let mut packet = [&head[..], &sealed].concat();
         let number_at = head.len() - 4;
-        let mask = self
-            .header
-            .new_mask(&packet[number_at + 4..][..SAMPLE])
-            .unwrap();
+        let mask = self.header.new_mask(&packet[number_at + 4..][..SAMPLE]).unwrap();
         packet[0] ^= mask[0] & if packet[0] & LONG == 0 { 0x1f } else { 0x0f };
         for (byte, mask) in packet[number_at..number_at + 4].iter_mut().zip(&mask[1..]) {
             *byte ^= mask;
@@ -263,10 +214,7 @@ fn bare(
     scratch[0] ^= mask[0] & hidden;
     let bytes = usize::from(scratch[0] & 3) + 1;
     let mut cut = 0;
-    for (byte, mask) in scratch[number_at..number_at + bytes]
-        .iter_mut()
-        .zip(&mask[1..])
-    {
+    for (byte, mask) in scratch[number_at..number_at + bytes].iter_mut().zip(&mask[1..]) {
         *byte ^= mask;
         cut = cut << 8 | u64::from(*byte);
     }
@@ -283,10 +231,7 @@ fn open(key: &Key, bare: &Bare, scratch: &mut [u8]) -> Option<Opened> {
         return None;
     }
     let length = key.open(key.nonce(bare.number), head, sealed)?;
-    Some(Opened {
-        number: bare.number,
-        plain: bare.length..bare.length + length,
-    })
+    Some(Opened { number: bare.number, plain: bare.length..bare.length + length })
 }
 
 /// The number nearest to the one after the largest so far (RFC 9000, appendix A.3).
@@ -325,10 +270,7 @@ mod tests {
         let packet = hex(
             "cf000000010008f067a5502a4262b5004075c0d95a482cd0991cd25b0aac406a5816b6394100f37a1c69797554780bb38cc5a99f5ede4cf73c3ec2493a1839b3dbcba3f6ea46c5b7684df3548e7ddeb9c3bf9c73cc3f3bded74b562bfb19fb84022f8ef4cdd93795d77d06edbb7aaf2f58891850abbdca3d20398c276456cbc42158407dd074ee",
         );
-        let secrets = crate::link::frames::suite::initial_secrets(
-            Version::One.salt(),
-            &hex("8394c8f03e515708"),
-        );
+        let secrets = crate::link::frames::suite::initial_secrets(Version::One.salt(), &hex("8394c8f03e515708"));
         let client = "c00cf151ca5be075ed0ebfb5c80323c42d6b7db67881289af4008f1f6c357aea";
         assert_eq!(secrets[0], hex(client));
         let keys = PacketKeys::of(Suite::Aes128, &secrets[1], Version::One).unwrap();
@@ -336,9 +278,7 @@ mod tests {
         assert_eq!((long.form, rest.len()), (Form::Initial, 0));
         assert_eq!(long.source, hex("f067a5502a4262b5"));
         let mut scratch = vec![];
-        let opened = keys
-            .open(long.packet, long.number_at, None, &mut scratch)
-            .unwrap();
+        let opened = keys.open(long.packet, long.number_at, None, &mut scratch).unwrap();
         assert_eq!(opened.number, 1);
         // An ACK, and a ServerHello in CRYPTO.
         assert!(scratch[opened.plain].starts_with(&hex("02000000000600405a020000560303")));
@@ -350,19 +290,8 @@ mod tests {
         let secret = hex("9ac312a7f877468ebe69422748ad00a15443f18203a07d6060f688f30f21632b");
         let mut phases = KeyPhases::of(Suite::Chacha20, &secret, Version::One).unwrap();
         let packet = hex("4cfe4189655e5cd55c41f69080575d7999c25a5bfb");
-        let (short, mut scratch) = (
-            Short {
-                packet: &packet,
-                number_at: 1,
-            },
-            vec![],
-        );
-        let opened = phases
-            .open(&short, Some(654_360_563), &mut scratch)
-            .unwrap();
-        assert_eq!(
-            (opened.number, &scratch[opened.plain]),
-            (654_360_564, &[1][..])
-        );
+        let (short, mut scratch) = (Short { packet: &packet, number_at: 1 }, vec![]);
+        let opened = phases.open(&short, Some(654_360_563), &mut scratch).unwrap();
+        assert_eq!((opened.number, &scratch[opened.plain]), (654_360_564, &[1][..]));
     }
 }
