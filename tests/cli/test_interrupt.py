@@ -13,6 +13,7 @@ import pytest
 from cli.conftest import PATIENCE_S, ROOT
 
 INTERRUPT = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n"
+LAZY = "loaded_late"
 AT_DUCKDB = """import os, signal, sys
 class At:
     def find_spec(self, name, *_):
@@ -46,8 +47,32 @@ def test_while_libraries_are_loaded(tmp_path: Path) -> None:
 
 def test_while_a_campaign_s_libraries_are_loaded(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(AT_DUCKDB)
-    done = _run([sys.executable, "-m", "h123", "run", "nothing"], tmp_path, ROOT / "src")
+    done = _run([sys.executable, "-m", "h123", "plan", "servers"], tmp_path, ROOT / "src")
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "h123: interrupted\n")
+
+
+@pytest.mark.parametrize("there", [f"import {LAZY}", "TypeAdapter(Interrupting)"])
+def test_a_lazy_import_and_a_model_are_finished_first(tmp_path: Path, there: str) -> None:
+    """pydantic would raise its own SchemaError in place of the KeyboardInterrupt."""
+    (tmp_path / f"{LAZY}.py").write_text(f"{INTERRUPT}done = True\n")
+    (tmp_path / "program.py").write_text(
+        "import os, signal, sys, time\n"
+        "from pydantic import TypeAdapter\n"
+        "from h123.cli.signals import heed_signals\n"
+        "class Interrupting:\n"
+        "    def __get_pydantic_core_schema__(self, handler):\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "        return handler(int)\n"
+        "heed_signals()\n"
+        "try:\n"
+        f"    {there}\n"
+        "    print('loaded')\n"
+        f"    time.sleep({PATIENCE_S})\n"
+        "except KeyboardInterrupt:\n"
+        "    print('interrupted')\n"
+    )
+    done = _run([sys.executable, tmp_path / "program.py"], tmp_path, ROOT / "src")
+    assert (done.stdout, done.stderr) == ("loaded\ninterrupted\n", "")
 
 
 @pytest.mark.parametrize("blow", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])

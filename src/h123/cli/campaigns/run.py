@@ -35,7 +35,6 @@ from h123.cli.options import (
     read_shard,
     share,
 )
-from h123.cli.signals import MODULES_OF_A_RUN, load_undisturbed
 from h123.cli.watching import exposition_at, watched
 
 if TYPE_CHECKING:
@@ -153,7 +152,6 @@ def command(
 
     `h123 run my-study.yaml --until-decided --out campaigns/mine`
     """
-    load_undisturbed("h123.study.plan")
     from h123.study import parse_filter
 
     arguments = RunArguments(
@@ -185,7 +183,6 @@ def run(arguments: RunArguments) -> int:
     """Run the whole command and return the exit status, which is not 0 if the study's requirements do not hold or are
     undecided. Keeps measured results, whatever happens. Raises Interrupted, UserError."""
     with quietly(is_quiet=arguments.form is AnswerForm.TABLE):
-        load_undisturbed(*MODULES_OF_A_RUN)
         from h123.cli.campaigns.report import conclude
         from h123.cli.shards.conclusion import conclude_shard
 
@@ -200,7 +197,6 @@ def run(arguments: RunArguments) -> int:
 def run_and(arguments: RunArguments, finish: "Callable[[CampaignFolder], int]") -> int:
     """Start or resume a campaign and run it to its end. Then call `finish`, which returns the exit status. The folder
     stays locked until `finish` returns."""
-    load_undisturbed(*MODULES_OF_A_RUN)
     from h123.store import CampaignFolder
 
     there = check(arguments)

@@ -36,7 +36,6 @@ from h123.cli.options import (
     Transport,
     share,
 )
-from h123.cli.signals import signals_blocked
 
 
 def command(
@@ -190,9 +189,8 @@ def command(
 
     `h123 compare --server base=./old --server new=./new --url https://localhost:8443/ --fail-if 'ttfb new/base > +5%'`
     """
-    with signals_blocked():
-        from h123.cli.comparisons.arguments import CompareArguments
-        from h123.cli.comparisons.comparison import compare
+    from h123.cli.comparisons.arguments import CompareArguments
+    from h123.cli.comparisons.comparison import compare
 
     status = compare(
         CompareArguments(

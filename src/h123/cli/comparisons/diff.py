@@ -15,7 +15,6 @@ from h123.base.units import counted
 from h123.cli.answer_form import JsonOption
 from h123.cli.campaigns.damage import complain_of_damage, require_writable
 from h123.cli.options import ByOption, ForceOption
-from h123.cli.signals import signals_blocked
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -66,8 +65,7 @@ def command(
 
     `h123 diff campaigns/monday campaigns/friday --fail-if 'latency after/before > +5%'`
     """
-    with signals_blocked():
-        from h123.cli.campaigns import requirements
+    from h123.cli.campaigns import requirements
 
     raise typer.Exit(
         _diff(before, after, requirements.forbidding(fail_if or [], by), out, force=force, as_json=as_json)

@@ -12,7 +12,6 @@ from h123.base.terminal.console import out_console, print_json, write
 from h123.cli.answer_form import JsonOption, note_early_look
 from h123.cli.campaigns.damage import complain_of_damage, note_unsaved
 from h123.cli.options import ByOption, FailIfOption, FolderArgument
-from h123.cli.signals import signals_blocked
 
 if TYPE_CHECKING:
     from h123.study import Condition, Study
@@ -40,8 +39,7 @@ def command(
 
     `h123 gate campaigns/builds --fail-if 'latency_p99 new > 200ms' --json`
     """
-    with signals_blocked():
-        from h123.cli.campaigns import requirements
+    from h123.cli.campaigns import requirements
 
     raise typer.Exit(hold(campaign, requirements.forbidding(fail_if or [], by), as_json=as_json))
 

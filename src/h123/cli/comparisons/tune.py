@@ -28,7 +28,6 @@ from h123.cli.comparisons.server_options import (
     UrlOption,
 )
 from h123.cli.options import ADVANCED, SEED, AddressOption, EngineOption, JobsOption, share
-from h123.cli.signals import signals_blocked
 
 
 def command(
@@ -164,10 +163,9 @@ def command(
 
     `h123 tune --server './my-server --window {{ w }}' --knob 'w={64k,1m}' --url https://localhost:8443/1MB.bin`
     """
-    with signals_blocked():
-        from h123.cli.comparisons.tuning import describe, tune
-        from h123.cli.comparisons.tuning_arguments import TuneArguments
-        from h123.study import OF_REQUESTS, OF_VISITS
+    from h123.cli.comparisons.tuning import describe, tune
+    from h123.cli.comparisons.tuning_arguments import TuneArguments
+    from h123.study import OF_REQUESTS, OF_VISITS
 
     if show:
         for line in describe(knobs):

@@ -20,7 +20,6 @@ from h123.cli.options import (
     TrustOption,
     read_shard,
 )
-from h123.cli.signals import load_undisturbed
 
 if TYPE_CHECKING:
     from h123.campaign import DraftedStudy
@@ -96,7 +95,6 @@ def command(
 
     `h123 what-if campaigns/quick --change no-loss --change window-32`
     """
-    load_undisturbed("h123.study.plan")
     form = answer_form(details=details, quiet=quiet, as_json=as_json)
     if show:
         _list()
