@@ -1,4 +1,4 @@
-"""Checks whether the lab's link is accurate, and prints the table of docs/link-accuracy.md. Takes five minutes or more.
+"""Checks whether the lab's link is accurate, and prints the table of docs/link-accuracy.md. Takes 15 to 30 minutes.
 
     PYTHONPATH=src .venv/bin/python bench/link_accuracy
     PYTHONPATH=src .venv/bin/python bench/link_accuracy --users
