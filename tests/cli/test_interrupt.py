@@ -54,7 +54,7 @@ def test_while_a_campaign_s_libraries_are_loaded(tmp_path: Path) -> None:
 @pytest.mark.parametrize("there", [f"import {LAZY}", "TypeAdapter(Interrupting)"])
 def test_a_lazy_import_and_a_model_are_finished_first(tmp_path: Path, there: str) -> None:
     """pydantic would raise its own SchemaError in place of the KeyboardInterrupt."""
-    (tmp_path / f"{LAZY}.py").write_text(f"{INTERRUPT}done = True\n")
+    (tmp_path / f"{LAZY}.py").write_text(f"{INTERRUPT}print('loaded')\n")
     (tmp_path / "program.py").write_text(
         "import os, signal, sys, time\n"
         "from pydantic import TypeAdapter\n"
@@ -62,11 +62,11 @@ def test_a_lazy_import_and_a_model_are_finished_first(tmp_path: Path, there: str
         "class Interrupting:\n"
         "    def __get_pydantic_core_schema__(self, handler):\n"
         "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "        print('loaded')\n"
         "        return handler(int)\n"
         "heed_signals()\n"
         "try:\n"
         f"    {there}\n"
-        "    print('loaded')\n"
         f"    time.sleep({PATIENCE_S})\n"
         "except KeyboardInterrupt:\n"
         "    print('interrupted')\n"
