@@ -225,9 +225,13 @@ class Study(Strict):
         """Return why a campaign that compares only these pairs of the study cannot decide the condition, or None if it
         can. The condition's metric does not have to be named in the study."""
         levels = list(dict.fromkeys(level for pair in pairs for level in split_pair(pair)))
+        return condition.fault(levels, self.clocks) or self._unmeasured(condition)
+
+    @property
+    def clocks(self) -> set[str]:
+        """The clocks of the study's trials."""
         sets = [self.settings, *(level for levels in self.factors.values() for level in levels.values())]
-        clocks = {values["clock"] for values in sets if "clock" in values}
-        return condition.fault(levels, clocks) or self._unmeasured(condition)
+        return {values["clock"] for values in sets if "clock" in values} or {"wall"}
 
     def _unmeasured(self, condition: Condition) -> str | None:
         """Return why no trial with the study's workloads can have a value of the condition's metric, or None if one

@@ -29,6 +29,17 @@ def required(folder: CampaignFolder) -> list[Condition]:
     return Study.from_resolved(folder.study).require
 
 
+def check_levels(folder: CampaignFolder, conditions: Sequence[Condition]) -> None:
+    """Refuse `--fail-if` conditions on levels that the campaign does not compare. Raises UserError."""
+    study = Study.from_resolved(folder.study)
+    factor = study.compare.factor
+    for condition in conditions:
+        if fault := condition.fault(
+            {**study.filter, **folder.level_filter}.get(factor) or list(study.factors[factor]), study.clocks
+        ):
+            raise UserError(f"--fail-if: {fault}")
+
+
 class GateResult:
     """A campaign's verdicts and the outcome of its conditions. Creating it analyses the campaign, and writes the gate
     files if the folder is writable."""

@@ -89,11 +89,14 @@ def _compare(arguments: CompareArguments) -> int:
         name: server_started(command, arguments, inquiry)
         for name, command in named_servers(arguments.servers, arguments.cwd).items()
     }
+    _check_levels(conditions, arguments, list(servers))
+    if page is None:
+        _check_requests(conditions, load)
     planned = _planned(arguments, servers)
+    networks, files = networks_named(arguments.networks or NETWORKS.split(","))
     if not servers:
         check_remote_server(arguments, conditions)
         servers = {ONE: remote_server(arguments, inquiry)}
-    networks, files = networks_named(arguments.networks or NETWORKS.split(","))
     servers_known = {name: _find_out(name, server, inquiry, arguments) for name, server in servers.items()}
     shared = _shared(servers_known)
     if not arguments.answers_differ:
@@ -119,7 +122,7 @@ def _compare(arguments: CompareArguments) -> int:
     with scratch() as folder:
         study = folder / "compare.yaml"
         study.write_text(dataclasses.replace(draft, require=[]).text(), encoding="utf-8")
-        _check(conditions, load_study(study), load)
+        _check(conditions, load_study(study))
         if arguments.save:
             _keep(draft, arguments.save, force=arguments.force)
         study.write_text(draft.text(), encoding="utf-8")
@@ -137,13 +140,31 @@ def _worth_measuring(networks: dict[str, Network], answers: Sequence[Sequence[An
     return {name: network for name, network in networks.items() if name not in idle}
 
 
-def _check(conditions: Sequence[Condition], study: Study, load: OfferedLoad) -> None:
-    """Refuse conditions on values that the study will not measure."""
+def _check_levels(conditions: Sequence[Condition], arguments: CompareArguments, servers: Sequence[str]) -> None:
+    """Refuse conditions that no comparison of these servers, or of a single server's protocols, can decide."""
+    levels = servers if len(servers) > 1 else list(dict.fromkeys(arguments.protocols or PROTOCOLS))
+    for condition in conditions:
+        if fault := condition.fault(levels, {arguments.clock}):
+            raise UserError(f"--fail-if: {fault}")
+
+
+def _check_requests(conditions: Sequence[Condition], load: OfferedLoad) -> None:
+    """Refuse conditions on metrics that need more requests in a trial than the load has."""
+    for condition in conditions:
+        needed = METRICS[condition.metric].needs.requests
+        if load.requests and needed > load.users * load.requests:
+            raise UserError(
+                f"--fail-if: {condition.metric} needs {needed} requests in a trial",
+                remedy=f"--load {load.users}x{-(-needed // load.users)}",
+            )
+
+
+def _check(conditions: Sequence[Condition], study: Study) -> None:
+    """Refuse conditions on values that the study will not measure, for example on a protocol that the server does not
+    speak."""
     for condition in conditions:
         if fault := study.unheld(condition, study.compare.pairs):
-            few = METRICS[condition.metric].needs.requests > load.users * (load.requests or 10**6)
-            enough = -(-METRICS[condition.metric].needs.requests // load.users)
-            raise UserError(f"--fail-if: {fault}", remedy=f"--load {load.users}x{enough}" if few else None)
+            raise UserError(f"--fail-if: {fault}")
 
 
 def _check_protocols(arguments: CompareArguments) -> None:

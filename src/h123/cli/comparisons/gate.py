@@ -47,12 +47,13 @@ def command(
 def hold(path: Path, conditions: "Sequence[Condition]", *, as_json: bool = False) -> int:
     """Check a campaign against the conditions, or against its study's requirements if there are none. Return the exit
     status. Raises UserError."""
-    from h123.cli.campaigns.requirements import GateResult, print_gate_files, required
+    from h123.cli.campaigns.requirements import GateResult, check_levels, print_gate_files, required
     from h123.report import caveat_lines, first_lines, print_gate, write_report
     from h123.store import CampaignFolder
     from h123.study import Study
 
     folder = CampaignFolder.open(path)
+    check_levels(folder, conditions)
     requirements = conditions or required(folder)
     if not requirements:
         raise UserError(
