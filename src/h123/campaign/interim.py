@@ -1,9 +1,10 @@
 """Computes interim results, which the display shows as not final while a campaign runs. No decision uses them."""
 
 import math
-import statistics
 from collections import defaultdict
 from pathlib import Path
+
+import numpy as np
 
 from h123.campaign.campaign import Campaign
 from h123.documents.events import AttemptFacts
@@ -14,8 +15,8 @@ from h123.study import split_pair, timeless
 
 
 class Interim:
-    """The ratios of the study's first family so far. Each is the median over the blocks in which both trials of its
-    pair have ended. In a study of changes, only trials without a change count."""
+    """The ratios of the study's first family so far. Each is estimated as in the answer (Hodges and Lehmann), from the
+    blocks in which both trials of its pair have ended. In a study of changes, only trials without a change count."""
 
     def __init__(self, campaign: Campaign) -> None:
         compared = campaign.plan.study.compare
@@ -47,7 +48,15 @@ class Interim:
         for a, b in self._pairs:
             for cell, values in self._values.items():
                 blocks = {block for level, block in values if level == a}
-                both = [values[a, block] / values[b, block] for block in blocks if (b, block) in values]
-                if both:
-                    estimates.append(InterimEstimate(f"{a}/{b}", self._metric, " ".join(cell), statistics.median(both)))
+                both = [(values[a, block], values[b, block]) for block in blocks if (b, block) in values]
+                logs = [math.log(mine) - math.log(other) for mine, other in both]
+                if logs:
+                    estimates.append(InterimEstimate(f"{a}/{b}", self._metric, " ".join(cell), estimated_ratio(logs)))
         return estimates
+
+
+def estimated_ratio(logs: list[float]) -> float:
+    """Return the ratio whose logarithm is the median of the means of all pairs of logarithms."""
+    d = np.array(logs)
+    with np.errstate(over="ignore"):
+        return float(np.exp(np.median((d[:, None] + d)[np.triu_indices(len(d))]) / 2))

@@ -16,6 +16,7 @@ NAMES_SHOWN = 3
 """The largest number of simultaneous trials that the display names."""
 EVERY_TRIALS, EVERY_S = 10, 30.0
 """The number of trials, or the time in s, after which a new line is printed without a terminal."""
+_DISTURBED = "by other work on the machine; repeated at the end if there is time"
 WIDTH = 100
 """The maximum length, in characters, of the line with the estimates so far, unless the first estimate alone is
 longer."""
@@ -83,11 +84,14 @@ class _Blocks:
         self._blocks_done = 0
 
     def completed(self, standing: Standing) -> list[str]:
-        """Return the estimates so far in one line, or nothing if no block has been completed since the last call."""
+        """Return the estimates so far in one line, or nothing if no block has been completed since the last call, or if
+        all are complete: the answer follows."""
         if standing.blocks_done <= self._blocks_done or not (self._interim and standing.so_far):
             return []
         self._blocks_done = standing.blocks_done
-        head = f"so far, not final ({self._blocks_done} of {standing.blocks} blocks complete)"
+        if self._blocks_done >= standing.blocks:
+            return []
+        head = f"estimated ratios so far, not final ({self._blocks_done} of {standing.blocks} blocks complete)"
         return [_fitting(head, standing.so_far)]
 
 
@@ -175,7 +179,7 @@ class LineDisplay:
         self._said_at = self._printed_at = clock()
         self._ended = self._disturbed = self._failed = self._repeats = 0
         self._latest: Standing | None = None
-        self._whole = False
+        self._whole = self._explained = False
         self._reasons: set[str] = set()
 
     def __enter__(self) -> "LineDisplay":
@@ -216,9 +220,11 @@ class LineDisplay:
         self._print(self._progress(standing))
 
     def _progress(self, standing: Standing) -> str:
-        """Format the progress: `[40/144, 5 min 3 s left] 2 disturbed, 1 repeated; so far ...`"""
+        """Format the progress: `[40/144, 5 min 3 s left] 2 disturbed, 1 repeated; estimated ratios so far ...`"""
         numbers = {"disturbed": self._disturbed, "repeated": self._repeats, "invalid": self._failed}
         counts = ", ".join(f"{number} {what}" for what, number in numbers.items() if number)
+        if self._disturbed and not self._explained:
+            counts, self._explained = f"{counts} ({_DISTURBED})", True
         notes = [counts, *self._blocks.completed(standing)]
         head = f"[{standing.done}/{standing.total}, {format_span(standing.left_s)} left]"
         return " ".join([head, "; ".join(filter(None, notes))]).rstrip()

@@ -65,7 +65,7 @@ class Exposition:
         )
         self._estimate = Gauge(
             "h123_estimate_ratio",
-            "Median ratio over the blocks so far, not final.",
+            "Estimated ratio over the blocks so far, not final.",
             ["pair", "metric", "cell"],
             registry=own,
         )
