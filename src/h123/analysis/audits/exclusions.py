@@ -90,10 +90,12 @@ class Exclusions:
             or self._disturbed_unlike(comparison)
         )
 
-    def qualified(self, c: PairedComparison) -> list[str]:
-        """Return the failed audits that do not prevent a verdict on the comparison. The verdict's note names them."""
-        of_trials = {audit for audits in self._failed(c).values() for audit in audits if not SPOILS[audit]}
-        return sorted(of_trials | {audit.name for audit in self._campaign if audit.qualifies(c)})
+    def qualified(self, c: PairedComparison) -> dict[str, int]:
+        """Return the failed audits that do not prevent a verdict on the comparison, with the number of the comparison's
+        trials that failed each, which is 0 for audits of the whole campaign. The verdict's note names them."""
+        of_trials = Counter(audit for audits in self._failed(c).values() for audit in {*audits} if not SPOILS[audit])
+        campaign = {audit.name: 0 for audit in self._campaign if audit.qualifies(c)}
+        return dict(sorted({**campaign, **of_trials}.items()))
 
     def _answered(self, c: PairedComparison) -> Exclusion | None:
         """Exclude a comparison whose sides sent responses of different sizes to the same requests."""

@@ -5,13 +5,13 @@ A comparison with an exclusion (exclusions.py) is not judged, but keeps its plac
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from h123.analysis.audits.exclusions import Exclusion, Exclusions, audit_names
+from h123.analysis.audits.exclusions import Exclusion, Exclusions
 from h123.analysis.comparisons.comparison import PairedComparison
 from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.machines.without_one import without_one
@@ -19,6 +19,7 @@ from h123.analysis.statistics.families import adjust, smallest_adjusted
 from h123.analysis.statistics.rule import Rule
 from h123.analysis.statistics.signedrank import CONFIDENCE, IntervalEstimate, SignedRank, attainable, ratio_of
 from h123.analysis.statistics.symmetry import LEVEL, SignTest, symmetry
+from h123.base.units import counted
 from h123.study import ENOUGH_FOR_INTERVAL, METRICS
 
 EQUIVALENT, INCONCLUSIVE = "equivalent", "inconclusive"
@@ -45,8 +46,9 @@ class ComparisonTest:
     """`signed-rank`, or `sign` if the differences are asymmetric."""
     exclusion: Exclusion | None = None
     """Why the comparison is not judged."""
-    qualified: Sequence[str] = ()
-    """Failed audits that do not prevent a verdict."""
+    qualified: Mapping[str, int] = field(default_factory=dict)
+    """Failed audits that do not prevent a verdict, with the number of trials that failed each; 0 for audits of the
+    whole campaign."""
     p_adjusted: float | None = None
     p_equivalent_adjusted: float | None = None
     family_size: int = 0
@@ -164,6 +166,15 @@ def _direction(tested: ComparisonTest, rule: Rule) -> str | None:
     return better if (tested.estimate.centre < 0) == (metric.better == "lower") else worse
 
 
+def _warning(qualified: Mapping[str, int]) -> str:
+    """Return a sentence about audits that failed without preventing a verdict: "its trials are valid and count, but an
+    audit warns: `machine-saturated` (3 trials) ..."."""
+    named = [f"`{name}` ({counted(n, 'trial') if n else 'the campaign'})" for name, n in qualified.items()]
+    warn = "an audit warns" if len(named) == 1 else "audits warn"
+    means = f"`h123 explain {next(iter(qualified))}` says what that means"
+    return f"its trials are valid and count, but {warn}: {', '.join(named)}; {means}"
+
+
 def _notes(tested: ComparisonTest, verdict: str, rule: Rule) -> list[str]:
     comparison, blocks = tested.comparison, tested.blocks
     same = [f"in a closed loop one observation with {comparison.repeats}, counted once"] if comparison.repeats else []
@@ -186,7 +197,7 @@ def _notes(tested: ComparisonTest, verdict: str, rule: Rule) -> list[str]:
     if tested.exclusion:
         return [*notes, f"not judged: {tested.exclusion.why}"]
     if verdict != INCONCLUSIVE:
-        return [*notes, f"some of its trials failed {audit_names(tested.qualified)}"] if tested.qualified else notes
+        return [*notes, _warning(tested.qualified)] if tested.qualified else notes
     if tested.p is not None and tested.p_whole is not None and tested.p_whole <= rule.level < tested.p:
         notes.append(
             "the levels differ on all machines together, but not without one of them: no answer rests on one machine"
