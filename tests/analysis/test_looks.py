@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from h123.analysis import next_look, plan_looks
+from h123.analysis import next_look, plan_looks, undecided_answers
 from h123.analysis.statistics.looks import FIXED, PLANNED, SPENDING, Looks, looks
 from h123.analysis.statistics.signedrank import SignedRank
 
@@ -76,7 +76,7 @@ def test_the_next_look_is_where_something_is_undecided(verdicts: list[str], plan
         for verdict in verdicts
     ]
     content = {"comparisons": comparisons, "looks": {"planned": list(PLANNED)}, "blocks": {"planned": planned}}
-    assert next_look(content) == found
+    assert next_look(content, undecided=bool(undecided_answers(content))) == found
 
 
 def test_planned_looks_end_where_they_may_at_most() -> None:

@@ -84,7 +84,7 @@ def test_on_the_estimate_the_interval_counts_for_nothing(found: float, expected:
 
 def test_what_is_not_judged_decides_nothing() -> None:
     passage = judge(Condition(holds="latency new/base <= 1.05"), [ratio(0.5, 0.6, withheld="bytes are missing")])
-    assert (passage.word, passage.open) == ("undecided", False)
+    assert (passage.word, passage.open) == ("undecided", [])
 
 
 def test_an_interval_of_too_few_blocks_decides_nothing() -> None:
@@ -194,7 +194,7 @@ def test_a_cell_that_the_clock_cannot_measure_is_no_part_of_a_gate(
 @pytest.mark.parametrize("cells", [[{"network": "lan"}], [{"network": "lan"}, POOR]])
 def test_a_gate_with_nothing_to_check_does_not_pass(cells: list[dict[str, str]]) -> None:
     outcome = judge(Condition(holds="latency new/base <= 9"), [ratio(1, 1.1, cell=cell, **TIMELESS) for cell in cells])
-    assert (outcome.word, outcome.open, outcome.unmeasured) == ("undecided", False, [])
+    assert (outcome.word, outcome.open, outcome.unmeasured) == ("undecided", [], [])
     assert len(outcome.cells) == len(cells)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from h123.analysis.explanations.causes import explained_phase
     from h123.analysis.explanations.changes import leading_changes
     from h123.analysis.gathering import gather
-    from h123.analysis.provenance.looks import next_look
+    from h123.analysis.provenance.looks import next_look, undecided_answers
     from h123.analysis.sections import read_verdicts
     from h123.analysis.statistics.confidence import meaningful, no_interval
     from h123.analysis.statistics.looks import earlier_looks, plan_looks
@@ -78,6 +78,7 @@ __all__ = [
     "selected_trials",
     "statistics",
     "treatments",
+    "undecided_answers",
     "verdicts",
 ]
 

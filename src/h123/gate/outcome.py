@@ -60,9 +60,9 @@ class ConditionOutcome:
         return worst([cell.word for cell in self.cells])
 
     @property
-    def open(self) -> bool:
-        """Whether more blocks may decide the condition."""
-        return any(cell.word == "undecided" and not cell.figure.withheld for cell in self.cells)
+    def open(self) -> list[GateCell]:
+        """The cells in which more blocks may decide the condition."""
+        return [cell for cell in self.cells if cell.word == "undecided" and not cell.figure.withheld]
 
 
 def worst(words: Sequence[Word]) -> Word:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from typing_extensions import TypedDict
 
 from h123.analysis.case import Case
-from h123.analysis.comparisons.rows import headline
+from h123.analysis.comparisons.rows import JudgedComparison, headline
 from h123.analysis.provenance.counts import BlocksPart
 from h123.analysis.section import Section
 from h123.analysis.statistics.looks import FEWEST, FIXED, LooksTaken, level_of_next
@@ -21,15 +21,15 @@ class LooksAndVerdicts(LooksPart, BlocksPart, JudgedPart):
     """The parts of verdicts.json that determine the next look."""
 
 
-def next_look(verdicts: LooksAndVerdicts, *, undecided: bool | None = None) -> int | None:
-    """Return the number of blocks at the next look. None if the question is decided, or if more blocks cannot help.
+def undecided_answers(verdicts: JudgedPart) -> list[JudgedComparison]:
+    """Return the comparisons of the study's first family that have no verdict, but may have one with more blocks."""
+    answers = headline(verdicts["comparisons"])
+    return [c for c in answers if c["verdict"] == "inconclusive" and not c["withheld"]]
 
-    `undecided` says whether the question is still open. None means the study's own question, which is open until all
-    comparisons of its first family have a verdict, or cannot have one.
-    """
-    if undecided is None:
-        answers = headline(verdicts["comparisons"])
-        undecided = any(c["verdict"] == "inconclusive" and not c["withheld"] for c in answers)
+
+def next_look(verdicts: LooksAndVerdicts, *, undecided: bool) -> int | None:
+    """Return the number of blocks at the next look. None if the question is decided, or if no further look is
+    planned."""
     further = [blocks for blocks in verdicts["looks"]["planned"] if blocks > verdicts["blocks"]["planned"]]
     return further[0] if undecided and further else None
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from h123.analysis import analyse, gather, next_look, record_gate
+from h123.analysis import analyse, gather, next_look, record_gate, undecided_answers
 from h123.analysis.sections import Verdicts
 from h123.base.errors import UserError
 from h123.base.files.durable import is_writable
@@ -32,11 +33,9 @@ def required(folder: CampaignFolder) -> list[Condition]:
 def check_levels(folder: CampaignFolder, conditions: Sequence[Condition]) -> None:
     """Refuse `--fail-if` conditions on levels that the campaign does not compare. Raises UserError."""
     study = Study.from_resolved(folder.study)
-    factor = study.compare.factor
+    levels = {**study.factors, **study.filter, **folder.level_filter}[study.compare.factor]
     for condition in conditions:
-        if fault := condition.fault(
-            {**study.filter, **folder.level_filter}.get(factor) or list(study.factors[factor]), study.clocks
-        ):
+        if fault := condition.fault(levels, study.clocks):
             raise UserError(f"--fail-if: {fault}")
 
 
@@ -81,15 +80,28 @@ def report_outcomes(where: Path, name: str, outcomes: Sequence[ConditionOutcome]
     return STATUS[worst([outcome.word for outcome in outcomes])]
 
 
-def later_look(folder: CampaignFolder) -> int | None:
-    """Return the number of blocks for the next look, or None if the question is decided or more blocks cannot help.
+class LaterLook(NamedTuple):
+    """The next look at a campaign."""
+
+    blocks: int
+    undecided: list[str]
+    """What is not decided yet: `h3/h2 latency (poor)`, or `latency h3/h2 <= 1.2 (poor)` for a requirement."""
+
+
+def later_look(folder: CampaignFolder) -> LaterLook | None:
+    """Return the next look, or None if the question is decided or more blocks cannot help.
 
     If the study has requirements, the question is whether they hold.
     """
     verdicts, conditions = analyse(folder), required(folder)
-    if not conditions:
-        return next_look(verdicts)
-    return next_look(verdicts, undecided=any(outcome.open for outcome in _outcomes(folder, verdicts, conditions)))
+    if conditions:
+        outcomes = _outcomes(folder, verdicts, conditions)
+        found = [(str(outcome.condition), cell.figure.cell) for outcome in outcomes for cell in outcome.open]
+    else:
+        found = [(f"{row['a']}/{row['b']} {row['metric']}", row["cell"]) for row in undecided_answers(verdicts)]
+    blocks = next_look(verdicts, undecided=bool(found))
+    named = [f"{what} ({', '.join(cell.values())})" if cell else what for what, cell in found]
+    return LaterLook(blocks, named) if blocks else None
 
 
 def _outcomes(folder: CampaignFolder, verdicts: Verdicts, conditions: Sequence[Condition]) -> list[ConditionOutcome]:

@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from h123.progress import Display
     from h123.store import CampaignFolder
 
+_NAMED = 3
+"""The largest number of undecided comparisons to name."""
+
 
 def command(
     study: Annotated[
@@ -272,9 +275,12 @@ def _more(folder: "CampaignFolder") -> int | None:
     if folder.looks:
         from h123.cli.campaigns import requirements
 
-        if blocks := requirements.later_look(folder):
-            say(f"Not decided with {folder.blocks} blocks: continuing to {blocks}")
-        return blocks
+        look = requirements.later_look(folder)
+        if look:
+            more = f", and {len(look.undecided) - _NAMED} more" if len(look.undecided) > _NAMED else ""
+            open_ones = f"{', '.join(look.undecided[:_NAMED])}{more}"
+            say(f"Not decided with {folder.blocks} blocks: {open_ones}; continuing to {look.blocks}")
+        return look.blocks if look else None
     return _more_for_width(folder, folder.precision) if folder.precision else None
 
 
