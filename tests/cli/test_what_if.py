@@ -10,6 +10,8 @@ from cli.conftest import Tool, h123
 from cli.test_virtual_clock import built, kernel
 from h123.campaign.loss_costs import LossCosts, LostPacket
 from h123.cli.comparisons.loss_costs import loss_lines
+from h123.cli.comparisons.what_if import Choice
+from h123.store import CampaignFolder
 from synthetic import NETWORKS, Scenario, make_campaign
 
 __all__ = ["built", "h123", "kernel"]  # fixtures
@@ -50,6 +52,19 @@ def test_a_mistake_is_answered_at_once_and_leaves_nothing(
     assert said in " ".join(done.stderr.split())
     assert not campaign.with_name("c-what-if").exists()
     assert not (h123.folder / "campaigns").exists()
+
+
+def test_blocks_that_the_campaign_does_not_have_are_announced(
+    campaign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Six blocks ran in silence, of a campaign of two."""
+    choice, folder = Choice(["network=poor"], "h3/h2", ["no-loss"]), CampaignFolder.open(campaign)
+    choice.draft(folder, 6, None)
+    said = " ".join(capsys.readouterr().err.split())
+    assert "trials in 6 blocks" in said
+    assert "has only 2 blocks, so h123 adds 4; fewer than 6 give no intervals with 95 % confidence" in said
+    choice.draft(folder, 2, None)
+    assert "has only" not in capsys.readouterr().err
 
 
 SMALL = """\

@@ -67,7 +67,10 @@ def command(
         ),
     ] = None,
     show: Annotated[bool, typer.Option("--list", help="List all changes that h123 can make, and exit.")] = False,
-    blocks: Annotated[int, typer.Option(min=1, metavar="N", help="Repeat the campaign's first N blocks.")] = BLOCKS,
+    blocks: Annotated[
+        int,
+        typer.Option(min=1, metavar="N", help="Repeat the campaign's first N blocks, and add blocks if it has fewer."),
+    ] = BLOCKS,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Folder of the new campaign. [default: DIR-what-if]", show_default=False),
@@ -188,10 +191,14 @@ class Choice:
         changes = len([name for name in asked.study.factors[FACTOR] if name in BY_NAME])
         rule = Jobs.at(plan, jobs, this_machine())
         span = rule.span(rule.order(plan.blocks), lambda trial: rule.estimates[trial.id])
-        trials = counted(len(plan.trials()), "trial")
+        trials = f"{counted(len(plan.trials()), 'trial')} in {counted(blocks, 'block')}"
         say(
             f"Making {counted(changes, 'change')} and combinations: {trials}, about {format_span(span)} on this machine"
         )
+        if blocks > folder.blocks:
+            why = f"; fewer than {BLOCKS} give no intervals with 95 % confidence" if blocks == BLOCKS else ""
+            had = f"The campaign has only {counted(folder.blocks, 'block')}, so h123 adds {blocks - folder.blocks}"
+            say(f"{had}{why}. --blocks {folder.blocks} repeats only the campaign's own")
         for name, reason in asked.refused.items():
             say(f"Left out: {name}, because {reason}")
         if likely and asked.others:
