@@ -68,6 +68,13 @@ def test_negative_delay(h123: Tool) -> None:
         (["export", "nowhere", "--format", "csv"], "nowhere"),
         (["install", "nonesuch"], "nonesuch"),
         (["list", "planets"], "value for 'what': 'planets' is not one of"),
+        (["list", "network"], "Did you mean networks?"),
+        (["list", "study"], "Did you mean studies?"),
+        (["run", "smoke", "--networks", "lan"], "--filter network=NAME,..."),
+        (["plan", "smoke", "--protocols", "h2"], "--filter protocol=h2,h3"),
+        (["run", "smoke", "--url", "https://localhost/"], "`h123 compare` measures your own server"),
+        (["compare", "--filter", "network=lan"], "choose with --networks NAME,..."),
+        (["tune", "--fail-if", "latency h3/h2 > 1"], "only `h123 compare`, `h123 gate`, `h123 diff` can use it"),
         (["plan", "smoke", "--blocks", "x"], "value for '--blocks': must be a whole number"),
         (["run", "smoke", "--jobs", "0"], "must be at least 1, found '0'"),
         (["tune", "--knob", "x=a", "x=b", "y=c", "y=d", "--knobs", "go"], "write --knob 'x={a,b}'"),
@@ -82,6 +89,16 @@ def test_wrong_arguments(h123: Tool, arguments: list[str], said: str) -> None:
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("there", "asked"), [("s.yaml", "s.yml"), ("s.yml", "s.yaml"), ("s.yaml", "s")])
+def test_the_other_suffix_is_suggested(h123: Tool, there: str, asked: str) -> None:
+    (h123.folder / "mine").mkdir()
+    (h123.folder / "mine" / there).write_text(SMOKE)
+    done = h123("run", f"mine/{asked}")
+    assert done.returncode == 2
+    assert f"study file not found: mine/{asked}" in done.stderr
+    assert f"did you mean mine/{there}?" in done.stderr
 
 
 def _subject(folder: Path, script: str) -> Path:

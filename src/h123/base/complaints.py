@@ -3,7 +3,7 @@
 import datetime as dt
 import difflib
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 MOST_CHOICES = 100
 """The largest number of choices that a message lists."""
@@ -36,15 +36,23 @@ def excerpt(value: object) -> str:
 
 def choose(word: object, allowed: Iterable[object]) -> str:
     """Return a hint on what to write instead of `word`: a similar allowed word, if any, and all allowed words."""
-    names, written = [str(name) for name in allowed], str(word)[:100]
-    near = difflib.get_close_matches(written, names, n=3)
-    close = [name for name in near if _edits(written, name) <= _slips(written)][:1]
+    names = [str(name) for name in allowed]
+    close = nearest(word, names)
     if len(names) > MOST_CHOICES:
         names = [*names[:MOST_CHOICES], "..."]
-    hint = f"did you mean {close[0]}? The" if close else "the"
+    hint = f"did you mean {close}? The" if close else "the"
     if not names:
         return "there are none to choose from"
     return f"{hint} choices are {', '.join(names)}" if len(names) > 1 else f"the only choice is {names[0]}"
+
+
+def nearest(word: object, names: Sequence[str]) -> str | None:
+    """Return the name that `word` is probably a misspelling or the singular of, or None."""
+    written = str(word)[:100]
+    if (plural := f"{written.removesuffix('y')}ies") in names:
+        return plural
+    near = difflib.get_close_matches(written, names, n=3)
+    return next((name for name in near if _edits(written, name) <= _slips(written)), None)
 
 
 def _slips(word: str) -> int:

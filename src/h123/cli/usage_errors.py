@@ -2,6 +2,7 @@
 version."""
 
 import itertools
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from typing import Any
 from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
+from h123.base.complaints import nearest
 from h123.base.errors import Interrupted, UserError
 from h123.base.terminal.console import err_console, write
 from h123.base.terminal.visible import visible
@@ -24,6 +26,27 @@ RENAMED = {
     "--only": "--filter",
 }
 """The previous version's names of options, with their present names. They are accepted until the next version."""
+_NETWORKS = ("--filter", "choose among the study's networks with --filter network=NAME,...")
+_PROTOCOLS = ("--filter", "choose among the study's protocols with --filter protocol=h2,h3")
+_OWN = ("--filter", "`h123 compare` measures your own server: --server CMD --url URL")
+INSTEAD = {
+    "--network": (_NETWORKS,),
+    "--networks": (_NETWORKS,),
+    "--protocol": (_PROTOCOLS,),
+    "--protocols": (_PROTOCOLS,),
+    "--server": (_OWN,),
+    "--url": (_OWN,),
+    "--filter": (("--networks", "choose with --networks NAME,... and --protocols h2,h3"),),
+    "--blocks": (("--max-blocks", "use --max-blocks N"),),
+    "--max-blocks": (("--blocks", "use --blocks N"),),
+    "--until-decided": (("--fail-if", "without --precision, the campaign ends when the question is decided"),),
+    "--fail-if": (("--until-decided", "check the finished campaign: `h123 gate DIR --fail-if CONDITION`"),),
+    "--scale": (("--load", "set the number of requests with --load USERSxREQUESTS"),),
+    "--load": (("--scale", "send fewer requests with --scale S, or change `users` and `requests` in the study"),),
+    "--clock": (("--knobs", "tuning always uses the virtual clock"),),
+}
+"""For options that some commands lack: an option that the command has, and what to do with it instead."""
+_CHOICE = re.compile(r"'(.*)' is not one of ('.*')\.", re.DOTALL)
 RENAMED_VALUES = {("--congestion", "own"): "default"}
 
 
@@ -62,7 +85,31 @@ def _mended() -> Iterator[None]:
         yield
     except TyperException as complaint:
         vars(complaint)["message"] = visible(_message(complaint))
+        if hint := _instead(complaint):
+            vars(complaint).update(message=f"{complaint.message}: {hint}", possibilities=None)
+        elif (choice := _CHOICE.search(complaint.message)) and (
+            near := nearest(choice[1], re.findall("'([^']*)'", choice[2]))
+        ):
+            vars(complaint)["message"] += f" Did you mean {near}?"
         raise
+
+
+def _instead(complaint: TyperException) -> str | None:
+    """Return what to do instead of using an option that the command lacks: another option, or another command."""
+    if not hasattr(complaint, "possibilities"):
+        return None
+    option, context = str(vars(complaint)["option_name"]), vars(complaint)["ctx"]
+    mine = _options(context.command)
+    for needed, hint in INSTEAD.get(option, ()):
+        if needed in mine:
+            return hint
+    group = context.parent.command if context.parent else context.command
+    others = [name for name, command in getattr(group, "commands", {}).items() if option in _options(command)]
+    return f"only {', '.join(f'`h123 {name}`' for name in others)} can use it" if 0 < len(others) < 5 else None
+
+
+def _options(command: Any) -> dict[str, Any]:
+    return {name: option for option in getattr(command, "params", ()) for name in option.opts}
 
 
 def _message(complaint: TyperException) -> str:
@@ -78,7 +125,7 @@ def _message(complaint: TyperException) -> str:
 
 def _respelled(words: Iterable[str], command: Any) -> Iterator[str]:
     """Yield the words with options of the previous version, and their values, replaced by this version's."""
-    options = {name: option for option in getattr(command, "params", ()) for name in option.opts}
+    options = _options(command)
     rest = iter(words)
     for word in rest:
         if word == "--":
@@ -102,7 +149,7 @@ def _respelled(words: Iterable[str], command: Any) -> Iterator[str]:
 
 def _check_quotes(words: Sequence[str], command: Any) -> None:
     """Refuse an option whose value the shell split, such as `--knob x={a,b}` without quotes. Raises UserError."""
-    options = {name: option for option in getattr(command, "params", ()) for name in option.opts}
+    options = _options(command)
     known = {*options, "-h", "--help"}
     for number, (name, value) in enumerate(itertools.pairwise(words)):
         if name == "--":

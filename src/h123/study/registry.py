@@ -130,12 +130,23 @@ def _find(name: str, kind: str, folder: str, base_folder: Path | None) -> Path:
         try:
             path.stat()
         except OSError as error:
+            other = _other_suffix(path)
+            known = ", ".join(sorted(_names(folder))[:3])
             raise UserError(
                 f"{kind} file not found: {path}",
-                remedy=f"check the path, or name one that comes with h123: {', '.join(sorted(_names(folder))[:3])} ...",
+                remedy=f"did you mean {other}?"
+                if other
+                else f"check the path, or name one that comes with h123: {known} ...",
             ) from error
         return path
     files = {path.stem: path for path in _files(folder)}
     if name in files:
         return files[name]
     raise UserError(f"there is no {kind} {name!r}; {choose(name, list(files))}; or give the path of a YAML file")
+
+
+def _other_suffix(path: Path) -> Path | None:
+    """Return the file with this name and another suffix of YAML files, or None."""
+    with suppress(OSError, ValueError):
+        return next((file for suffix in (".yaml", ".yml") if (file := path.with_suffix(suffix)).is_file()), None)
+    return None
