@@ -35,7 +35,7 @@ _CLASSES = {
 }
 _SUMMED = {
     "confirmed": ("confirmed", "holds", "direction only"),
-    "contradicted": ("refuted", "impossible"),
+    "refuted": ("refuted", "impossible"),
     "undecided": ("undecided",),
     "open": ("open",),
     "untestable": ("untestable",),
@@ -85,7 +85,7 @@ def print_claim_counts(decided: "Mapping[str, Decided]", console: Console) -> No
     for line in (
         "",
         "Confirmed: by a campaign or a document, by arithmetic, or in direction but not in size.",
-        "Contradicted: by a campaign or a document, or because arithmetic makes it impossible.",
+        "Refuted: by a campaign or a document, or because arithmetic makes it impossible.",
         "Undecided: it was measured, and the data do not decide it. Open: no published campaign measured it.",
         "Untestable: no trial can test it; --details gives the reason.",
         *(f"With sentences, figures and reasons: h123 claims {name}" for name in list(words)[:1]),
