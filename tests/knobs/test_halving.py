@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from h123.analysis.comparisons.rows import JudgedComparison
 from h123.tuning import DEFAULT, Knob, Scores, claims, effects, half, ranked, rounds
+from h123.tuning.words import claim_words
 
 MARGIN = 0.03
 
@@ -91,5 +92,26 @@ def test_a_planted_optimum_is_found_among_64_in_noise(seed: int) -> None:
 def test_an_answer_does_not_name_candidates_by_their_numbers() -> None:
     row: Any = dict.fromkeys(JudgedComparison.__annotations__)
     row |= {"metric": "latency", "a": "c2", "cell": {}, "withheld": {"why": "c2 failed in 9 of 9 attempts"}}
-    ((claim,), _) = claims([row], "latency", MARGIN)
+    ((claim,), _) = claims([row], "latency", MARGIN, lambda *_: None)
     assert claim["why"] == "it failed in 9 of 9 attempts"
+
+
+@pytest.mark.parametrize(("ratio", "bound"), [(1.05, 1.03), (0.99, 1 / 1.03)])
+def test_an_undecided_claim_says_how_many_blocks_would_decide_it(ratio: float, bound: float) -> None:
+    """It said `cannot tell`, and no more."""
+    row: Any = dict.fromkeys(JudgedComparison.__annotations__)
+    row |= {
+        "metric": "latency",
+        "a": "c2",
+        "cell": {},
+        "blocks": 6,
+        "verdict": "inconclusive",
+        "failed": {"a": [], "b": []},
+    }
+    row |= {"pairs": [{"ratio": ratio}] * 6, "ratio": ratio, "test": ""}
+    row |= {"low": 0.9, "high": 1.2}
+    asked = []
+    ((claim,), _) = claims([row], "latency", 0.03, lambda _, at: asked.append(at) or 24, alpha=0.0)
+    assert asked == [bound]
+    said = "cannot tell: between 10 % faster and 20 % slower; about 24 blocks would decide (--blocks 24)."
+    assert claim_words(claim, "3 %") == said

@@ -5,7 +5,7 @@ default. h123 claims a difference if it rejects the hypothesis that the differen
 correction over the networks.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from h123.analysis import p_beyond
 from h123.analysis.comparisons.rows import JudgedComparison
@@ -13,17 +13,28 @@ from h123.study import METRICS
 from h123.tuning.document import TuningClaim, TuningVerdict
 from h123.tuning.drafting import ALSO
 
+Needed = Callable[[JudgedComparison, float], int | None]
+"""Takes a comparison and a ratio, and returns the number of blocks with which the interval would probably lie on one
+side of the ratio."""
+
 
 def claims(
-    rows: Sequence[JudgedComparison], metric: str, margin: float, alpha: float = 0.05
+    rows: Sequence[JudgedComparison], metric: str, margin: float, needed: Needed, alpha: float = 0.05
 ) -> tuple[list[TuningClaim], list[TuningClaim]]:
     """Return the claims that answer the question, and those about costs, from the comparisons of the last round. A
     `margin` of 0.03 means 3 %."""
     rows = [row for row in rows if not row["twin"]]
     answer = [row for row in rows if row["metric"] == metric and row["cell"].get("load") != ALSO]
     others = [row for row in rows if row not in answer]
+
+    def needed_by(row: JudgedComparison) -> int | None:
+        ratio = row["ratio"]
+        return needed(row, 1 + margin if ratio > 1 else 1 / (1 + margin)) if ratio else None
+
     found = [
-        _claim(row, p, alpha) for part in (answer, others) for row, p in zip(part, p_beyond(part, margin), strict=True)
+        _claim(row, p, alpha, needed_by)
+        for part in (answer, others)
+        for row, p in zip(part, p_beyond(part, margin), strict=True)
     ]
     return found[: len(answer)], found[len(answer) :]
 
@@ -39,13 +50,15 @@ def _verdict(row: JudgedComparison, *, sure: bool) -> TuningVerdict:
     return "worse" if sure and standing == "worse" else "open"
 
 
-def _claim(row: JudgedComparison, p: float | None, alpha: float) -> TuningClaim:
-    withheld = row["withheld"]
+def _claim(
+    row: JudgedComparison, p: float | None, alpha: float, needed: Callable[[JudgedComparison], int | None]
+) -> TuningClaim:
+    withheld, verdict = row["withheld"], _verdict(row, sure=p is not None and p <= alpha)
     return {
         "cell": {name: level for name, level in row["cell"].items() if name != "load"},
         "what": row["workload"],
         "metric": row["metric"],
-        "verdict": _verdict(row, sure=p is not None and p <= alpha),
+        "verdict": verdict,
         "ratio": row["ratio"],
         "low": row["low"],
         "high": row["high"],
@@ -58,4 +71,5 @@ def _claim(row: JudgedComparison, p: float | None, alpha: float) -> TuningClaim:
         else None
         if row["blocks"]
         else "no block has a value for both",
+        "needed": needed(row) if verdict == "open" else None,
     }

@@ -63,6 +63,9 @@ class TuningClaim(TypedDict):
     default: float | None
     why: str | None
     """Why the verdict is `withheld`."""
+    needed: int | None
+    """If the verdict is `open`: the number of blocks that would probably decide it. Null if that is more than is
+    practical, or for other verdicts."""
 
 
 class TuningRound(TypedDict):

@@ -111,7 +111,13 @@ def claim_words(claim: TuningClaim, margin: str) -> str:
         case "same":
             return f"{where}no difference above {margin}."
         case "open":
-            return f"{where}cannot tell: {_between(claim)}."
+            blocks = claim.get("needed")  # absent from answers of earlier versions
+            more = (
+                f"about {blocks} blocks would decide (--blocks {blocks})"
+                if blocks
+                else "no practical number of blocks would decide"
+            )
+            return f"{where}cannot tell: {_between(claim)}; {more}."
     if claim["metric"] == QUEUE.name and claim["chosen"] is not None and claim["default"] is not None:
         longer, (new, old) = claim["chosen"] > claim["default"], (claim["chosen"], claim["default"])
         row = [abs(new - old), new, old]

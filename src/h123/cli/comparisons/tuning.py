@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from h123.analysis import analyse, gather, treatments
+from h123.analysis import analyse, blocks_to_part, gather, treatments
 from h123.base.errors import UserError
 from h123.base.files.durable import write_atomically
 from h123.base.files.scratch import scratch
@@ -300,7 +300,12 @@ class _Rounds:
         with folder.alone():
             verdicts = analyse(folder)
             write_report(folder)
-        return claims(verdicts["comparisons"], tuning.metric, tuning.margin)
+        return claims(
+            verdicts["comparisons"],
+            tuning.metric,
+            tuning.margin,
+            lambda row, bound: blocks_to_part(row, bound, verdicts),
+        )
 
 
 def _others(cell: Mapping[str, str]) -> tuple[str, ...]:
