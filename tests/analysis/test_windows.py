@@ -1,5 +1,6 @@
 """What initial windows alone make of cold requests is told where both are known, and matters."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 
 from h123.analysis import analyse
+from h123.store import CampaignFolder
 from synthetic import NETWORKS, Scenario, make_campaign
 
 COUNTED = Scenario(
@@ -29,6 +31,17 @@ def test_a_row_where_the_link_makes_it_matter(tmp_path: Path) -> None:
     assert (row["cell"], row["a"], row["b"]) == ({"network": "poor"}, "h3", "h2"), "lan has no delay to speak of"
     assert (row["a_packets"], row["b_packets"]) == (33, 10)
     assert 0.05 < row["seconds"] < 0.12, "a round trip of 50 ms, or two"
+
+
+@pytest.mark.parametrize("roles", [[], ["server", "client"]])
+def test_windows_can_be_matched_only_if_the_stack_has_the_setting(tmp_path: Path, roles: list[str]) -> None:
+    path = make_campaign(tmp_path / "c", COUNTED).path
+    content = json.loads((path / "campaign.json").read_text())
+    content.pop("digest", None)
+    content["subjects"]["go"]["initial_window"] = roles
+    (path / "campaign.json").write_text(json.dumps(content))
+    (row,) = analyse(CampaignFolder.open(path))["windows"]
+    assert row["matchable"] == bool(roles)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from h123.report.brief.caveats import _windows
 from h123.report.text.explanations.windows import window_lines
 
 
@@ -38,6 +39,16 @@ def test_one_sentence_for_who_begins_with_more() -> None:
 def test_a_larger_window_may_not_be_enough() -> None:
     (said,) = _plain([_row("h3", "h2", "poor", 0.058, -0.02, (33, 10))])
     assert "58 ms on poor (and yet its cold requests are slower)" in said
+
+
+def test_matching_is_not_advised_where_it_cannot_be_done() -> None:
+    """`use --transport matched` stood below answers about servers whose windows h123 cannot set."""
+    row = _row("h3", "h2", "poor", 0.058, 0.1, (33, 10))
+    for matchable in (True, False):
+        rows: Any = {"windows": [{**row, "matchable": matchable}]}
+        for text in (*window_lines(rows), *_windows(rows)):
+            assert ("--transport matched" in text) == matchable
+            assert ("h123 cannot equalise" in text.replace("\u00a0", " ")) != matchable
 
 
 def test_earlier_campaigns_say_nothing() -> None:

@@ -35,6 +35,8 @@ class WindowsRow(TypedDict):
     """The calculated time in seconds that the larger window of `a` saves; negative if the window of `b` is larger."""
     difference: float
     """The measured difference in seconds; positive if `a` was faster."""
+    matchable: NotRequired[bool]
+    """Whether `transport: matched` would make the windows equal. Absent from results of earlier versions."""
 
 
 METRIC = next(name for name, metric in METRICS.items() if metric.of == quantity.RequestTime("cold", "end_ns"))
@@ -77,7 +79,16 @@ def _row(case: Case, c: JudgedComparison) -> WindowsRow | None:
         "b_packets": packets[1],
         "seconds": saved,
         "difference": medians[1] - medians[0],
+        "matchable": _matchable(case, a, b),
     }
+
+
+def _matchable(case: Case, *sides: Parameters) -> bool:
+    """Return whether h123 could set the windows of both sides to the same value. It cannot if a stack has no such
+    setting, as in a user's own server, or if the study sets the windows itself."""
+    matched = [side.model_copy(update={"transport": "matched"}) for side in sides]
+    values = [SenderSetting.all(p, case.choosing, SETTINGS["initial_window"])[0].value for p in matched]
+    return values[0] is not None and values[0] == values[1]
 
 
 def _window(case: Case, p: Parameters) -> int | None:

@@ -153,10 +153,9 @@ def _windows(verdicts: Verdicts) -> Iterator[str]:
         return
     largest = max(starts, key=lambda name: starts[name])
     least = min(starts.values())
-    yield (
-        f"{level(largest)} starts with a window of {starts[largest]} packets, the others with {least}; "
-        "use --transport matched to equalise"
-    )
+    matchable = all(row.get("matchable", True) for row in verdicts.get("windows", []))
+    cure = "use --transport matched to equalise" if matchable else "h123 cannot equalise the windows of these stacks"
+    yield f"{level(largest)} starts with a window of {starts[largest]} packets, the others with {least}; {cure}"
 
 
 def _undecided(verdicts: Verdicts) -> Iterator[str]:

@@ -24,14 +24,15 @@ class _Helped:
     """Seconds that the window alone saves."""
     whole: float
     """Seconds that were saved in total."""
+    matchable: bool
 
     @classmethod
     def of(cls, row: WindowsRow) -> "_Helped":
-        name, where = row["metric"], place(row["cell"])
+        name, where, matchable = row["metric"], place(row["cell"]), row.get("matchable", True)
         a, b = (row["a"], row["a_packets"]), (row["b"], row["b_packets"])
         if row["seconds"] > 0:
-            return cls(name, *a, *b, where, row["seconds"], row["difference"])
-        return cls(name, *b, *a, where, -row["seconds"], -row["difference"])
+            return cls(name, *a, *b, where, row["seconds"], row["difference"], matchable)
+        return cls(name, *b, *a, where, -row["seconds"], -row["difference"], matchable)
 
 
 def window_lines(verdicts: WindowsPart) -> list[str]:
@@ -51,12 +52,13 @@ def _sentence(rows: Sequence[_Helped]) -> str:
     for row in rows:
         places.setdefault(row.where, []).append(row)
     savings = [_saved(where, members, alone=len(others) == 1) for where, members in places.items()]
+    matchable = all(row.matchable for row in rows)
     more = [f"{len(savings) - _NAMED} more"] if len(savings) > _NAMED else []
     return (
         f"{level(first.level)} begins with {first.packets} packets, {listed(others, 'and')} with {first.fewer}: a "
         "constant of the stacks, not of the protocols. By itself it saves a cold request about "
         f"{listed([*savings[:_NAMED], *more], 'and')}, by the arithmetic of a link without losses; "
-        "`--transport matched` measures without it."
+        + ("`--transport matched` measures without it." if matchable else "h123 cannot equalise these stacks' windows.")
     )
 
 
