@@ -12,6 +12,7 @@ import pytest
 from cli.conftest import Tool, h123
 from cli.test_compare import recorded
 from cli.test_virtual_clock import built, kernel
+from h123.cli.comparisons.tuning import repeat_line
 from h123.cli.comparisons.tuning_arguments import TuneArguments, requested
 from h123.cli.comparisons.tuning_start import begin
 from h123.study import list_knobs
@@ -42,6 +43,8 @@ def test_the_command_that_repeats_a_tuning_hides_secrets() -> None:
     command = requested(asked).command
     assert "t0p" not in command
     assert "?token=***&n=1" in command
+    assert repeat_line(command) == f"Repeat (h123 hides secrets: replace each *** with the value): {command}"
+    assert repeat_line("h123 tune --knobs go") == "Repeat: h123 tune --knobs go"
 
 
 @pytest.mark.parametrize(

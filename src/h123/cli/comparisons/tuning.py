@@ -16,7 +16,7 @@ from h123.base.files.durable import write_atomically
 from h123.base.files.scratch import scratch
 from h123.base.paths import typed
 from h123.base.terminal.console import out_console, print_json, quietly, say
-from h123.base.terminal.redaction import PRIVATE
+from h123.base.terminal.redaction import HIDDEN, PRIVATE
 from h123.base.units import counted, format_span
 from h123.campaign import DraftedStudy
 from h123.cli.answer_form import AnswerForm
@@ -320,6 +320,12 @@ def _stopped_early(folder: CampaignFolder) -> bool:
     return any(trial.id not in tried for trial in plan.trials())
 
 
+def repeat_line(command: str) -> str:
+    """Return a line with the command that repeats the tuning, which says if values must be put in."""
+    put_in = f" (h123 hides secrets: replace each {HIDDEN} with the value)" if HIDDEN in command else ""
+    return f"Repeat{put_in}: {command}"
+
+
 def _print(answer: TuningAnswer, out: Path, form: AnswerForm) -> None:
     if form is AnswerForm.JSON:
         print_json(answer)
@@ -327,7 +333,7 @@ def _print(answer: TuningAnswer, out: Path, form: AnswerForm) -> None:
     lines = answer_lines(answer, details=form is AnswerForm.DETAILS)
     if form is not AnswerForm.TABLE:
         lines += [certainty(answer)] if answer["claims"] else []
-        lines += [f"Repeat: {answer['command']}"]
+        lines += [repeat_line(answer["command"])]
         lines += [f"Report: {out / FINAL / 'report.html'}"] if answer["claims"] else []
     for line in lines:
         out_console.print(line, soft_wrap=True)
