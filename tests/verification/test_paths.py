@@ -124,6 +124,13 @@ def test_nothing_to_check_is_not_passed() -> None:
     assert list(checks(bad.model_copy(update={"protocol": "h2"}))) == []
 
 
+def test_the_reason_is_that_of_the_path_that_should_have_shown_it() -> None:
+    """Reasons are named after paths, and `ect` is no path: it was `not measured`."""
+    found = PathBehaviour(role="server", clock="wall", unknown={"plain": "the client failed", "small": "too slow"})
+    reasons = {field: found.why(field) for field in ("ect", "datagrams", "bleach", "icmp", "small", "reports")}
+    assert list(reasons.values()) == [*["the client failed"] * 4, "too slow", "not measured"]
+
+
 def test_only_the_senders_direction_is_special() -> None:
     for name in PATHS:
         network: Network = path_network(name, DOWN)

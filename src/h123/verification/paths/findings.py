@@ -86,7 +86,8 @@ class PathBehaviour(Strict):
     icmp: Limited | None = None
     """A transfer during which the path's MTU falls to 1280, with ICMP."""
     unknown: dict[str, str] = Field(default_factory=dict)
-    """Reasons for missing results, keyed by the path's name."""
+    """Reasons for missing results, keyed by the path's name. The path `plain` is the one for `ect`, `share` and
+    `datagrams`; most other paths are measured only if it shows that they matter."""
 
     def why(self, field: str) -> str:
         """Return why a field is None."""
@@ -94,7 +95,8 @@ class PathBehaviour(Strict):
             return "it sends no ECT"
         if self.datagrams and field in ("black_hole", "icmp"):
             return self.unknown.get(field, "its packets are small enough")
-        return self.unknown.get(field, "not measured")
+        needs = field if field in ("reports", "small") else "plain"
+        return self.unknown.get(field) or self.unknown.get(needs, "not measured")
 
 
 def checks(behaviour: PathBehaviour) -> Iterator[tuple[str, Result]]:
