@@ -221,10 +221,10 @@ class LineDisplay:
 
     def _progress(self, standing: Standing) -> str:
         """Format the progress: `[40/144, 5 min 3 s left] 2 disturbed, 1 repeated; estimated ratios so far ...`"""
-        numbers = {"disturbed": self._disturbed, "repeated": self._repeats, "invalid": self._failed}
+        disturbed = "disturbed" if self._explained else f"disturbed ({_DISTURBED})"
+        self._explained = self._explained or self._disturbed > 0
+        numbers = {disturbed: self._disturbed, "repeated": self._repeats, "invalid": self._failed}
         counts = ", ".join(f"{number} {what}" for what, number in numbers.items() if number)
-        if self._disturbed and not self._explained:
-            counts, self._explained = f"{counts} ({_DISTURBED})", True
         notes = [counts, *self._blocks.completed(standing)]
         head = f"[{standing.done}/{standing.total}, {format_span(standing.left_s)} left]"
         return " ".join([head, "; ".join(filter(None, notes))]).rstrip()
