@@ -45,6 +45,8 @@ def test_claims_are_counted_on_one_screen(h123: Tool) -> None:
     """1520 lines said less than these."""
     done = h123("claims")
     assert done.returncode == 0, done.stderr
+    assert "refuted" in done.stdout
+    assert "contradicted" not in done.stdout.casefold(), "one word for one thing"
     lines = done.stdout.splitlines()
     assert len(lines) <= 30
     assert max(map(len, lines)) <= 200  # columns, in tests
