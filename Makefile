@@ -88,6 +88,7 @@ lint: setup $(VENV)/dev.stamp docs $(VALE) ## ruff, mypy, clippy, rustfmt, gofmt
 
 docs: environment $(DOCS_VENV)/stamp ## the documentation as a web site: target/docs/index.html
 	@PYTHONPATH=src $(PY) tools/result_pages.py target/results
+	@PYTHONPATH=src $(PY) tools/atlas.py target/results
 	@PYTHONPATH=src $(PY) tools/reference.py target/reference
 	@PYTHONPATH=src $(PY) -m h123.json_schemas docs/schemas
 	@NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/python -m mkdocs build --clean

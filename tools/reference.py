@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
+import atlas
 import network_page
 import node_article
 import typer
@@ -147,6 +148,7 @@ def inserted() -> Iterator[tuple[str, str]]:
     yield "profiles", profile_tables(subjects, records)
     yield "constants", "\n".join(constants_table(check_declarations(load_declared_constants(), subjects, records)))
     yield "node-article", "\n".join(node_article.entries())
+    yield "atlas", "\n".join(atlas.table())
     yield "hostile", lzma.decompress((DOCS / "data/hostile.md.xz").read_bytes()).decode()
     for name, text in schemas():
         yield f"{name.removesuffix('.schema.json')}-keys", "\n".join(file_keys(json.loads(text)))

@@ -30,6 +30,11 @@ def tool(name: str) -> ModuleType:
     return module
 
 
+@pytest.fixture(name="atlas", scope="module")
+def _atlas() -> ModuleType:
+    return tool("atlas")
+
+
 def pages() -> Iterator[tuple[Path, str]]:
     """Each page with its text."""
     for path in sorted(ATLAS.rglob("*.md")):
@@ -84,7 +89,7 @@ def test_the_site_links_to_members_of_the_archive_and_shows_tables() -> None:
 def test_each_mark_names_a_published_result() -> None:
     marked = {name for _, text in pages() for name in MARK.findall(text)}
     assert len(marked) >= 8
-    assert marked <= {result.name for result in results()}
+    assert marked <= {result.name for result in results()} | {"atlas-h2", "atlas-h3"}
 
 
 def test_the_figure_of_a_page_stands_alone() -> None:
@@ -99,3 +104,48 @@ def test_the_figure_of_a_page_stands_alone() -> None:
     assert used
     assert used <= defined
     assert tool("result_pages")._figure("<html>no figure</html>") is None
+
+
+def test_what_the_atlas_says_follows_from_its_data(atlas: ModuleType) -> None:
+    page = (ATLAS / "atlas.md").read_text("utf-8").partition("## Why")[0]
+    for workload, title in atlas.WORKLOADS.items():
+        [line] = [line for line in page.splitlines() if line.startswith(f"* **{title}:**")]
+        assert line.endswith(f" {atlas.told(workload)}.")
+    assert {row["network"] for row in atlas.rows()} <= set(atlas.NETWORKS)
+    assert {source.result for source in atlas.SOURCES} <= {result.name for result in results()}
+
+
+def test_what_the_atlas_says_of_other_pages_is_said_there() -> None:
+    page = (ATLAS / "atlas.md").read_text("utf-8").partition("## What to set")[2].partition("## How far")[0]
+    lines = [line for line in page.splitlines() if ".md)" in line]
+    assert len(lines) >= 8
+    for line in lines:
+        linked = " ".join((ATLAS / name).read_text("utf-8") for name in re.findall(r"\]\(([\w-]+\.md)\)", line))
+        for number in re.findall(r"\d[\d.]*\d|\d", line):
+            assert re.search(rf"(?<![\d.]){re.escape(number)}(?!\d)", linked), line
+
+
+def test_the_atlas_draws_and_tabulates_each_comparison(atlas: ModuleType, tmp_path: Path) -> None:
+    atlas.main(tmp_path)
+    drawn = 0
+    for name in ("atlas-h3.svg", "atlas-h2.svg"):
+        picture = (tmp_path / name).read_text("utf-8")
+        document = parseString(picture).documentElement
+        drawn += len(document.getElementsByTagName("title"))
+        label = document.getAttribute("aria-label")
+        assert tool("docs_links")._alternative(picture) == label
+        assert "First visits: home, go " in label
+        used, defined = set(re.findall(r"var\((--\w[\w-]*)\)", picture)), set(re.findall(r"(--\w[\w-]*):", picture))
+        assert used <= defined
+    assert drawn == len(atlas.rows())
+    table = list(atlas.table())
+    assert len({line.count("|") for line in table}) == 1
+    assert sum(line.count(", ") for line in table[2:]) >= drawn
+
+
+def test_a_ratio_of_the_atlas_is_turned_round(atlas: ModuleType) -> None:
+    one = {"cell": {"network": "home"}, "metric": "latency", "twin": False, "a": "h1-full", "b": "h2-full"}
+    one |= {"a_median": 0.05, "b_median": 0.1, "ratio": 0.5, "low": 0.4, "high": 0.8, "verdict": "faster"}
+    [row] = atlas._rows(atlas.Source("r", "r.md", "api", "latency", "go"), [one, one | {"twin": True}])
+    found = [row[key] for key in ("versions", "first", "second", "ratio", "low", "high", "verdict")]
+    assert found == ["h2/h1", "100", "50", "2", "1.25", "2.5", "slower"]
