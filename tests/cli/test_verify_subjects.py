@@ -6,6 +6,7 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
+from unittest.mock import Mock
 
 import pytest
 
@@ -16,6 +17,7 @@ from h123 import verification
 from h123.base.errors import UserError
 from h123.base.transport import SETTINGS
 from h123.catalogue import catalogue
+from h123.cli.subjects import verify
 from h123.cli.subjects.verify import verify_subjects
 from h123.verification import Result
 
@@ -82,6 +84,17 @@ def test_mistakes(h123: Tool, arguments: list[str], said: str) -> None:
     done = h123(*arguments)
     assert done.returncode == 2
     assert said in done.stderr
+
+
+@pytest.mark.parametrize("names", [["go"], []])
+def test_missing_checks_of_named_subjects_or_of_all(names: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    verified = Mock()
+    monkeypatch.setattr(verify, "verify_subjects", verified)
+    verify.command(names, missing=True)
+    [subjects, everything, _] = verified.call_args.args
+    assert everything is not bool(names)
+    assert [subject.name for subject in subjects] == (names or [*catalogue()])
+    assert verified.call_args.kwargs["missing"]
 
 
 def test_nothing_is_verified_where_nothing_is_installed(h123: Tool, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,8 +37,8 @@ def command(
         bool,
         typer.Option(
             "--missing",
-            help="Like --all, but run only the checks that have no result yet. Use it to continue after Ctrl-C or a "
-            "failure, or when subjects have changed.",
+            help="Run only the checks that have no result yet, of the named or else of all installed subjects. Use it "
+            "to continue after Ctrl-C or a failure, or when subjects have changed.",
         ),
     ] = False,
     role: Annotated[
@@ -96,9 +96,10 @@ def command(
             raise UserError(f"give either {' or '.join(options)}; without them everything is verified")
         if everything and missing:
             raise UserError("give either --all or --missing, not both")
+        everything = everything or (missing and not what)
         verify_subjects(
-            named_subjects(what, everything or missing)[1],
-            everything or missing,
+            named_subjects(what, everything)[1],
+            everything,
             role.value if role else None,
             missing=missing,
             only=next((part for part, asked in given.items() if asked), None),
