@@ -1,4 +1,5 @@
-"""Draws and tabulates the atlas, docs/results/atlas.md, for `make docs`, from published results and atlas.csv.xz.
+"""Draws and tabulates the atlas, docs/results/atlas.md, for `make docs`, from published results and
+from atlas.csv.xz (bench/atlas_saved.py).
 
     PYTHONPATH=src .venv/bin/python tools/atlas.py target/results
 
@@ -191,7 +192,7 @@ def figure(pair: str) -> str:
     parts = [*_key(pair), *(_text(_LEFT + wide * (n + 0.5), 56, NETWORKS[name]) for n, name in enumerate(columns))]
     words, top = [], _TOP + 18
     for workload, title in WORKLOADS.items():
-        here = [row for row in listed if row["workload"] == workload]
+        here = [row for name in columns for row in listed if (row["workload"], row["network"]) == (workload, name)]
         if not here:
             continue
         servers = sorted({row["server"] for row in here})

@@ -1,6 +1,7 @@
 """The pages of docs/results are an atlas: short, led by their answers, and with figures of published results."""
 
 import importlib.util
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,9 +21,9 @@ MEMBER = re.compile(r"\(data\.tar\.xz#([\w./-]+)\)")
 MARK = re.compile(r"^<!-- figure: ([\w-]+) -->$", re.MULTILINE)
 
 
-def tool(name: str) -> ModuleType:
-    """Import a script of the folder tools."""
-    spec = importlib.util.spec_from_file_location(name, project_root() / f"tools/{name}.py")
+def tool(name: str, folder: str = "tools") -> ModuleType:
+    """Import a script of the folder."""
+    spec = importlib.util.spec_from_file_location(name, project_root() / folder / f"{name}.py")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -118,7 +119,7 @@ def test_what_the_atlas_says_follows_from_its_data(atlas: ModuleType) -> None:
 def test_what_the_atlas_says_of_other_pages_is_said_there() -> None:
     page = (ATLAS / "atlas.md").read_text("utf-8").partition("## What to set")[2].partition("## How far")[0]
     lines = [line for line in page.splitlines() if ".md)" in line]
-    assert len(lines) >= 8
+    assert len(lines) >= 9
     for line in lines:
         linked = " ".join((ATLAS / name).read_text("utf-8") for name in re.findall(r"\]\(([\w-]+\.md)\)", line))
         for number in re.findall(r"\d[\d.]*\d|\d", line):
@@ -134,7 +135,7 @@ def test_the_atlas_draws_and_tabulates_each_comparison(atlas: ModuleType, tmp_pa
         drawn += len(document.getElementsByTagName("title"))
         label = document.getAttribute("aria-label")
         assert tool("docs_links")._alternative(picture) == label
-        assert "First visits: home, go " in label
+        assert re.search("First visits: region, nginx .*; home, go ", label)
         used, defined = set(re.findall(r"var\((--\w[\w-]*)\)", picture)), set(re.findall(r"(--\w[\w-]*):", picture))
         assert used <= defined
     assert drawn == len(atlas.rows())
@@ -149,3 +150,18 @@ def test_a_ratio_of_the_atlas_is_turned_round(atlas: ModuleType) -> None:
     [row] = atlas._rows(atlas.Source("r", "r.md", "api", "latency", "go"), [one, one | {"twin": True}])
     found = [row[key] for key in ("versions", "first", "second", "ratio", "low", "high", "verdict")]
     assert found == ["h2/h1", "100", "50", "2", "1.25", "2.5", "slower"]
+
+
+def test_the_data_of_the_atlas_come_from_verdicts(tmp_path: Path) -> None:
+    one = {"twin": False, "cell": {"workload": "api", "network": "lte"}, "metric": "cold_latency", "a": "nginx-1.26-h3"}
+    one |= {"b": "nginx-1.26-h2", "a_median": 0.11, "b_median": 0.1659, "ratio": 0.66321, "low": 0.66, "high": 0.67}
+    rows = [
+        one | {"verdict": "faster"},
+        one | {"verdict": "faster", "twin": True},
+        one | {"metric": "rps", "verdict": "higher"},
+    ]
+    (tmp_path / "verdicts.json").write_text(json.dumps({"comparisons": rows}))
+    saved = tool("atlas_saved", "bench")
+    assert list(saved._rows(tmp_path)) == [
+        ["first", "lte", "nginx-1.26", "h3/h2", "110", "165.9", "0.663", "0.66", "0.67", "faster"]
+    ]

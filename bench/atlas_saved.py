@@ -1,0 +1,48 @@
+"""Writes docs/results/atlas.csv.xz from campaigns of `studies/atlas.yaml`, each of which may have some of the servers.
+
+    PYTHONPATH=src .venv/bin/python bench/atlas_saved.py CAMPAIGN...
+
+There is a row for each server, workload, network and pair of HTTP versions: the two medians in ms, their ratio with its
+interval, and the verdict.
+"""
+
+import csv
+import io
+import json
+import lzma
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+SAVED = Path(__file__).resolve().parents[1] / "docs/results/atlas.csv.xz"
+HEAD = ["workload", "network", "server", "versions", "first", "second", "ratio", "low", "high", "verdict"]
+WORKLOADS = {("page", "page_complete"): "page", ("api", "cold_latency"): "first", ("api", "latency"): "api"}
+WORKLOADS |= {(name, "latency"): name for name in ("download", "upload")}
+"""The atlas's workloads, by the study's workload and metric."""
+VERDICTS = {"equivalent": "equal", "inconclusive": "undecided"}
+
+
+def main(campaigns: list[str]) -> int:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(HEAD)
+    writer.writerows(sorted(row for path in campaigns for row in _rows(Path(path))))
+    SAVED.write_bytes(lzma.compress(text.getvalue().encode(), preset=9 | lzma.PRESET_EXTREME))
+    return 0
+
+
+def _rows(campaign: Path) -> Iterator[list[str]]:
+    verdicts = json.loads((campaign / "verdicts.json").read_text())
+    for one in verdicts["comparisons"]:
+        workload = WORKLOADS.get((one["cell"]["workload"], one["metric"]))
+        if one["twin"] or not workload or one["ratio"] is None:
+            continue
+        (server, first), (_, second) = (one[side].rsplit("-", 1) for side in "ab")
+        times = [f"{1000 * one[f'{side}_median']:.4g}" for side in "ab"]
+        ratios = [f"{one[key]:.3g}" for key in ("ratio", "low", "high")]
+        verdict = VERDICTS.get(one["verdict"], one["verdict"])
+        yield [workload, one["cell"]["network"], server, f"{first}/{second}", *times, *ratios, verdict]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
