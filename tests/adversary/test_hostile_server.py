@@ -31,7 +31,7 @@ KNOWN = {
     # Takes a body that is shorter than announced for whole, hangs in floods of frames, keeps all SETTINGS.
     "firefox": {f"length-too-large-{protocol}" for protocol in ("h2", "h3")}
     | {f"{of}-flood-h2" for of in ("ping", "priority", "reset", "settings", "window")}
-    | {"endless-settings-h3"},
+    | {"endless-1xx-h2", "endless-settings-h3"},
     # h3 takes a DATA frame of no bytes for the end of the body.
     "quinn": {"empty-data-h3"},
 }
