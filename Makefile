@@ -8,6 +8,9 @@ PY := $(VENV)/bin/python
 # Empty if setting it up was interrupted, or if its Python was removed or replaced. Programs in it are run as modules,
 # because their first lines contain the path that the checkout had when they were installed.
 WHOLE := $(shell $(PY) -c 'import pip' 2>/dev/null && echo whole)
+# Runs a module without a traceback if Ctrl-C ends it.
+MODULE := -c 'import runpy, signal as s, sys; s.getsignal(2) is s.default_int_handler and s.signal(2, s.SIG_DFL); \
+	runpy.run_module(sys.argv.pop(1), run_name="__main__", alter_sys=True)'
 DOCS_VENV := .cache/docs
 PACKAGING := .cache/packaging
 VALE := .cache/vale/vale
@@ -110,27 +113,27 @@ endif
 $(VENV)/run.stamp: requirements/run.txt
 	@test ! -e $(VENV) || test -O $(VENV) || \
 		{ echo "h123: $(VENV) belongs to $$(stat -Lc %U $(VENV)), and h123 does not change it: use a copy of this folder"; exit 1; }
+	@echo "h123: setting up the Python environment (once; a minute, longer on a slow network)"
 ifndef WHOLE
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 		{ echo "h123 needs Python 3.11 or newer: apt install python3 python3-venv"; exit 1; }
 	@"$(PYTHON)" -c 'import venv, ensurepip' 2>/dev/null || \
 		{ echo "h123 needs Python's module venv, a separate package in Debian: apt install python3-venv"; exit 1; }
 	@test ! -e $(VENV) || echo "h123: $(VENV) is incomplete, or its Python was removed or replaced: creating it again"
-	@rm -rf $(VENV) && "$(PYTHON)" -m venv $(VENV)
+	@rm -rf $(VENV) && "$(PYTHON)" $(MODULE) venv $(VENV)
 endif
-	@echo "h123: setting up the Python environment (once; a minute, longer on a slow network)"
-	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
+	@$(PY) $(MODULE) pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
 	@touch $@
 
 $(VENV)/dev.stamp: requirements/dev.txt $(VENV)/run.stamp
 	@echo "h123: adding the test tools"
-	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@$(PY) $(MODULE) pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	@touch $@
 
 $(DOCS_VENV)/stamp: requirements/docs.txt
 	@echo "h123: setting up the tool that makes the site (once)"
-	@rm -rf $(DOCS_VENV) && "$(PYTHON)" -m venv $(DOCS_VENV)
-	@$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@rm -rf $(DOCS_VENV) && "$(PYTHON)" $(MODULE) venv $(DOCS_VENV)
+	@$(DOCS_VENV)/bin/python $(MODULE) pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
 $(VALE):
@@ -139,8 +142,8 @@ $(VALE):
 
 $(PACKAGING)/stamp: requirements/packaging.txt
 	@echo "h123: setting up the tools that make the wheels (once)"
-	@rm -rf $(PACKAGING) && "$(PYTHON)" -m venv $(PACKAGING)
-	@$(PACKAGING)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@rm -rf $(PACKAGING) && "$(PYTHON)" $(MODULE) venv $(PACKAGING)
+	@$(PACKAGING)/bin/python $(MODULE) pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
 $(LAB): $(LAB_SOURCES)

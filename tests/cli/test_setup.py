@@ -2,8 +2,10 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -97,6 +99,23 @@ def test_a_python_without_venv_is_said_with_its_package(checkout: Path, tmp_path
     assert done.returncode == 1
     assert "apt install python3-venv" in done.stderr
     assert not (checkout / ".venv").exists()
+
+
+def test_a_set_up_that_is_interrupted_prints_no_traceback(checkout: Path) -> None:
+    shutil.rmtree(checkout / ".venv")
+    command = ["env", "--default-signal=INT", checkout / "h123"]
+    env = {**os.environ, "MAKEFLAGS": "PYTHON=" + sys.executable.replace(" ", "\\ ")}
+    process = subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True, process_group=0)
+    deadline = time.monotonic() + PATIENCE_S
+    while not (checkout / ".venv/pyvenv.cfg").exists():  # pip is installed now
+        assert time.monotonic() < deadline, "no environment is made"
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=PATIENCE_S)[1]
+    assert process.returncode == 130, said
+    assert "h123: interrupted" in said
+    assert "Traceback" not in said
+    assert _start(checkout).returncode == 0
 
 
 TOOLS = ("sh", "env", "make", "flock", "readlink", "dirname", "stat", "mkdir", "find", "touch", "nproc", "cat")
