@@ -23,6 +23,8 @@ VERDICTS = {"equivalent": "equal", "inconclusive": "undecided"}
 
 
 def main(campaigns: list[str]) -> int:
+    if not campaigns:
+        sys.exit(__doc__)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(HEAD)

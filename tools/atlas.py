@@ -4,7 +4,7 @@ from atlas.csv.xz (bench/atlas_saved.py).
     PYTHONPATH=src .venv/bin/python tools/atlas.py target/results
 
 Writes atlas-h3.svg and atlas-h2.svg: for each workload and network a panel, with a row for each server. `table` returns
-the page's table, and `told` the numbers that the page's text gives (a test compares them).
+the page's table, and `counts` the numbers that the page's text gives (a test compares them).
 """
 
 import csv
@@ -143,12 +143,12 @@ def _rows(source: Source, comparisons: list[Row]) -> Iterator[Row]:
         yield named | {"versions": f"{first}/{second}", "verdict": verdict} | values
 
 
-def told(workload: str) -> str:
+def counts(workload: str) -> str:
     """Return what the page's text says of a workload: how many comparisons have each verdict."""
-    return "; ".join(filter(None, (_told(workload, pair) for pair in PAIRS)))
+    return "; ".join(filter(None, (_counts(workload, pair) for pair in PAIRS)))
 
 
-def _told(workload: str, pair: str) -> str:
+def _counts(workload: str, pair: str) -> str:
     here = [row["verdict"] for row in rows() if (row["workload"], row["versions"]) == (workload, pair)]
     said = ", ".join(f"{verdict} in {here.count(verdict)}" for verdict in VERDICTS if verdict in here)
     return f"{pair.partition('/')[0].replace('h', 'HTTP/')} {said} of {len(here)}" if here else ""
@@ -210,7 +210,7 @@ def figure(pair: str) -> str:
     label = escape(f"{PAIRS[pair]}, the ratio of times, below 1: faster. {' '.join(words)}")
     width, height = round(_LEFT + wide * len(columns) + 8), top - 12
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{label}" data-told="label" font-size="11px" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{label}" data-words="label" font-size="11px" '
         f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"><style>{_style()}</style>'
         f'<rect width="{width}" height="{height}" fill="var(--paper)"/>{"".join(parts)}</svg>\n'
     )

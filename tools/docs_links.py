@@ -94,8 +94,8 @@ def _table(path: Path) -> str:
 def _alternative(figure: str) -> str:
     """Return the figure's numbers in words: its own label, or the title of each panel, then the name and the value of
     each of its rows."""
-    if told := re.search(r'aria-label="([^"]*)" data-told', figure):
-        return told[1]
+    if words := re.search(r'aria-label="([^"]*)" data-words', figure):
+        return words[1]
     panels, names, values = list[str](), list[str](), list[str]()
     for found in _TEXT.finditer(figure):
         text = " ".join(found["text"].split())
