@@ -27,7 +27,7 @@ def main(arguments: list[str]) -> int:
     """Print the table and return the exit status."""
     rows: dict[tuple[Any, ...], list[list[float]]] = defaultdict(list)
     for folder in map(Path, arguments):
-        for cell, trial in _valid(folder):
+        for cell, trial in valid_trials(folder):
             if packets_file(trial).is_file():
                 rows[tuple(cell.values())].append(late_ms(trial))
     heads = ["of trials with", "trials", *(f"{one}th percentile, ms" for one in PERCENTILES)]
@@ -38,7 +38,7 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _valid(campaign: Path) -> Iterator[tuple[dict[str, Any], Path]]:
+def valid_trials(campaign: Path) -> Iterator[tuple[dict[str, Any], Path]]:
     """Yield the cell and the folder of each attempt that counts."""
     for line in (campaign / "journal.jsonl").read_text(encoding="utf-8").splitlines():
         event = json.loads(line)
