@@ -286,7 +286,7 @@ def test_a_claim_in_words_is_decided_one_way() -> None:
     assert remarks(found["N36"]) == ["Node's documentation of tls.createServer: sessionTimeout, default 300 seconds"]
     assert found["N47"]["verdict"] == "untestable"
     assert remarks(found["N47"])[0].startswith("a census of other people's traffic")
-    assert remarks(found["R34"])[0].startswith("decided by: a campaign of handshakes")
+    assert remarks(found["R25"])[0].startswith("decided by: campaigns that compare network and size")
 
 
 def test_impossible_as_printed_and_yet_decided(tmp_path: Path) -> None:
