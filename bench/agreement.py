@@ -1,6 +1,7 @@
-"""Checks whether two campaigns of the same study contradict each other.
+"""Checks whether two campaigns of the same study contradict each other. Each is a folder or a published result.
 
     PYTHONPATH=src .venv/bin/python bench/agreement.py DIR DIR
+    PYTHONPATH=src .venv/bin/python bench/agreement.py ip-versions DIR
 
 Two verdicts agree if they are the same or if one of them is inconclusive. The exit status is 1 if any contradict each
 other.
@@ -11,9 +12,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from h123.analysis.results.publication import published_verdicts
+from h123.documents.result_file import results
 
-def _verdicts(folder: str) -> dict[str, Any]:
-    comparisons = json.loads((Path(folder) / "verdicts.json").read_text())["comparisons"]
+
+def _verdicts(campaign: str) -> dict[str, Any]:
+    published = {one.name: one for one in results()}
+    if campaign in published:
+        comparisons: Any = published_verdicts(published[campaign])[0]["comparisons"]
+    else:
+        comparisons = json.loads((Path(campaign) / "verdicts.json").read_text())["comparisons"]
     keys = ("cell", "metric", "a", "b")
     return {json.dumps([c[key] for key in keys], sort_keys=True): c for c in comparisons if not c["twin"]}
 

@@ -161,6 +161,13 @@ def test_only_close_words_are_suggested(word: str, allowed: list[str], near: str
     assert allowed[-1] in said
 
 
+def test_a_suggestion_is_not_followed_by_a_long_list() -> None:
+    """`h123 list networks poorr` named sixty networks after the right one."""
+    names = ["poor", *(f"network-{number}" for number in range(60))]
+    assert choose("poorr", names) == "did you mean poor?"
+    assert "network-59" in choose("unknown", names)
+
+
 @pytest.mark.parametrize(
     "content", [b"", b"\xff\xfe", b"- a\n", b"a: &x [*x]\n", b"\tx: 1", b"a: b: c", b"? [a]\n: b\n"]
 )

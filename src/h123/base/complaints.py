@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 
 MOST_CHOICES = 100
 """The largest number of choices that a message lists."""
+_MANY = 20
+"""The largest number of choices that a message lists after a suggestion."""
 
 
 class _Short(reprlib.Repr):
@@ -35,9 +37,12 @@ def excerpt(value: object) -> str:
 
 
 def choose(word: object, allowed: Iterable[object]) -> str:
-    """Return a hint on what to write instead of `word`: a similar allowed word, if any, and all allowed words."""
+    """Return a hint on what to write instead of `word`: a similar allowed word, if any, and all allowed words. If there
+    is a similar word, a long list is left out."""
     names = [str(name) for name in allowed]
     close = nearest(word, names)
+    if close and len(names) > _MANY:
+        return f"did you mean {close}?"
     if len(names) > MOST_CHOICES:
         names = [*names[:MOST_CHOICES], "..."]
     hint = f"did you mean {close}? The" if close else "the"

@@ -22,7 +22,7 @@ from h123.study import respelled_campaign
 
 FORMAT = "result/3"
 _SUFFIX = ".json"
-DIGITS = 5
+DIGITS = 4
 """The number of significant digits to which fractions are rounded, unless a caller of `rounded` chooses another."""
 _COLUMNS = "by column"
 """The only key of an object that stores rows by column."""

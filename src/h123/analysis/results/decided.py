@@ -17,7 +17,7 @@ from h123.study import ALL_LEVELS, Claim, Ledger, MeasurableClaim, Study, find_s
 if TYPE_CHECKING:
     from h123.analysis.claims.rows import ClaimRow, LedgerDecided
 
-_QUESTION = ("metric", "a", "b", "direction", "condition", "against", "size")
+_QUESTION = ("quotation", "summary", "metric", "a", "b", "direction", "condition", "against", "size")
 _ANSWER = ("verdict", "reason", "requests", "blocks", "p", "p_adjusted", "figures", "repeats")
 _CHOSEN_BY_RUN = ("clock",)
 """Settings that options of `run` choose and that claims leave open. The answer names them."""
@@ -55,12 +55,12 @@ def _decided(
     results_by_claim, lacking = list[tuple["ClaimRow", PublishedResult]](), list[str]()
     for result in results:
         theirs = _row(result, claim)
-        if theirs is None or any(theirs[key] != row[key] for key in _QUESTION):  # type: ignore[literal-required]
+        if theirs is None:
+            lacking.append(f"the published {result.name} did not measure it")
+        elif any(theirs[key] != row[key] for key in _QUESTION):  # type: ignore[literal-required]
             lacking.append(f"{result.name} was analysed when the claim was different")
         elif study and (changed := _changed(result, claim, study)):
             lacking.append(f"since {result.name} ran, the study's {changed} has changed")
-        elif not theirs["figures"]:
-            lacking.append(f"of the published {result.name}: {theirs['reason']}")
         else:
             results_by_claim.append((theirs, result))
     if not results_by_claim:
@@ -79,10 +79,8 @@ def _weight(row: "ClaimRow", result: PublishedResult) -> tuple[float, int, str]:
 
 
 def _row(result: PublishedResult, claim: Claim) -> "ClaimRow | None":
-    """Return the result's row for the claim with the same id and words, or None."""
-    rows = (row for ledger in result.head["claims"] for row in ledger["claims"])
-    words = claim.quotation, claim.summary
-    return next((r for r in rows if r["id"] == claim.id and (r["quotation"], r["summary"]) == words), None)
+    """Return the result's row for the claim with the same id, or None."""
+    return next((row for ledger in result.head["claims"] for row in ledger["claims"] if row["id"] == claim.id), None)
 
 
 def _changed(result: PublishedResult, claim: MeasurableClaim, study: Study) -> str | None:

@@ -12,10 +12,12 @@ from typing import Any
 from h123.analysis.analyse import is_current
 from h123.analysis.audits import MEANINGS
 from h123.analysis.case import Case
+from h123.analysis.claims.rows import LedgerDecided
 from h123.analysis.gathering import gather
 from h123.analysis.provenance.values import ValueRow
 from h123.analysis.results.head import Sealed, SpreadRow, head_of
 from h123.analysis.sections import Verdicts, read_verdicts, verdicts_of
+from h123.analysis.statistics.families import adjust
 from h123.analysis.statistics.precision import spread
 from h123.analysis.statistics.spreads import SpreadTrial
 from h123.base.errors import UserError
@@ -25,7 +27,7 @@ from h123.base.terminal.redaction import holds_secrets
 from h123.base.units import counted
 from h123.documents.events import TrialEvent, superseded
 from h123.documents.result_archive import ARCHIVE
-from h123.documents.result_file import FORMAT, PublishedResult, rounded, write_result
+from h123.documents.result_file import FORMAT, PublishedResult, write_result
 from h123.store import CampaignFolder, damage_words
 from h123.study import ENOUGH_FOR_INTERVAL, Study
 
@@ -33,8 +35,6 @@ _PROCESSOR = "cpu"
 """The prefix of the metrics that the figure of processor time shows."""
 _ROUNDING = 1e-9
 """The tolerated rounding error of a confidence."""
-_VALUE_DIGITS = 4
-"""The number of significant digits of each trial's metrics."""
 Page = Callable[[CampaignFolder, Verdicts], Mapping[str, object]]
 
 
@@ -60,7 +60,7 @@ def publish_result(folder: CampaignFolder, name: str, page: Page, into: Path = A
             "command": repeat_command(folder, folder.study["name"]),
             "campaign": json.loads((folder.path / "campaign.json").read_text("utf-8")),
             "seals": sealed,
-            "claims": verdicts["claims"],
+            "claims": _measured(verdicts["claims"]),
             "spreads": _spreads(verdicts, case),
         }
         parts = _published_parts(verdicts, case.plan.study)
@@ -76,7 +76,10 @@ def published_verdicts(result: PublishedResult) -> tuple[Verdicts, dict[str, Any
     for row in _rows(parts, "audit_summary"):
         row["meaning"] = MEANINGS.get(str(row.get("audit")), "")
     for row in _rows(parts, "values"):
-        row["trial"] = f"block {row.get('block')}, position {row.get('position')}"
+        row |= {"trial": f"block {row.get('block')}", "position": None}
+    terms = _rows(parts, "interactions")
+    for row, adjusted in zip(terms, adjust([float(row.get("p") or 0) for row in terms], "bh"), strict=True):
+        row |= {"p_adjusted": adjusted, "family_size": len(terms)}
     verdicts = verdicts_of(parts, result.place)
     return {**verdicts, "values": sorted(verdicts["values"], key=_when)}, page
 
@@ -141,19 +144,30 @@ def _fault(folder: CampaignFolder, event: TrialEvent) -> str | None:
     return folder.damage(event) or (None if event.get("seal") else "it has no seal")
 
 
+def _measured(ledgers: Sequence[LedgerDecided]) -> list[dict[str, Any]]:
+    """Return the ledgers with only those claims that the campaign measured, because no other verdict is its own."""
+    found = [{**ledger, "claims": [row for row in ledger["claims"] if row["figures"]]} for ledger in ledgers]
+    return [ledger for ledger in found if ledger["claims"]]
+
+
 def _published_parts(verdicts: Verdicts, study: Study) -> dict[str, Any]:
-    """Return the verdicts without what the head contains, without passed audits (their summary counts them), without
+    """Return the verdicts without what the head contains, without a paper's
+    own analysis, without passed audits (their summary counts them), without
     what `values` repeats, and without values that no table or figure shows. `published_verdicts` restores the meanings
-    of audits, and gives the trials names."""
+    of audits and the adjusted p values of interactions, and gives the trials names."""
     return {
-        **{name: part for name, part in verdicts.items() if name != "claims"},
+        **_without(verdicts, "claims"),
+        "as_published": None,
         "audits": [finding for finding in verdicts["audits"] if not finding["passed"]],
-        "audit_summary": [
-            {name: part for name, part in row.items() if name != "meaning"} for row in verdicts["audit_summary"]
-        ],
-        "values": rounded(_values(verdicts, study), _VALUE_DIGITS),
+        "audit_summary": [_without(row, "meaning") for row in verdicts["audit_summary"]],
+        "interactions": [_without(row, "p_adjusted", "family_size") for row in verdicts["interactions"]],
+        "values": _values(verdicts, study),
         "comparisons": [{**comparison, "pairs": [], "symmetric": None} for comparison in verdicts["comparisons"]],
     }
+
+
+def _without(row: Mapping[str, Any], *parts: str) -> dict[str, Any]:
+    return {name: part for name, part in row.items() if name not in parts}
 
 
 def _values(verdicts: Verdicts, study: Study) -> list[dict[str, Any]]:
@@ -162,7 +176,7 @@ def _values(verdicts: Verdicts, study: Study) -> list[dict[str, Any]]:
     shown = {c["metric"] for c in verdicts["comparisons"]} | {chart.metric for chart in study.compare.charts}
     return [
         {
-            **{part: content for part, content in row.items() if part != "trial"},
+            **_without(row, "trial", "position"),
             "metrics": {
                 name: value for name, value in row["metrics"].items() if name in shown or name.startswith(_PROCESSOR)
             },
