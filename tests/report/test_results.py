@@ -72,7 +72,16 @@ def test_the_page_says_the_same_as_the_campaigns_own(campaign: CampaignFolder, r
     assert "the order in which the trials of each block ran" in note[0]
     curves, order = ", each trial thin behind it", " Order of execution( This section .*?(?= Provenance ))?"
     own = re.sub(order, "", own.replace(curves, ""))
-    assert own == " ".join(published.replace(note[0], "").split())
+    mine, kept = own.split(), published.replace(note[0], "").split()
+    assert len(mine) == len(kept)
+    assert not [pair for pair in zip(mine, kept, strict=True) if not alike(*pair)]
+
+
+def alike(mine: str, kept: str) -> bool:
+    """Return whether two words are equal, or are numbers that differ by 1 in their last digit: a result's numbers are
+    rounded twice."""
+    digits = [re.sub(r"[^0-9]", "", word) for word in (mine, kept)]
+    return mine == kept or (all(digits) and abs(int(digits[0]) - int(digits[1])) == 1)
 
 
 def words(page: str) -> str:
@@ -91,8 +100,11 @@ def test_what_is_published_keeps_the_verdicts(campaign: CampaignFolder, result: 
     verdicts, (parts, _) = read_verdicts(campaign), result.parts()
     for mine, kept in zip(verdicts["comparisons"], parts["comparisons"], strict=True):
         assert (kept["verdict"], kept["test"]) == (mine["verdict"], mine["test"])
-        assert kept["ratio"] == pytest.approx(mine["ratio"], rel=1e-4)
-    assert len({row["trial"] for row in published_verdicts(result)[0]["values"]}) == len(verdicts["values"])
+        assert kept["ratio"] == pytest.approx(mine["ratio"], rel=5e-4)
+    read = published_verdicts(result)[0]
+    assert {row["trial"] for row in read["values"]} == {f"block {row['block']}" for row in verdicts["values"]}
+    terms = zip(verdicts["interactions"], read["interactions"], strict=True)
+    assert all(kept["p_adjusted"] == pytest.approx(mine["p_adjusted"], rel=5e-4) for mine, kept in terms)
     assert not any(finding["passed"] for finding in parts["audits"])
     meanings = [row["meaning"] for row in published_verdicts(result)[0]["audit_summary"]]
     assert meanings == [row["meaning"] for row in verdicts["audit_summary"]]
@@ -257,9 +269,7 @@ CHANGES: dict[str, Callable[[dict[str, Any]], None]] = {
     "network 'home' has changed": lambda head: head["campaign"]["networks"]["home"]["up"].update(delay_ns=1),
     "when the claim was different": lambda head: head["claims"][0]["claims"][0].update(b="h2-resumed"),
     "no campaign of study fast-open": lambda head: head["campaign"]["study"].update(name="other"),
-    "of the published changed: why not": lambda head: head["claims"][0]["claims"][0].update(
-        figures=[], reason="why not"
-    ),
+    "the published changed did not measure it": lambda head: head["claims"].clear(),
 }
 
 
