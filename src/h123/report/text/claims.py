@@ -84,12 +84,10 @@ def print_claim_counts(decided: "Mapping[str, Decided]", console: Console) -> No
     console.print(table)
     for line in (
         "",
-        "Confirmed: by a campaign or a document, by arithmetic, or in direction but not in size.",
-        "Refuted: by a campaign or a document, or because arithmetic makes it impossible.",
-        "Undecided: it was measured, and the data do not decide it. Open: no published campaign measured it.",
-        "Untestable: no trial can test it; --details gives the reason.",
-        *(f"With sentences, figures and reasons: h123 claims {name}" for name in list(words)[:1]),
-        "All of them: h123 claims --details. Your own campaign decides: h123 claims --campaign DIR",
+        "Confirmed (at least in direction) and refuted: by a campaign, a document or arithmetic. Undecided: the data "
+        "do not decide it. Open: no published campaign measured it. Untestable: no trial can.",
+        f"With figures and reasons: h123 claims {next(iter(words), '--details')}, all with --details. "
+        "Your own campaign decides: h123 claims --campaign DIR",
     ):
         console.print(Text(line), soft_wrap=True)
 
