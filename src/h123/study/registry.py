@@ -142,7 +142,7 @@ def _find(name: str, kind: str, folder: str, base_folder: Path | None) -> Path:
     files = {path.stem: path for path in _files(folder)}
     if name in files:
         return files[name]
-    raise UserError(f"there is no {kind} {name!r}; {choose(name, list(files))}; or give the path of a YAML file")
+    raise UserError(f"there is no {kind} {name!r}, nor is this the path of a YAML file; {choose(name, list(files))}")
 
 
 def _other_suffix(path: Path) -> Path | None:

@@ -78,8 +78,9 @@ def published_verdicts(result: PublishedResult) -> tuple[Verdicts, dict[str, Any
     for row in _rows(parts, "values"):
         row |= {"trial": f"block {row.get('block')}", "position": None}
     terms = _rows(parts, "interactions")
-    for row, adjusted in zip(terms, adjust([float(row.get("p") or 0) for row in terms], "bh"), strict=True):
-        row |= {"p_adjusted": adjusted, "family_size": len(terms)}
+    if all(isinstance(row.get("p"), float) for row in terms):  # otherwise the shape is wrong, which `verdicts_of` says
+        for row, adjusted in zip(terms, adjust([row["p"] for row in terms], "bh"), strict=True):
+            row |= {"p_adjusted": adjusted, "family_size": len(terms)}
     verdicts = verdicts_of(parts, result.place)
     return {**verdicts, "values": sorted(verdicts["values"], key=_when)}, page
 
@@ -151,10 +152,9 @@ def _measured(ledgers: Sequence[LedgerDecided]) -> list[dict[str, Any]]:
 
 
 def _published_parts(verdicts: Verdicts, study: Study) -> dict[str, Any]:
-    """Return the verdicts without what the head contains, without a paper's
-    own analysis, without passed audits (their summary counts them), without
-    what `values` repeats, and without values that no table or figure shows. `published_verdicts` restores the meanings
-    of audits and the adjusted p values of interactions, and gives the trials names."""
+    """Return the verdicts without what the head contains, a paper's own analysis, passed audits (their summary counts
+    them), what `values` repeats, and values that no table or figure shows. `published_verdicts` restores the meanings
+    of audits and the adjusted p values of interactions, and names trials by their block."""
     return {
         **_without(verdicts, "claims"),
         "as_published": None,
@@ -171,8 +171,8 @@ def _without(row: Mapping[str, Any], *parts: str) -> dict[str, Any]:
 
 
 def _values(verdicts: Verdicts, study: Study) -> list[dict[str, Any]]:
-    """Return the trials' values of metrics that are compared or drawn, without the trials' names. The trials of a
-    treatment are next to each other, so that their values compress well."""
+    """Return the trials' values of metrics that are compared or drawn, without the trials' names and positions. The
+    trials of a treatment are next to each other, so that their values compress well."""
     shown = {c["metric"] for c in verdicts["comparisons"]} | {chart.metric for chart in study.compare.charts}
     return [
         {

@@ -86,8 +86,8 @@ def print_claim_counts(decided: "Mapping[str, Decided]", console: Console) -> No
         "",
         "Confirmed (at least in direction) and refuted: by a campaign, a document or arithmetic. Undecided: the data "
         "do not decide it. Open: no published campaign measured it. Untestable: no trial can.",
-        f"With figures and reasons: h123 claims {next(iter(words), '--details')}, all with --details. "
-        "Your own campaign decides: h123 claims --campaign DIR",
+        f"With figures and reasons: h123 claims {next(iter(words), '--details')}; of all claims: "
+        "h123 claims --details. Your own campaign decides: h123 claims --campaign DIR",
     ):
         console.print(Text(line), soft_wrap=True)
 

@@ -161,6 +161,8 @@ def find_ledgers(name: str) -> list[Ledger]:
         shipped = {path.stem: path for path in list_claims()}
         if name not in shipped:
             allowed = choose(name, sorted({*shipped, *(path.stem for path in list_studies())}))
-            raise UserError(f"there is no study or claims file {name!r}; {allowed}; or give the path of a YAML file")
+            raise UserError(
+                f"there is no study or claims file {name!r}, nor is this the path of a YAML file; {allowed}"
+            )
         path = shipped[name]
     return [load_ledger(path)]
