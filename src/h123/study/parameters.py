@@ -18,9 +18,9 @@ NETWORK_PARAMETERS = ("network", "backend_network")
 LEAST_DATAGRAM = 1252
 """The UDP payload of an IPv4 packet of 1280 bytes. Every IPv6 path carries packets of this size, and every QUIC stack
 accepts them."""
-LEAST_CHAIN, MOST_CHAIN = 1000, 40_000
-"""The limits on a certificate chain's size in bytes. Two small certificates take 900 bytes, and a chain of post-quantum
-ones (ML-DSA) less than 30 kB."""
+LEAST_CHAIN, MOST_CHAIN = 1000, 15_000
+"""The limits on a certificate chain's size in bytes. Two small certificates take 900 bytes, and a TLS record holds 16
+384 bytes, including overhead."""
 _MS = 10**6
 
 
