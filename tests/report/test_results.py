@@ -19,6 +19,7 @@ from h123.documents.result_archive import members, packed
 from h123.documents.result_file import PublishedResult, canonical, results, write_result
 from h123.report import published_facts, result_page, write_report
 from h123.report.page.facts import facts_of
+from h123.report.quantiles import latency_quantiles
 from h123.store import CampaignFolder
 from h123.study import MeasurableClaim, find_study, ledgers_of, load_study
 from synthetic import Scenario, make_campaign
@@ -110,6 +111,19 @@ def test_what_is_published_keeps_the_verdicts(campaign: CampaignFolder, result: 
     meanings = [row["meaning"] for row in published_verdicts(result)[0]["audit_summary"]]
     assert meanings == [row["meaning"] for row in verdicts["audit_summary"]]
     assert not any("meaning" in row for row in parts["audit_summary"])
+
+
+def test_a_curve_goes_through_the_published_quantiles(campaign: CampaignFolder, result: PublishedResult) -> None:
+    own = [row["seconds"] for row in latency_quantiles(campaign) if row["trial"] is None]
+    read = [row["seconds"] for row in facts_of(result, result.parts()[1]).quantiles]
+    assert own
+    for mine, kept in zip(own, read, strict=True):
+        assert len(kept) == len(mine) == 101
+        assert [kept[at] for at in (0, 1, 50, 95, 99, 100)] == pytest.approx(
+            [mine[at] for at in (0, 1, 50, 95, 99, 100)], rel=6e-3
+        )
+        assert kept == sorted(kept)
+        assert kept[52] == pytest.approx(kept[50] + 0.4 * (kept[55] - kept[50]))
 
 
 def test_rows_are_stored_by_column_and_read_as_rows(result: PublishedResult, tmp_path: Path) -> None:
@@ -207,6 +221,7 @@ def test_a_result_of_another_shape_or_format_is_said(result: PublishedResult, tm
         "seals": ({**head, "seals": None}, parts, page),
         "comparisons": (head, {**parts, "comparisons": 1}, page),
         "links": (head, parts, {**page, "links": [{}]}),
+        "its quantiles": (head, parts, {**page, "quantiles": [page["quantiles"][0] | {"steps_ns": [1, 2]}]}),
     }
     for said, content in wrong.items():
         with pytest.raises(UserError, match=said):

@@ -7,6 +7,7 @@ from functools import cache
 from itertools import accumulate, pairwise
 from typing import Any, Self
 
+import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from h123.analysis.results.head import head_of
@@ -19,7 +20,7 @@ from h123.report.figures.visits import median_visits
 from h123.report.look import Mark
 from h123.report.page import provenance
 from h123.report.page.provenance import InvalidAttempt, LinkRow
-from h123.report.quantiles import latency_quantiles
+from h123.report.quantiles import SHARES, latency_quantiles
 from h123.report.text.trust.provenance import place_rows
 from h123.store import CampaignFolder
 from h123.study.networks.network import Resolved
@@ -69,7 +70,9 @@ class PageFacts:
 
 
 _DIGITS = 3
-"""The number of significant digits of each quantile, which is small because a curve has a hundred quantiles."""
+"""The number of significant digits of each quantile, which is small because a curve has many quantiles."""
+_PUBLISHED = [0, 1, *range(5, 100, 5), 99, 100]
+"""The quantiles that a published result keeps, in percent: those that figures mark, and enough others for a curve."""
 _LEFT_OUT = {
     "order": "the order in which the trials of each block ran",
     "curves": "the curves of single trials behind the distributions",
@@ -98,22 +101,27 @@ def facts_of(result: PublishedResult, page: Mapping[str, Any]) -> PageFacts:
     try:
         quantiles = [_in_seconds(row) for row in page["quantiles"]]
         return _model().validate_python({**page, "quantiles": quantiles, "study": head_of(result)["campaign"].study})
-    except (KeyError, TypeError) as wrong:
-        raise UserError(f"{result.place} is not as h123 writes it: its quantiles: {wrong}") from None
     except ValidationError as invalid:
         raise UserError(f"{result.place} is not as h123 writes it: {fault_of(invalid)}") from None
+    except (KeyError, TypeError, ValueError) as wrong:
+        raise UserError(f"{result.place} is not as h123 writes it: its quantiles: {wrong}") from None
 
 
 def _in_steps(row: Mark) -> Mark:
-    """Return the row with the difference between each quantile and the one before, which compresses well."""
-    times = [0, *(round(1e9 * seconds) for seconds in rounded(row["seconds"], _DIGITS))]
+    """Return the row with the difference between each published quantile and the one before, which compresses
+    well."""
+    kept = [row["seconds"][percent] for percent in _PUBLISHED]
+    times = [0, *(round(1e9 * seconds) for seconds in rounded(kept, _DIGITS))]
     steps = [after - before for before, after in pairwise(times)]
     return {**{name: part for name, part in row.items() if name != "seconds"}, "steps_ns": steps}
 
 
 def _in_seconds(row: Mark) -> Mark:
+    """Return the row with all quantiles. Those that were not published are interpolated. Raises TypeError or
+    ValueError if the row does not have as many quantiles as are published."""
     times = [time / 1e9 for time in accumulate(row["steps_ns"])]
-    return {**{name: part for name, part in row.items() if name != "steps_ns"}, "seconds": times}
+    seconds = np.interp(SHARES, [percent / 100 for percent in _PUBLISHED], times).tolist()
+    return {**{name: part for name, part in row.items() if name != "steps_ns"}, "seconds": seconds}
 
 
 @cache
