@@ -27,12 +27,14 @@ from h123.base.terminal.redaction import holds_secrets
 from h123.base.units import counted
 from h123.documents.events import TrialEvent, superseded
 from h123.documents.result_archive import ARCHIVE
-from h123.documents.result_file import FORMAT, PublishedResult, write_result
+from h123.documents.result_file import FORMAT, PublishedResult, rounded, write_result
 from h123.store import CampaignFolder, damage_words
 from h123.study import ENOUGH_FOR_INTERVAL, Study
 
 _PROCESSOR = "cpu"
 """The prefix of the metrics that the figure of processor time shows."""
+_CAUSE_DIGITS = 3
+"""The number of significant digits of the parts of causes."""
 _ROUNDING = 1e-9
 """The tolerated rounding error of a confidence."""
 Page = Callable[[CampaignFolder, Verdicts], Mapping[str, object]]
@@ -162,6 +164,7 @@ def _published_parts(verdicts: Verdicts, study: Study) -> dict[str, Any]:
         "audit_summary": [_without(row, "meaning") for row in verdicts["audit_summary"]],
         "interactions": [_without(row, "p_adjusted", "family_size") for row in verdicts["interactions"]],
         "values": _values(verdicts, study),
+        "causes": rounded(verdicts["causes"], _CAUSE_DIGITS),
         "comparisons": [{**comparison, "pairs": [], "symmetric": None} for comparison in verdicts["comparisons"]],
     }
 
