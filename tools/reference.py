@@ -1,36 +1,33 @@
 """Writes the reference that follows from the code: the command line, the keys of all files, the glossary, the audits.
 
     PYTHONPATH=src .venv/bin/python tools/reference.py target/reference     # for `make docs`
-    PYTHONPATH=src .venv/bin/python tools/reference.py --save               # generated parts of docs
 
-The first command writes command-line.md and the keys of each format (study-keys.md, verdicts-keys.md).
-`tools/docs_links.py` inserts them where a page of the site has `<!-- generated: NAME -->`. The second command writes
-docs/networks.md, and the tables between `<!-- kept: NAME -->` and `<!-- end -->` in other pages. A
-test compares them with the code.
+It writes command-line.md, the keys of each format (study-keys.md, verdicts-keys.md) and so on. `tools/docs_links.py`
+inserts them where a page of the site has `<!-- generated: NAME -->`.
 """
 
 import json
 import lzma
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
 import atlas
-import network_page
 import node_article
 import typer
 from file_keys import cell, file_keys
 from model_keys import Models, model_keys
 from pydantic_core import PydanticUndefined
 
+from h123.base.paths import project_root
 from h123.catalogue import OwnServer, catalogue, load_declared_constants, manifest
 from h123.catalogue.subject import Subject
 from h123.cli.app import app
 from h123.json_schemas import schemas
 from h123.report import glossary
 from h123.report.catalogue import about_subjects, check_declarations, constants_table, measured_tables, profile_tables
+from h123.study import load_network
 from h123.study.claims.checks import Check
 from h123.study.claims.claim import Claim, MeasurableClaim, WordedClaim
 from h123.study.claims.ledger import Ledger
@@ -117,16 +114,11 @@ _WRITTEN_BY_PEOPLE = {
     "claims": _CLAIMS,
     "knobs": _KNOBS,
 }
-_KEPT = re.compile(r"(<!-- kept: ([a-z-]+) -->).*?<!-- end -->", re.DOTALL)
 _WORDS = ("verdict", "term", "sign", "cause", "reason", "warning")
 """The kinds of words in the glossary; the other kinds have pages of their own."""
 
 
 def main() -> None:
-    if sys.argv[1:] == ["--save"]:
-        for name, page in kept_pages().items():
-            (DOCS / name).write_text(page, "utf-8")
-        return
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in inserted():
@@ -140,6 +132,7 @@ def inserted() -> Iterator[tuple[str, str]]:
         yield f"{name}-keys", "\n".join(model_keys(models))
     yield "checks", "\n".join(checks())
     yield "metrics", "\n".join(metrics())
+    yield "networks", "\n".join(networks())
     yield "audits", "\n".join(audits())
     yield from ((f"glossary-{kind}", "\n".join(words(kind))) for kind in _WORDS)
     subjects, records = catalogue(), public_records()
@@ -152,22 +145,6 @@ def inserted() -> Iterator[tuple[str, str]]:
     yield "hostile", lzma.decompress((DOCS / "data/hostile.md.xz").read_bytes()).decode()
     for name, text in schemas():
         yield f"{name.removesuffix('.schema.json')}-keys", "\n".join(file_keys(json.loads(text)))
-
-
-def kept_pages() -> dict[str, str]:
-    """Return the pages stored in docs that are generated or have generated tables, by name."""
-    pages = {"networks.md": "\n".join(network_page.lines()) + "\n"}
-    made, texts = inserted(), dict[str, str]()
-
-    def fill(mark: re.Match[str]) -> str:
-        while mark[2] not in texts:  # the last texts take seconds to make
-            texts.update([next(made)])
-        return f"{mark[1]}\n\n{texts[mark[2]].strip()}\n\n<!-- end -->"
-
-    for path in sorted(DOCS.rglob("*.md")):
-        if _KEPT.search(page := path.read_text("utf-8")):
-            pages[path.relative_to(DOCS).as_posix()] = _KEPT.sub(fill, page)
-    return pages
 
 
 def command_line() -> Iterator[str]:
@@ -254,6 +231,13 @@ def words(kind: str) -> Iterator[str]:
         name = ", ".join([f"[{name}]({term.see})" if term.see else name, *term.also])
         cells = [name, term.words, term.means] if second else [name, " ".join(filter(None, (term.means, term.do)))]
         yield f"| {' | '.join(cells)} |"
+
+
+def networks() -> Iterator[str]:
+    """Yield the lines of the table of the networks that come with h123."""
+    yield from ("| network | what it is |", "|---|---|")
+    for path in sorted((project_root() / "networks").glob("*.yaml")):
+        yield f"| `{path.stem}` | {load_network(str(path)).title} |"
 
 
 def audits() -> Iterator[str]:
