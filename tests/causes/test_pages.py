@@ -11,7 +11,7 @@ from h123.causes import CAUSES, Stretch, explain
 from h123.documents import read_document
 from h123.documents.lab_report import Report
 from h123.execution import SERVER_ADDRESS, LocalPool, campaign_certificate
-from h123.measures import trial_metrics
+from h123.measures import EndedTrial, trial_metrics
 from h123.study import Network, Parameters
 from h123.study.networks.network import Bottleneck, Direction
 from h123.verification.trial import Trials
@@ -51,7 +51,7 @@ def _visit(trials: Trials, folder: Path, resources: list[dict[str, Any]], protoc
     done = trials.carry_out(folder, parameters, NETWORK, lambda _: None)
     assert done.faults == []
     (visit,) = explain(folder, parameters.workload.statuses()).visits
-    metrics = trial_metrics(folder, read_document(folder / "report.json", Report), values)
+    metrics = trial_metrics(EndedTrial(folder, read_document(folder / "report.json", Report), values))
     assert visit.duration == pytest.approx(metrics["page_complete"])
     assert visit.seconds.sum() == pytest.approx(visit.duration)
     assert visit.sums_up

@@ -22,7 +22,7 @@ from h123.causes.request import Request
 from h123.documents import read_document
 from h123.documents.lab_report import Report
 from h123.execution import SERVER_ADDRESS, LocalPool, campaign_certificate
-from h123.measures import trial_metrics
+from h123.measures import EndedTrial, trial_metrics
 from h123.packets.capture import BLOCKED, DELIVERED, DOWN, PACKET, TCP, UDP, UP, Packets, read_packets
 from h123.store import Sample
 from h123.study import Network, Parameters
@@ -207,7 +207,7 @@ def test_a_real_recovery_is_taken_apart(trials: Trials, tmp_path: Path, protocol
     report = read_document(folder / "report.json", Report)
     told = explain(folder, parameters.workload.statuses())
     (recovery,) = told.recoveries
-    assert recovery.duration == pytest.approx(trial_metrics(folder, report, values)["recovery"])
+    assert recovery.duration == pytest.approx(trial_metrics(EndedTrial(folder, report, values))["recovery"])
     assert recovery.seconds.sum() == pytest.approx(recovery.duration)
     assert recovery.sums_up
     seconds = {cause.name: part for cause, part in zip(CAUSES, recovery.seconds.tolist(), strict=True) if part > 1e-4}

@@ -7,6 +7,7 @@ import subprocess
 import time
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,11 @@ from h123.base.errors import UserError
 from h123.progress import AttemptOutcome, InterimEstimate, Standing, listener
 from h123.progress.exposition import Exposition, Listening
 from h123.progress.listener import MOST
+from results.test_servers import COUNTS, ended_trial
 
 ROOT = Path(__file__).resolve().parents[2]
 DASHBOARDS, FETCH = ROOT / "dashboards", ROOT / "subjects" / "debian" / "fetch"
-STANDING = Standing(
-    ["b02-t01"], 7, 24, 12.5, 1, 3, [InterimEstimate("h3/h2", "latency", "poor 1kB", 0.76)], late_s=0.0001
-)
+STANDING = Standing(["b02-t01"], 7, 24, 12.5, 1, 3, [InterimEstimate("h3/h2", "latency", "poor 1kB", 0.76)])
 FAILED: AttemptOutcome = {
     "trial": "b01-t02",
     "attempt": 1,
@@ -54,12 +54,15 @@ class Silent:
 
 
 @pytest.fixture
-def exposition() -> Iterator[Exposition]:
-    """Of a campaign in which one attempt has failed."""
+def exposition(tmp_path: Path) -> Iterator[Exposition]:
+    """Of a campaign in which one attempt has failed, and the next has not."""
     found = Exposition(Listening.read(":0"))
     with found.of("quick", Path("/campaigns/mine")), found.display_with(Silent()) as display:
         display.show(STANDING)
-        display.end(FAILED, STANDING)
+        standing = replace(STANDING, ended=ended_trial(tmp_path))
+        display.end(FAILED, standing)
+        display.end({**FAILED, "reasons": []}, standing)
+        display.show(standing)
         yield found
 
 
@@ -78,7 +81,10 @@ def _read(url: str) -> dict[str, float]:
 
 def test_tells_where_a_campaign_stands(exposition: Exposition) -> None:
     assert exposition.url.startswith("http://127.0.0.1:")
-    assert _read(exposition.url) == {
+    told = _read(exposition.url)
+    assert told["h123_server_packets_dropped_total protocol=h3 server=go way=up"] == 36
+    assert sorted(told.pop(name) for name in [*told] if "server=go" in name) == sorted(COUNTS.values())
+    assert told == {
         "h123_campaign_info folder=/campaigns/mine study=quick": 1,
         "h123_trials_planned": 24,
         "h123_trials_done": 7,
@@ -87,8 +93,9 @@ def test_tells_where_a_campaign_stands(exposition: Exposition) -> None:
         "h123_blocks_done": 1,
         "h123_time_left_seconds": 12.5,
         "h123_attempts_total outcome=failed": 1,
+        "h123_attempts_total outcome=ok": 1,
         "h123_failures_total reason=client-timeout": 1,
-        "h123_attempt_seconds_total": 61,
+        "h123_attempt_seconds_total": 122,
         "h123_disturbance_ratio": 0,
         "h123_link_lateness_seconds": 0.0001,
         "h123_estimate_ratio cell=poor 1kB metric=latency pair=h3/h2": 0.76,

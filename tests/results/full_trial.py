@@ -47,7 +47,7 @@ WAYS = {
         bytes_delivered=size,
         ipv6_bytes_delivered=size // 4,
         queue_ns=QueueWaits(mean=2 * MS, max=9 * MS),
-        lateness_ns=Lateness(p99=0),
+        lateness_ns=Lateness(p99=100_000),
     )
     for name, size in (("up", 30_100), ("down", 602_000))
 }

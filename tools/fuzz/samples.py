@@ -7,7 +7,7 @@ from campaign_files import campaign, sample_files
 from reader import Reader
 
 from h123.documents.trial_files import TrialFile
-from h123.measures import disturbance, trial_metrics
+from h123.measures import EndedTrial, disturbance, trial_metrics
 from h123.measures.timeline import timeline
 from h123.store import ingest
 from h123.store.columns import COLUMNS
@@ -26,7 +26,7 @@ def _read_csv(case: bytes, folder: Path) -> None:
     (folder / "samples.csv").write_bytes(case)
     if not ingest(folder, {"protocol": "h2", "method": "GET", "size": 100_000}):
         attempt = campaign()[1][0]
-        trial_metrics(folder / "samples.parquet", attempt.report, attempt.parameters)
+        trial_metrics(EndedTrial(folder, attempt.report, attempt.parameters))
         machine = attempt.report.machine.model_copy(update={"lab_ns": 1})
         report = attempt.report.model_copy(update={"machine": machine})
         disturbance(report, TrialFile(h123="trial/1", links=[attempt.link]), folder / "samples.parquet")
@@ -35,7 +35,8 @@ def _read_csv(case: bytes, folder: Path) -> None:
 
 def _read_parquet(case: bytes, folder: Path) -> None:
     (folder / "samples.parquet").write_bytes(case)
-    trial_metrics(folder / "samples.parquet", campaign()[1][0].report, campaign()[1][0].parameters)
+    attempt = campaign()[1][0]
+    trial_metrics(EndedTrial(folder, attempt.report, attempt.parameters))
     for timed in (True, False):
         timeline(Rows.read(folder / "samples.parquet"), timed=timed)
 

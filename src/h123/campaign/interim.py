@@ -2,14 +2,12 @@
 
 import math
 from collections import defaultdict
-from pathlib import Path
 
 import numpy as np
 
 from h123.campaign.campaign import Campaign
 from h123.documents.events import AttemptFacts
-from h123.documents.lab_report import Report
-from h123.measures import trial_metrics
+from h123.measures import EndedTrial, trial_metrics
 from h123.progress import InterimEstimate
 from h123.study import split_pair, timeless
 
@@ -30,13 +28,13 @@ class Interim:
         self._pairs = [split_pair(pair) for pair in first.pairs or compared.pairs if pair in planned]
         self._values: dict[tuple[str, ...], dict[tuple[str, int], float]] = defaultdict(dict)
 
-    def learn(self, event: AttemptFacts, sealed: Path, report: Report) -> None:
-        """Include a finished attempt in the estimates. `sealed` is the folder of the attempt."""
+    def learn(self, event: AttemptFacts, ended: EndedTrial) -> None:
+        """Include a finished attempt in the estimates."""
         if not event["valid"] or event["twin"] or event["trial"] in self._timeless:
             return
         if self._changes and event["cell"][self._changes] != self._as_is:
             return
-        metrics = trial_metrics(sealed, report, event["parameters"])
+        metrics = trial_metrics(ended)
         value, level = metrics[self._metric], event["cell"][self._factor]
         cell = tuple(other for factor, other in event["cell"].items() if factor != self._factor)
         if value and math.isfinite(value):

@@ -40,6 +40,7 @@ from h123.execution.retry_policy import (
     settled,
     tolerated,
 )
+from h123.measures import EndedTrial
 from h123.progress import Display, Standing
 from h123.store import CampaignFolder
 from h123.study import PlannedTrial
@@ -73,7 +74,7 @@ class Scheduler:
         self._blocks = {block[0].block: block for block in campaign.plan.blocks}
         self._forecast = Forecast({trial: cost.seconds for trial, cost in campaign.plan.estimates().items()})
         self._interim = Interim(campaign)
-        self._late_s: float | None = None
+        self._ended: EndedTrial | None = None
         assignees = [assignee for machine in machines if (assignee := assignee_of(machine))]
         self._assignment = BlockAssignment(campaign.plan.blocks, assignees, attempts, grows=pool.grows)
         self._second_runs = SecondRuns(campaign, attempts)
@@ -208,8 +209,8 @@ class Scheduler:
         assignee.running.pop(attempt.name, None)
         assignee.jobs.learn(event, report)
         self._forecast.learn(trial, event["seconds"] or 0.0)
-        self._interim.learn(event, sealed, report)
-        self._late_s = _lateness(report)
+        self._ended = EndedTrial(sealed, report, event["parameters"])
+        self._interim.learn(event, self._ended)
         self._count(trial, event)
         if not settled(history):
             assignee.waiting.insert(0, trial)
@@ -251,15 +252,8 @@ class Scheduler:
             blocks_done=blocks - len({trial.block for trial in remaining}),
             blocks=blocks,
             so_far=self._interim.estimates(),
-            late_s=self._late_s,
+            ended=self._ended,
         )
-
-
-def _lateness(report: Report) -> float | None:
-    """Return the 99th percentile of the packets' lateness in seconds, in the direction in which it is larger. None for
-    a veth."""
-    late = [way.lateness_ns.p99 for link in report.links for way in link.ways()]
-    return max(late) * 1e-9 if late else None
 
 
 def _stop_if_hopeless(given_up_in_a_row: int, event: LiveAttempt, folder: CampaignFolder) -> None:

@@ -3,13 +3,15 @@
 import math
 import statistics
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Literal, assert_never
 
 from h123.documents.events import Values
 from h123.documents.lab_report import Report
 from h123.documents.reading import read_document
-from h123.documents.trial_files import SECOND_SERVER, ClientFile, TrialFile
+from h123.documents.trial_files import SECOND_SERVER, ClientFile, Link, TrialFile
 from h123.measures.blocking import Blocking
 from h123.measures.opening import Opening, openings_of
 from h123.measures.processor import of_handshake, of_request
@@ -46,7 +48,7 @@ from h123.study.metrics.quantity import (
     WastedShare,
     Way,
 )
-from h123.study.workload import workload_of
+from h123.study.workload import WorkloadKind, workload_of
 
 _NS = 1e-9
 _PLAYED: Mapping[Role, Sequence[str]] = {"backend": ("backend", "origin")}
@@ -81,15 +83,39 @@ def finite_metrics(metrics: Mapping[str, float | None]) -> dict[str, float | Non
     return {name: value if value is None or math.isfinite(value) else None for name, value in metrics.items()}
 
 
-def trial_metrics(trial: Path, report: Report, parameters: Values) -> dict[str, float | None]:
-    """Return all metrics of one trial, from its folder, the content of report.json, and its parameters."""
-    rows, work = Rows.read(trial / "samples.parquet"), workload_of(parameters)
-    openings = openings_of(trial, rows, work.statuses())
-    link = read_document(trial / "trial.json", TrialFile).links[0]
-    recoveries = recoveries_of(breaks_of(link, report), rows, work.statuses())
-    summary = summarise(rows, work)
-    dialled, facts, clock = dialled_of(trial, summary.visits), read_facts(trial), parameters["clock"]
-    return measure(summary, report, facts, clock, openings, recoveries, dialled=dialled)
+@dataclass(frozen=True)
+class EndedTrial:
+    """A finished trial, whose files are read at most once."""
+
+    folder: Path
+    report: Report
+    parameters: Values
+
+    @cached_property
+    def work(self) -> WorkloadKind:
+        return workload_of(self.parameters)
+
+    @cached_property
+    def rows(self) -> Rows:
+        return Rows.read(self.folder / "samples.parquet")
+
+    @cached_property
+    def link(self) -> Link:
+        return read_document(self.folder / "trial.json", TrialFile).links[0]
+
+    @cached_property
+    def facts(self) -> ClientFile | None:
+        return read_facts(self.folder)
+
+
+def trial_metrics(trial: EndedTrial) -> dict[str, float | None]:
+    """Return all metrics of one trial."""
+    rows, statuses, report = trial.rows, trial.work.statuses(), trial.report
+    openings = openings_of(trial.folder, rows, statuses)
+    recoveries = recoveries_of(breaks_of(trial.link, report), rows, statuses)
+    summary = summarise(rows, trial.work)
+    dialled, clock = dialled_of(trial.folder, summary.visits), trial.parameters["clock"]
+    return measure(summary, report, trial.facts, clock, openings, recoveries, dialled=dialled)
 
 
 def read_facts(trial: Path) -> ClientFile | None:

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from h123.base.units import counted, format_span
 from h123.documents import Reason
+from h123.measures import EndedTrial
 
 NAMES_SHOWN = 3
 """The largest number of simultaneous trials that the display names."""
@@ -46,9 +47,8 @@ class Standing:
     blocks_done: int = 0
     blocks: int = 0
     so_far: Sequence[InterimEstimate] = ()
-    late_s: float | None = None
-    """The lateness of the link in the last finished attempt, s: 99 % of the packets were at most this late. None if
-    unknown."""
+    ended: EndedTrial | None = None
+    """The last finished attempt."""
 
 
 class AttemptOutcome(TypedDict):

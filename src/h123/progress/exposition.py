@@ -5,16 +5,20 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Info, make_wsgi_app
 
 from h123.base.errors import UserError
+from h123.measures import EndedTrial, server_counts
 from h123.progress.display import AttemptOutcome, Display, Standing
 from h123.progress.listener import Listener
 
 LOOPBACK = "127.0.0.1"
 _LAST_PORT = 65535
+_OWN_LABELS = {"requests": ["outcome"], "stream_resets": ["by"], "packets": ["way"], "packets_dropped": ["way"]}
+"""The labels of server metrics, apart from `server` and `protocol`."""
 
 
 @dataclass(frozen=True)
@@ -43,32 +47,27 @@ class Exposition:
     def __init__(self, listening: Listening) -> None:
         self._listening = listening
         self._registry = own = CollectorRegistry()
+        gauge, counter = partial(Gauge, registry=own), partial(Counter, registry=own)
         self._campaign = Info("h123_campaign", "The campaign that runs.", registry=own)
-        self._planned = Gauge("h123_trials_planned", "Trials of the campaign.", registry=own)
-        self._trials_done = Gauge("h123_trials_done", "Trials that are done.", registry=own)
-        self._running = Gauge("h123_trials_running", "Trials that run now.", registry=own)
-        self._blocks = Gauge("h123_blocks_planned", "Blocks of the campaign.", registry=own)
-        self._whole = Gauge("h123_blocks_done", "Blocks whose trials are all done.", registry=own)
-        self._time_left = Gauge(
-            "h123_time_left_seconds", "Time until the last trial ends, estimated from earlier trials.", registry=own
+        self._planned = gauge("h123_trials_planned", "Trials of the campaign.")
+        self._trials_done = gauge("h123_trials_done", "Trials that are done.")
+        self._running = gauge("h123_trials_running", "Trials that run now.")
+        self._blocks = gauge("h123_blocks_planned", "Blocks of the campaign.")
+        self._whole = gauge("h123_blocks_done", "Blocks whose trials are all done.")
+        self._time_left = gauge(
+            "h123_time_left_seconds", "Time until the last trial ends, estimated from earlier trials."
         )
-        self._attempts = Counter("h123_attempts", "Finished attempts, by outcome.", ["outcome"], registry=own)
-        self._reasons = Counter("h123_failures", "Failed attempts, by the reason's code.", ["reason"], registry=own)
-        self._seconds = Counter("h123_attempt_seconds", "Time that all attempts took.", registry=own)
-        self._disturbance = Gauge(
-            "h123_disturbance_ratio",
-            "Largest share of a time that may be due to the machine, in the last attempt.",
-            registry=own,
+        self._attempts = counter("h123_attempts", "Finished attempts, by outcome.", ["outcome"])
+        self._reasons = counter("h123_failures", "Failed attempts, by the reason's code.", ["reason"])
+        self._seconds = counter("h123_attempt_seconds", "Time that all attempts took.")
+        self._disturbance = gauge(
+            "h123_disturbance_ratio", "Largest share of a time that may be due to the machine, in the last attempt."
         )
-        self._late = Gauge(
-            "h123_link_lateness_seconds", "99 % of the last attempt's packets were at most this late.", registry=own
+        self._late = gauge("h123_link_lateness_seconds", "99 % of the last attempt's packets were at most this late.")
+        self._estimate = gauge(
+            "h123_estimate_ratio", "Estimated ratio over the blocks so far, not final.", ["pair", "metric", "cell"]
         )
-        self._estimate = Gauge(
-            "h123_estimate_ratio",
-            "Estimated ratio over the blocks so far, not final.",
-            ["pair", "metric", "cell"],
-            registry=own,
-        )
+        self._servers: dict[str, Counter | Gauge] = {}
         self.url = ""
         """The URL of the metrics while the server runs."""
 
@@ -112,12 +111,10 @@ class Exposition:
         self._blocks.set(standing.blocks)
         self._whole.set(standing.blocks_done)
         self._time_left.set(standing.left_s)
-        if standing.late_s is not None:
-            self._late.set(standing.late_s)
         for estimate in standing.so_far:
             self._estimate.labels(estimate.pair, estimate.metric, estimate.cell).set(estimate.ratio)
 
-    def count_attempt(self, event: AttemptOutcome) -> None:
+    def count_attempt(self, event: AttemptOutcome, ended: EndedTrial | None) -> None:
         """Count a finished attempt."""
         outcome = "failed" if event["reasons"] else "disturbed" if event.get("disturbed") else "ok"
         self._attempts.labels(outcome).inc()
@@ -125,6 +122,19 @@ class Exposition:
             self._reasons.labels(reason["code"]).inc()
         self._seconds.inc(event["seconds"] or 0.0)
         self._disturbance.set(event.get("disturbance") or 0.0)
+        if ended is None:
+            return
+        if late := [way.lateness_ns.p99 for link in ended.report.links for way in link.ways()]:
+            self._late.set(max(late) * 1e-9)
+        for (name, *own), number in server_counts(ended).items() if not event["reasons"] else ():
+            if name not in self._servers:
+                labels = ["server", "protocol", *_OWN_LABELS.get(name, [])]
+                kind = Gauge if name == "connections_active" else Counter
+                self._servers[name] = kind(
+                    f"h123_server_{name}", "See docs/watching.md.", labels, registry=self._registry
+                )
+            metric = self._servers[name].labels(ended.parameters["server"], ended.parameters["protocol"], *own)
+            metric.set(number) if isinstance(metric, Gauge) else metric.inc(number)
 
 
 class Exposed:
@@ -145,7 +155,7 @@ class Exposed:
         self._display.show(standing)
 
     def end(self, event: AttemptOutcome, standing: Standing) -> None:
-        self._exposition.count_attempt(event)
+        self._exposition.count_attempt(event, standing.ended)
         self._exposition.stands(standing)
         self._display.end(event, standing)
 

@@ -180,11 +180,15 @@ class Rows:
         return self._numbers[name]
 
     def texts(self, name: str, where: Mask) -> list[str]:
-        """Return the distinct strings of a column in the rows selected by `where`, in alphabetical order."""
+        """Return the keys of `tally` in alphabetical order."""
+        return sorted(self.tally(name, where))
+
+    def tally(self, name: str, where: Mask) -> dict[str, int]:
+        """Return how often each string of a column occurs in the rows `where`."""
         column = self._texts[name]
         # Codes are shifted by one, because rows without a string have the code -1.
-        present: list[int] = np.flatnonzero(np.bincount(column.codes[where] + 1, minlength=1)[1:]).tolist()
-        return sorted(column.words[code] for code in present)
+        counts: list[int] = np.bincount(column.codes[where] + 1, minlength=1)[1:].tolist()
+        return {column.words[code]: count for code, count in enumerate(counts) if count}
 
     def _is(self, name: str, fits: Callable[[str], bool]) -> Mask:
         column = self._texts[name]
