@@ -26,7 +26,14 @@ from h123.catalogue.subject import Subject
 from h123.cli.app import app
 from h123.json_schemas import schemas
 from h123.report import glossary
-from h123.report.catalogue import about_subjects, check_declarations, constants_table, measured_tables, profile_tables
+from h123.report.catalogue import (
+    about_subjects,
+    check_declarations,
+    constants_table,
+    measured_tables,
+    profile_tables,
+    role_tables,
+)
 from h123.study import load_network
 from h123.study.claims.checks import Check
 from h123.study.claims.claim import Claim, MeasurableClaim, WordedClaim
@@ -137,7 +144,8 @@ def inserted() -> Iterator[tuple[str, str]]:
     yield from ((f"glossary-{kind}", "\n".join(words(kind))) for kind in _WORDS)
     subjects, records = catalogue(), public_records()
     yield "subjects", about_subjects(subjects, records)
-    yield from ((name, "\n".join(lines)) for name, lines in measured_tables(subjects, records))
+    for name, lines in (*role_tables(subjects, records), *measured_tables(subjects, records)):
+        yield name, "\n".join(lines)
     yield "profiles", profile_tables(subjects, records)
     yield "constants", "\n".join(constants_table(check_declarations(load_declared_constants(), subjects, records)))
     yield "node-article", "\n".join(node_article.entries())

@@ -1,5 +1,6 @@
 """docs/catalogue.md: what it says of subjects that were verified, that failed, that changed, that were never asked."""
 
+from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from h123.base.units import format_bytes
 from h123.catalogue import Subject, catalogue, installation, read_subject, subject_names
 from h123.catalogue.registry import RejectedSubject, load_rejected_subjects
 from h123.cli.subjects.subject_listing import print_subject
-from h123.report.catalogue.catalogue import about_subjects, catalogue_page
+from h123.report.catalogue.catalogue import about_subjects, catalogue_page, role_tables
 from h123.report.catalogue.measured_constants import measured_tables
 from h123.verification.constants.findings import (
     Constants,
@@ -69,7 +70,7 @@ GOOD = [
 
 
 def test_a_verified_server(subject: Subject) -> None:
-    page = catalogue_page({"small": subject}, _records(subject, *GOOD), [])
+    page = _site_page({"small": subject}, _records(subject, *GOOD))
     assert "The verified HTTP/3 servers use 1 QUIC stack: tinyquic." in page
     row = "| [small](../subjects/small) | tinyquic | 1 | h1 h2 h3 | resumption h2; 0-RTT h3 | cubic |"
     assert f"{row} 1.3, X25519 | wall, virtual | 2026-11-21: all 6 |" in page
@@ -103,9 +104,11 @@ def test_the_terminal_has_it_too(name: str) -> None:
     assert [fact for fact in facts if fact not in shown] == []
 
 
-def _site_page(subjects: dict[str, Subject], records: dict[str, PublicRecord]) -> str:
-    page = catalogue_page(subjects, records, [])
-    for name, lines in measured_tables(subjects, records):
+def _site_page(
+    subjects: dict[str, Subject], records: dict[str, PublicRecord], rejected: Sequence[RejectedSubject] = ()
+) -> str:
+    page = catalogue_page(subjects, records, rejected)
+    for name, lines in (*role_tables(subjects, records), *measured_tables(subjects, records)):
         page = page.replace(f"<!-- generated: {name} -->", "\n".join(lines))
     return page
 
@@ -136,20 +139,20 @@ def test_what_stacks_do_on_paths(subject: Subject) -> None:
 
 def test_a_limit_stands_beside_its_protocol(tmp_path: Path) -> None:
     limited = MANIFEST.replace('methods = ["GET"]\n', 'methods = ["GET"]\nlimits = {streams = {h2 = 8}}\n', 1)
-    page = catalogue_page({"small": small(tmp_path, limited)}, {}, [])
+    page = _site_page({"small": small(tmp_path, limited)}, {})
     assert "| [small](../subjects/small) | – | 1 | h1 h2 (at most 8 at once) h3 |" in page
 
 
 def test_so_does_the_time_after_which_it_ends_an_idle_connection(tmp_path: Path) -> None:
     limits = 'limits = {streams = {h2 = 8}, idle = {h2 = "20s", h3 = "30s"}}'
     limited = MANIFEST.replace('methods = ["GET"]\n', f'methods = ["GET"]\n{limits}\n', 1)
-    page = catalogue_page({"small": small(tmp_path, limited)}, {}, [])
+    page = _site_page({"small": small(tmp_path, limited)}, {})
     assert "| h1 h2 (at most 8 at once, idle for at most 20 s) h3 (idle for at most 30 s) |" in page
 
 
 def test_what_a_client_reads_of_workloads(tmp_path: Path) -> None:
     manifest = MANIFEST.replace("[client]", '[client]\nkinds = ["requests", "mix"]\nheaders = true')
-    page = catalogue_page({"small": small(tmp_path, manifest)}, {}, [])
+    page = _site_page({"small": small(tmp_path, manifest)}, {})
     assert "| requests, mix, headers | shared, per-user, number |" in page
 
 
@@ -171,7 +174,7 @@ def test_what_a_client_lets_a_server_do_stands_beside_what_it_declares(tmp_path:
 def test_a_failure_has_its_reason_and_its_stack_does_not_count(subject: Subject) -> None:
     bad = _seen("qlog", verdict="failed", detail="no file | at all")
     skipped = _seen("everything", verdict="unsupported", detail="no kernel")
-    page = catalogue_page({"small": subject}, _records(subject, *GOOD, bad, skipped), [])
+    page = _site_page({"small": subject}, _records(subject, *GOOD, bad, skipped))
     assert "HTTP/3 here, verified" not in page
     assert "2026-11-21: 6 of 8, 1 failed, 1 not tested |" in page
     assert "| small | server, h3 | qlog | failed | no file \\| at all |" in page
@@ -213,13 +216,13 @@ def test_constants_of_servers_and_of_the_kernel(subject: Subject) -> None:
 def test_what_changed_since_is_not_verified(subject: Subject, tmp_path: Path) -> None:
     known = _records(subject, *GOOD)
     write_small(tmp_path, MANIFEST)
-    page = catalogue_page({"small": read_subject(tmp_path / "small")}, known, [])
+    page = _site_page({"small": read_subject(tmp_path / "small")}, known)
     assert "| – | – | – | changed since 2026-11-21 |" in page
     assert "HTTP/3 here, verified" not in page
 
 
 def test_what_was_never_asked(subject: Subject) -> None:
-    page = catalogue_page(
+    page = _site_page(
         {"small": subject}, {}, [RejectedSubject(name="s2n", stack="s2n-quic", what="to build", why="no glue")]
     )
     assert "| no |" in page

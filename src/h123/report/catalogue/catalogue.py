@@ -1,4 +1,4 @@
-"""Writes docs/catalogue.md: every subject and its measured properties. The site adds constants, notes, installation
+"""Writes docs/catalogue.md. The site adds tables of subjects and their measured properties, notes, installation
 instructions and licences."""
 
 from collections import Counter
@@ -37,8 +37,8 @@ _HEAD = """\
 
 This page lists the *subjects*, the servers and clients that h123 can run. `h123 install NAME` installs a subject
 ([downloads](isolation.md#downloads)), `h123 verify NAME` tests it on your machine, and `h123 list subjects NAME` shows
-all that h123 knows about it. The tables of constants, moves and paths are only on the website. `h123 publish` writes
-this page; do not edit it.
+all that h123 knows about it. Most tables are only on the website (run `make docs`, then open
+`target/docs/catalogue.html`). `h123 publish` writes this page; do not edit it.
 
 A subject is *verified* if it passed [these tests](contracts/verifications.md) for everything that it declares, over
 each of its protocols. The records are in [verified/](verified).
@@ -58,7 +58,7 @@ _ABOUT = """\
 
 `h123 list subjects NAME` prints notes on a subject, what its installation needs, and the licences of its parts.
 
-*All notes: run `make docs`, then open `target/docs/catalogue.html`.*
+*All tables and notes: run `make docs`, then open `target/docs/catalogue.html`.*
 
 <!-- generated: subjects -->"""
 
@@ -80,14 +80,20 @@ def catalogue_page(
     parts = [
         [_HEAD],
         _stacks(subjects, records),
-        _role("Servers", "server", subjects, records, _server_row),
-        _role("Clients", "client", subjects, records, _client_row),
+        *([f"## {role.capitalize()}s", "", f"<!-- generated: {role}s -->"] for role in _ROWS),
         *measured_constants(subjects, records),
         _shortcomings(subjects, records),
         _missing(missing),
         [_ABOUT],
     ]
     return _page(parts)
+
+
+def role_tables(
+    subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield the name and the lines of the site's tables of servers and clients."""
+    yield from ((f"{role}s", _role(role, subjects, records, row)) for role, row in _ROWS.items())
 
 
 def about_subjects(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> str:
@@ -113,7 +119,6 @@ def _stacks(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]
 
 
 def _role(
-    title: str,
     role: VerifiedRole,
     subjects: Mapping[str, Subject],
     records: Mapping[str, PublicRecord],
@@ -134,7 +139,7 @@ def _role(
                     "verified": _verified(subject, record, role),
                 }
             )
-    return [f"## {title}", "", *table(rows)]
+    return [*table(rows)]
 
 
 def _server_row(subject: Subject, results: list[Result]) -> dict[str, str]:
@@ -178,6 +183,12 @@ def _client_row(subject: Subject, results: list[Result]) -> dict[str, str]:
         "measures": ", ".join(name for name, yes in able.items() if yes) or NOTHING,
         "TLS": _tls(results),
     }
+
+
+_ROWS: Mapping[VerifiedRole, Callable[[Subject, list[Result]], dict[str, str]]] = {
+    "server": _server_row,
+    "client": _client_row,
+}
 
 
 def _further(client: Client) -> Iterator[str]:
