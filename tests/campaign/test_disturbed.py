@@ -51,7 +51,9 @@ def test_the_time_left_counts_what_is_to_be_repeated(tmp_path: Path) -> None:
     campaign, left = start(tmp_path), list[float]()
 
     class Watching(Silent):
-        def end(self, _event: Any, standing: Standing) -> None:
+        def end(self, event: Any, standing: Standing) -> None:
+            assert standing.ended
+            assert standing.ended.folder == campaign.folder.attempt(event)
             left.append(standing.left_s)
 
     engine = ScriptedEngine(machine=IDLE, late_ns=late({campaign.plan.trials()[2].id}, 1))

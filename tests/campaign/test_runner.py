@@ -18,6 +18,7 @@ from h123.documents.campaign_file import Seal
 from h123.execution.jobs import Forecast
 from h123.measures import load_attempts
 from h123.packets.capture import PACKET, read_packets
+from h123.progress.display import NoDisplay as Silent
 from h123.store import CampaignFolder, seal
 from h123.study import Study, load_study
 
@@ -34,16 +35,6 @@ blocks: 2
 seed: 7
 """
 WRONG = {"code": "wrong-protocol", "detail": "as the script says"}
-
-
-class Silent:
-    def __enter__(self) -> "Silent":
-        return self
-
-    def __exit__(self, *exc: object) -> None: ...
-    def show(self, *_: Any) -> None: ...
-    def end(self, *_: Any) -> None: ...
-    def say(self, *_: Any) -> None: ...
 
 
 def start(tmp_path: Path, text: str = STUDY, out: Path | None = None, **options: Any) -> Campaign:

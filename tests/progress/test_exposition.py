@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from h123.base.errors import UserError
 from h123.progress import AttemptOutcome, InterimEstimate, Standing, listener
+from h123.progress.display import NoDisplay
 from h123.progress.exposition import Exposition, Listening
 from h123.progress.listener import MOST
 from results.test_servers import COUNTS, ended_trial
@@ -32,32 +34,11 @@ FAILED: AttemptOutcome = {
 PATIENCE_S = 60.0
 
 
-class Silent:
-    def __init__(self) -> None:
-        self.told: list[str] = []
-
-    def __enter__(self) -> "Silent":
-        self.told.append("enter")
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.told.append("exit")
-
-    def show(self, _: Standing) -> None:
-        self.told.append("show")
-
-    def end(self, _: AttemptOutcome, __: Standing) -> None:
-        self.told.append("end")
-
-    def say(self, text: str, _: Standing) -> None:
-        self.told.append(text)
-
-
 @pytest.fixture
 def exposition(tmp_path: Path) -> Iterator[Exposition]:
     """Of a campaign in which one attempt has failed, and the next has not."""
     found = Exposition(Listening.read(":0"))
-    with found.of("quick", Path("/campaigns/mine")), found.display_with(Silent()) as display:
+    with found.of("quick", Path("/campaigns/mine")), found.display_with(NoDisplay()) as display:
         display.show(STANDING)
         standing = replace(STANDING, ended=ended_trial(tmp_path))
         display.end(FAILED, standing)
@@ -103,12 +84,12 @@ def test_tells_where_a_campaign_stands(exposition: Exposition) -> None:
 
 
 def test_people_see_what_they_saw_without() -> None:
-    display = Silent()
+    display = MagicMock()
     with Exposition(Listening.read(":0")).display_with(display) as exposed:
         exposed.show(STANDING)
         exposed.say("waiting", STANDING)
         exposed.end(FAILED, STANDING)
-    assert display.told == ["enter", "show", "waiting", "end", "exit"]
+    assert [name for name, *_ in display.mock_calls] == ["__enter__", "show", "say", "end", "__exit__"]
 
 
 def test_listens_no_longer_than_the_campaign() -> None:

@@ -13,19 +13,20 @@ from h123.study.networks.network import Move
 from results.full_trial import LINK
 
 ROWS = [
-    ("connection", "start_ns", "end_ns", "status", "error"),
-    (0, 0, 10, 200, ""),
-    (0, 40, 90, 0, "other: no"),
-    (1, 45, 60, 200, ""),
-    (2, 90, 95, 500, ""),
-    (None, 93, 97, 0, "abandoned"),
+    ("user", "connection", "start_ns", "end_ns", "status", "error"),
+    (0, 0, 0, 10, 200, ""),
+    (0, 0, 40, 90, 0, "other: no"),
+    (1, 1, 45, 60, 200, ""),
+    (2, 2, 20, 30, 200, ""),
+    (2, 3, 90, 95, 500, ""),
+    (2, None, 93, 97, 0, "abandoned"),
 ]
 COUNTS = {
-    ("requests", "ok"): 2,
+    ("requests", "ok"): 3,
     **{("requests", outcome): 1 for outcome in ("wrong-status", "other", "abandoned")},
-    ("connections",): 3,
+    ("connections",): 4,
     ("connections_active",): 2,
-    ("connections_moved",): 2,
+    ("connections_moved",): 3,
     ("connections_survived",): 1,
     ("early_data_offered",): 3,
     ("early_data_accepted",): 2,
@@ -37,7 +38,7 @@ COUNTS = {
 
 
 def ended_trial(folder: Path) -> EndedTrial:
-    """The client resets two streams, one of them twice, and the server one; the last frame is data."""
+    """The client resets two streams, one of them twice, and the server one."""
     frames = np.zeros(5, FRAME)
     frames["kind"], frames["way"], frames["stream"] = [5, 5, 5, 5, 7], [0, 0, 0, 1, 1], [0, 0, 4, 4, 8]
     write_frames(frames, folder / "frames-access.parquet")

@@ -5,7 +5,6 @@ from collections import Counter
 import numpy as np
 
 from h123.measures.metrics import EndedTrial
-from h123.measures.recovery import moves_of
 from h123.packets.frames import FrameKind, frames_file, read_frames
 from h123.store.rows import Mask
 
@@ -13,8 +12,7 @@ Counts = Counter[tuple[str, ...]]
 
 
 def server_counts(trial: EndedTrial) -> Counts:
-    """Return the numbers that the trial's files show, by name and own label (docs/watching.md). Raises UserError if a
-    file cannot be read."""
+    """Return what the trial's files show, by name and own label (docs/watching.md). Raises UserError."""
     ok = trial.rows.ok(trial.work.statuses())
     counts = _connections(trial, ok)
     counts["requests", "ok"] = int(ok.sum())
@@ -38,21 +36,25 @@ def server_counts(trial: EndedTrial) -> Counts:
 
 
 def _connections(trial: EndedTrial, ok: Mask) -> Counts:
-    """Count connections. Each is in use from its first request until the end of its last one."""
+    """Count connections, each from its first request to its last response. A move affects the last connection of each
+    user who goes on, except in pages, whose visits may close connections."""
     number, sent, start, end = (trial.rows[name] for name in ("connection", "sent_ns", "start_ns", "end_ns"))
-    rows = np.flatnonzero(number.valid)
-    if not len(rows):
+    begin, user = np.where(sent.valid, sent.values, start.values), trial.rows["user"].values
+    rows = np.argsort(begin)
+    rows = rows[number.valid[rows]]
+    _, first, place = np.unique(number.values[rows], return_index=True, return_inverse=True)
+    if not len(first):
         return Counts()
-    rows = rows[np.argsort(number.values[rows])]
-    _, first = np.unique(number.values[rows], return_index=True)
-    begins = np.minimum.reduceat(np.where(sent.valid, sent.values, start.values)[rows], first)
-    ends = np.maximum.reduceat(end.values[rows], first)
-    answered = np.maximum.reduceat(np.where(ok, end.values, -1)[rows], first)
-    over = np.searchsorted(np.sort(ends), np.sort(begins), side="right")
+    ends = np.zeros(len(first), np.int64)
+    np.maximum.at(ends, place, end.values[rows])
+    over = np.searchsorted(np.sort(ends), np.sort(begin[rows][first]), side="right")
     active = int((np.arange(len(first)) - over).max()) + 1
     counts = Counts({("connections",): len(first), ("connections_active",): active})
-    for move, at in zip(trial.link.moves, moves_of(trial.link, trial.report), strict=True):
-        moved = (begins < at) & (ends > at)
-        counts["connections_moved",] += int(moved.sum())
-        counts["connections_survived",] += int((moved & (answered > at + move.overlap_ns)).sum())
+    for move in () if trial.work.visit() else trial.link.moves:
+        at = trial.report.main_began_ns + move.at_ns
+        before = rows[begin[rows] < at]
+        last = dict(zip(user[before].tolist(), number.values[before].tolist(), strict=True))
+        moved = {last[one] for one in last.keys() & {*user[end.values > at].tolist()}}
+        counts["connections_moved",] += len(moved)
+        counts["connections_survived",] += len(moved & {*number.of(ok & (end.values > at + move.overlap_ns)).tolist()})
     return counts

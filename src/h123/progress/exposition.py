@@ -18,7 +18,7 @@ from h123.progress.listener import Listener
 LOOPBACK = "127.0.0.1"
 _LAST_PORT = 65535
 _OWN_LABELS = {"requests": ["outcome"], "stream_resets": ["by"], "packets": ["way"], "packets_dropped": ["way"]}
-"""The labels of server metrics, apart from `server` and `protocol`."""
+"""Labels of server metrics, apart from `server` and `protocol`."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,7 @@ class Exposition:
         self._running = gauge("h123_trials_running", "Trials that run now.")
         self._blocks = gauge("h123_blocks_planned", "Blocks of the campaign.")
         self._whole = gauge("h123_blocks_done", "Blocks whose trials are all done.")
-        self._time_left = gauge(
-            "h123_time_left_seconds", "Time until the last trial ends, estimated from earlier trials."
-        )
+        self._time_left = gauge("h123_time_left_seconds", "Estimated time until the last trial ends.")
         self._attempts = counter("h123_attempts", "Finished attempts, by outcome.", ["outcome"])
         self._reasons = counter("h123_failures", "Failed attempts, by the reason's code.", ["reason"])
         self._seconds = counter("h123_attempt_seconds", "Time that all attempts took.")
@@ -134,7 +132,7 @@ class Exposition:
                     f"h123_server_{name}", "See docs/watching.md.", labels, registry=self._registry
                 )
             metric = self._servers[name].labels(ended.parameters["server"], ended.parameters["protocol"], *own)
-            metric.set(number) if isinstance(metric, Gauge) else metric.inc(number)
+            (metric.set if isinstance(metric, Gauge) else metric.inc)(number)
 
 
 class Exposed:
