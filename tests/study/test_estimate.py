@@ -131,6 +131,13 @@ def test_processing_takes_real_time_but_none_of_the_virtual_clock() -> None:
     assert two == pytest.approx(2 * one, rel=0.1)
 
 
+def test_cross_traffic_takes_processor_time_under_the_virtual_clock() -> None:
+    """Before the client starts, four downloads fill 100 Mbit/s for 3 to 15 s: 8 s of processor time were measured."""
+    busy, alone = (seconds(name, clock="virtual") for name in ("europe-us-busy", "europe-us"))
+    assert 4 < busy - alone < 16
+    assert seconds("europe-us-busy") - seconds("europe-us") > 3
+
+
 def test_a_link_check_under_the_virtual_clock_takes_that_clocks_time() -> None:
     poor = load_network("poor")
     assert estimate_check(poor, "virtual").seconds == VIRTUAL_CHECK_S
