@@ -198,6 +198,12 @@ struct job job_read(const char *path)
     job.authority = reading_has(&from, "authority") ? reading_text(&from, "authority") : NULL; /* null is unknown */
     job.address = reading_text(&from, "address");
     job.ca = reading_text(&from, "ca");
+    if (reading_has(&from, "key_share")) {
+        check_form(&from, "key_share", (const char *const[]){"X25519MLKEM768", NULL});
+        job.key_share = "X25519MLKEM768";
+    } else {
+        job.key_share = "X25519";
+    }
     job.port = (int)reading_number(&from, "port", 1);
     job.users = (int)reading_number(&from, "users", 1);
     job.requests = (int)reading_number(&from, "requests", 0);

@@ -42,6 +42,7 @@ struct job {
     enum kind kind;
     int http; /* 1, 2 or 3 */
     char *address, *ca;
+    const char *key_share; /* what keys are exchanged by with a subject */
     char **hosts; /* the server's names: the first, and those besides that a page's resources have */
     int host_count;
     char *authority; /* what requests call a server that is no subject, of which nothing is known; NULL: it is one */

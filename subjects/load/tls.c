@@ -54,7 +54,7 @@ static const char *ciphers(const struct job *job)
                           : "TLS_AES_128_GCM_SHA256";
 }
 
-static const char *groups(const struct job *job) { return job->authority ? "X25519:P-256:P-384" : "X25519"; }
+static const char *groups(const struct job *job) { return job->authority ? "X25519:P-256:P-384" : job->key_share; }
 
 SSL_CTX *tls_context(const struct job *job, struct memory *memory)
 {

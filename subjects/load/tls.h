@@ -16,7 +16,7 @@ struct memory {
     size_t parameters_length, token_length;
 };
 
-/* TLS for all connections: 1.3, X25519, AES-128, certificates checked. Where the job resumes sessions, those that the
+/* TLS for all connections: 1.3, the job's key share, AES-128, certificates checked. Where the job resumes sessions, those that the
  * server gives come into the memory. */
 SSL_CTX *tls_context(const struct job *job, struct memory *memory);
 

@@ -83,6 +83,15 @@ def test_an_older_tls_is_right_where_it_is_asked_for_and_takes_its_round_trips(
     }
 
 
+@pytest.mark.parametrize(("made", "passed"), [("X25519", False), ("X25519MLKEM768", True)])
+def test_the_key_share_is_the_one_asked_for(sound: Attempt, made: str, passed: bool) -> None:
+    kinds = facts(tls=[{"version": "1.3", "key_exchange": made}])(sound)
+    finding = CHECKS["tls-wrong"](parameters(key_share="X25519MLKEM768")(kinds))
+    assert finding is not None
+    assert finding.passed == passed
+    assert f"TLS 1.3 with {made}" in finding.detail
+
+
 def test_a_handshake_that_failed_has_no_version_to_tell(sound: Attempt) -> None:
     silent = facts(tls=[])(summary(cold_ok=0, handshake_min_ns=None, errors=1)(sound))
     assert CHECKS["tls-wrong"](silent) is None
@@ -136,6 +145,9 @@ def test_a_kernel_without_fast_open_makes_no_fast_open(
     assert f"{opened_fast} had TCP Fast Open" in finding.detail
 
 
+LONG = {"protocol": "h2"}
+
+
 @pytest.mark.parametrize(
     ("openings", "change", "passed", "said"),
     [
@@ -147,6 +159,16 @@ def test_a_kernel_without_fast_open_makes_no_fast_open(
             True,
             "1 took 3 (packets were lost and QUIC's anti-amplification limit",
         ),
+        ([opening(4, limited=True)], {"certificate": 15_000, "protocol": "h3"}, True, "1 took 4 (QUIC's anti-ampl"),
+        # Over TCP, certificates that are longer than the initial window take more, if they are sent.
+        ([opening(4)], {**LONG, "certificate": 15_000}, True, "1 took 4 (TCP's initial window: the cert"),
+        ([opening(3)], {**LONG, "certificate": 15_000}, False, "1 took 3; 4 expected"),
+        ([opening(5)], {**LONG, "certificate": 15_000}, False, "1 took 5; 4 expected"),
+        ([opening(3), opening(4)], {**LONG, "certificate": 13_500}, True, "1 took 3, 1 took 4 (TCP's initial window"),
+        ([opening(4)], {**LONG, "certificate": 11_000}, False, "1 took 4; 3 expected"),
+        ([opening(4)], {**LONG, "certificate": 40_000, "initial_window": 28}, True, "; 3 or 4 expected"),
+        ([opening(3)], {**LONG, "certificate": 15_000, "sessions": "resumed"}, True, "1 took 3; 3 expected"),
+        ([opening(5, request_round_trips=4)], {**LONG, "certificate": 15_000}, True, "sent nothing of the response"),
         ([opening(3)], {"clock": "wall"}, True, "1 took 3; 2 expected"),
         ([opening(1)], {"clock": "wall"}, False, "1 took 1; 2 expected"),
         ([opening(1)], {"sessions": "early"}, True, "1 took 1; 1 expected"),
@@ -171,7 +193,7 @@ def test_a_kernel_without_fast_open_makes_no_fast_open(
     ],
 )
 def test_round_trips_beyond_the_protocols_have_a_name(
-    sound: Attempt, openings: list[Opening], change: dict[str, str], passed: bool, said: str
+    sound: Attempt, openings: list[Opening], change: dict[str, Any], passed: bool, said: str
 ) -> None:
     finding = CHECKS["round-trips-odd"](parameters(**change)(opened(*openings)(sound)))
     assert finding is not None

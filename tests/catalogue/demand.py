@@ -23,6 +23,8 @@ class Demand:
     clock: str = "wall"
     address: str = "ipv4"
     tls: str = "1.3"
+    key_share: str = "X25519"
+    certificate: int | None = None
     connections: str | int = "shared"
     cold: bool = False
     qlog: bool = False

@@ -175,9 +175,31 @@ def test_an_older_tls_is_asked_for_over_tcp_alone(tmp_path: Path) -> None:
             check_supported(subject, role, Demand(tls="1.2", sessions="resumed"))
 
 
-@pytest.mark.parametrize("manifest", [OLDER.replace(', "{tls}"', ""), OLDER.replace('"1.3", "1.2"', '"1.3"')])
-def test_a_server_with_an_older_tls_is_told_which(tmp_path: Path, manifest: str) -> None:
-    with pytest.raises(UserError, match=r"features.tls: .*\{tls\}"):
+HYBRID = OLDER.replace('"{tls}"]', '"{tls}", "{key_share}"]').replace(
+    "[features]", '[features]\nkey_shares = ["X25519", "X25519MLKEM768"]'
+)
+
+
+def test_a_post_quantum_key_share_is_of_the_newest_tls(tmp_path: Path) -> None:
+    subject = small(tmp_path, HYBRID)
+    roles: list[Role] = ["server", "client"]
+    for role in roles:
+        check_supported(subject, role, Demand(key_share="X25519MLKEM768"))
+        with pytest.raises(UserError, match=r"a key exchange of TLS 1\.3, but the study requires 1\.2"):
+            check_supported(subject, role, Demand(key_share="X25519MLKEM768", tls="1.2"))
+
+
+@pytest.mark.parametrize(
+    ("manifest", "feature", "word"),
+    [
+        (OLDER.replace(', "{tls}"', ""), "tls", "tls"),
+        (OLDER.replace('"1.3", "1.2"', '"1.3"'), "tls", "tls"),
+        (HYBRID.replace(', "{key_share}"', ""), "key_shares", "key_share"),
+        (HYBRID.replace(', "X25519MLKEM768"', ""), "key_shares", "key_share"),
+    ],
+)
+def test_a_server_with_a_choice_in_tls_is_given_it(tmp_path: Path, manifest: str, feature: str, word: str) -> None:
+    with pytest.raises(UserError, match=rf"features.{feature}: .*\{{{word}\}}"):
         small(tmp_path, manifest)
 
 
@@ -240,6 +262,8 @@ REFUSED: list[tuple[Role, Demand, list[str]]] = [
     ("server", Demand(backend_network="edge"), ["nothing is behind the server small", "`backend_network`"]),
     ("server", Demand(clock="virtual"), ["server", "clock virtual", "supports wall"]),
     ("client", Demand(tls="1.2"), ["client", "TLS 1.2", "supports 1.3"]),
+    ("server", Demand(key_share="X25519MLKEM768"), ["server", "X25519MLKEM768; go, nginx-sid can"]),
+    ("client", Demand(key_share="X25519MLKEM768"), ["client", "X25519MLKEM768; go, load can"]),
     ("server", Demand(protocol="h3", settings={"initial_window": 10}), ["server", "initial window over h3"]),
     ("server", Demand(protocol="h3", settings={"max_datagram": 1252}), ["server", "packet size over h3"]),
     ("server", Demand(congestion="bbr", settings={"pacing": "off"}), ["cannot change its pacing: bbr brings its own"]),

@@ -54,7 +54,9 @@ def _configurations(tmp_path: Path, name: str, *rest: str, protocols: Sequence[s
 @pytest.mark.parametrize("name", ["nginx", "nginx-sid"])
 def test_nginx_has_the_windows_of_others(tmp_path: Path, name: str) -> None:
     announced = 'h3=":4443"; ma=86400'
-    for written in _configurations(tmp_path, name, "/files", "127.0.0.1:1", "1.3", announced):
+    share = ["X25519MLKEM768"] if name == "nginx-sid" else []
+    for written in _configurations(tmp_path, name, "/files", "127.0.0.1:1", "1.3", announced, *share):
+        assert f"ssl_ecdh_curve {share[0] if share else 'X25519'}:P-256;" in written
         assert f"add_header Alt-Svc '{announced}';" in written
         assert "http2_body_preread_size 6m;" in written
         assert ("http3_stream_buffer_size 6m;" in written) == (name == "nginx-sid")

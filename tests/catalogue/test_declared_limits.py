@@ -139,6 +139,17 @@ def test_a_client_that_does_not_choose_is_refused() -> None:
         check_supported(catalogue()["go"], "client", both)
 
 
+def test_larger_certificates_than_a_client_accepts_are_refused() -> None:
+    go = catalogue()["go"]
+    check_supported(go, "client", Demand(certificate=40_000))
+    check_supported(go, "client", Demand(protocol="h3", certificate=16_000))
+    with pytest.raises(
+        UserError, match="client go accepts at most 16 kB of certificates over h3, not 20 kB"
+    ) as refused:
+        check_supported(go, "client", Demand(protocol="h3", certificate=20_000))
+    assert "load" in (refused.value.remedy or "")
+
+
 LIMITED = MANIFEST.replace(
     'methods = ["GET", "POST"]', 'methods = ["GET"]\ncold = false\nconnections = ["shared", "number"]\nttfb = true', 1
 )

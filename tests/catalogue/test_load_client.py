@@ -160,6 +160,7 @@ def test_requests_are_made_again_as_they_are_to_be(program: Path) -> None:
     [
         ({"later": None}, 127, "later is not supported"),
         ({"later": []}, 127, "later is not supported"),
+        ({"key_share": "P-256"}, 127, "key_share P-256 is not supported"),
         ({"kind": "journey"}, 127, "kind journey is not supported"),
         (_page(None, 0, page=[]), 2, "page must have a document"),
         (_page(0, 0), 2, "initiator must be null of the first"),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from h123.study.round_trips import Straight, download_s
+from h123.study.round_trips import Straight, download_s, slow_start_round_trips
 
 HOME = Straight(round_trip_s=0.03, rate_bps=20_000_000)
 FAST = Straight(round_trip_s=0.1, rate_bps=1e12)
@@ -13,6 +13,7 @@ FAST = Straight(round_trip_s=0.1, rate_bps=1e12)
 @pytest.mark.parametrize(("packets", "round_trips"), [(1, 0), (10, 0), (11, 1), (30, 1), (31, 2), (70, 2), (71, 3)])
 def test_each_round_trip_doubles_what_was_sent(packets: int, round_trips: int) -> None:
     assert download_s(packets, 1500, 10, FAST) == pytest.approx(0.05 + 0.1 * round_trips, rel=1e-4)
+    assert slow_start_round_trips(packets, 10) == round_trips
 
 
 def test_a_buffer_ends_the_growth() -> None:

@@ -11,6 +11,8 @@ from typing import Literal, get_args
 
 Value = int | str
 Name = Literal["initial_window", "pacing", "max_datagram"]
+INITIAL_WINDOW = 10
+"""The packets with which senders begin according to the RFCs: 6928 for TCP, 9002 for QUIC."""
 TCP_PAYLOAD = 1448
 """The largest payload of a TCP segment over the lab's links, in bytes: 1500 - 40 for headers - 12 for timestamps."""
 TCP_PAYLOAD_IPV6 = 1428
@@ -37,8 +39,9 @@ class Setting:
 SETTINGS: dict[Name, Setting] = {
     setting.name: setting
     for setting in (
-        # The value of the RFCs: 6928 for TCP, 9002 for QUIC.
-        Setting("initial_window", "initial window", 10, 10, lambda packets: f"{packets} packets"),
+        Setting(
+            "initial_window", "initial window", INITIAL_WINDOW, INITIAL_WINDOW, lambda packets: f"{packets} packets"
+        ),
         # Linux paces if a queueing discipline does, which a lab does not have, or if the controller does.
         Setting("pacing", "pacing", "off", "off", lambda _: "none", brought_by="bbr"),
         # TCP's usual size. All links of a lab carry it, so a QUIC stack with this setting need not probe for it.

@@ -33,6 +33,8 @@ Ability = Literal["ttfb", "cold", "process"]
 Tls = Literal["1.2", "1.3"]
 NEWEST_TLS: Tls = "1.3"
 """The only TLS version that QUIC uses."""
+KeyShare = Literal["X25519", "X25519MLKEM768"]
+USUAL_SHARE: KeyShare = "X25519"
 LEAST_IDLE_NS = 60 * 10**9
 """The shortest idle time, in ns, after which the contract allows a server to close a connection, unless the server
 declares a shorter one."""
@@ -146,7 +148,7 @@ class Server(Strict):
         Command,
         _check_placeholders(
             {"prefix", "address", "port", "protocol", "cert", "key", "congestion", *SETTINGS, "qlog", "tls"}
-            | {"store", "backend", "seed_bytes", "block", "files", "documents", "upstream", "alt_svc"}
+            | {"store", "backend", "seed_bytes", "block", "files", "documents", "upstream", "alt_svc", "key_share"}
         ),
     ]
     """A program and its arguments, with placeholders."""
@@ -233,6 +235,8 @@ class Reach(Strict):
     windows: dict[Literal["h3"], Annotated[int, BeforeValidator(parse_size)]] = Field(default={})
     """The largest flow-control window, in bytes, that the client grants for a download: how far the server may be ahead
     of what the client has read. Absent: unknown."""
+    certificate: dict[Protocol, Annotated[int, BeforeValidator(parse_size)]] = Field(default={})
+    """The largest certificates, in bytes, that the client accepts. Absent: no limit."""
 
 
 class Client(Strict):
@@ -360,6 +364,8 @@ class Features(Strict):
     """The clocks under which the subject runs. A program that polls instead of waiting stops the virtual clock."""
     tls: OneOrMore[Tls] = Field(default=["1.3"])
     """The TLS versions that the subject can be limited to; 1.2 only over h1 and h2."""
+    key_shares: OneOrMore[KeyShare] = Field(default=[USUAL_SHARE])
+    """The key exchanges of TLS 1.3 that the subject can be limited to."""
     resumption: Annotated[list[Protocol], AfterValidator(_once_each)] = Field(default=[])
     """The protocols over which the server resumes TLS sessions."""
     zero_rtt: list[Literal["h3"]] = Field(default=[], max_length=1)

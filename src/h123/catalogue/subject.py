@@ -128,11 +128,16 @@ class Subject(Strict):
                 raise fault_at(["features", name], f"features.{name}: {what} {{{name}}}")
 
     def _check_tls(self) -> None:
-        """Check that the server's command contains `{tls}` if and only if the subject supports several TLS versions."""
-        takes_it = self.server is not None and "{tls}" in " ".join(self.server.command)
-        if self.server is not None and takes_it != (len(self.features.tls) > 1):
-            what = "no command uses the placeholder" if not takes_it else "there is only one, but the command uses"
-            raise fault_at(["features", "tls"], f"features.tls: {what} {{tls}}")
+        """Check that the server's command contains `{tls}` and `{key_share}` if and only if the subject supports
+        several TLS versions and key exchanges."""
+        if self.server is None:
+            return
+        words = " ".join(self.server.command)
+        for feature, word in (("tls", "{tls}"), ("key_shares", "{key_share}")):
+            takes_it = word in words
+            if takes_it != (len(getattr(self.features, feature)) > 1):
+                what = "no command uses the placeholder" if not takes_it else "there is only one, but the command uses"
+                raise fault_at(["features", feature], f"features.{feature}: {what} {word}")
 
     def _check_tcp_controllers(self) -> None:
         if own := [

@@ -5,12 +5,13 @@ from typing import Any, Literal
 
 from h123.base.errors import UserError
 from h123.base.transport import SETTINGS, TCP_PAYLOAD_IPV6
-from h123.base.units import format_seconds
+from h123.base.units import format_bytes, format_seconds
 from h123.catalogue.commands import can_be_edge, controllers, manifest_of, server_uses, serves_documents, settable
 from h123.catalogue.demand import ALT_SVC, DEFAULT_CONGESTION, Demand, Role
 from h123.catalogue.manifest import (
     FIXED,
     NEWEST_TLS,
+    USUAL_SHARE,
     Ability,
     Backend,
     Client,
@@ -21,6 +22,7 @@ from h123.catalogue.manifest import (
     Spoiler,
 )
 from h123.catalogue.openings import FULL, OPENINGS, QUIC, opening
+from h123.catalogue.registry import catalogue
 from h123.catalogue.subject import Subject
 
 OVER_IPV6: Mapping[Role, Sequence[str]] = {
@@ -61,6 +63,7 @@ def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
     if parameters.protocol not in part.protocols:
         raise _cannot(subject, role, "protocol", parameters.protocol, part.protocols)
     _check_tls(subject, role, parameters)
+    _check_key_share(subject, role, parameters)
     if parameters.address != "ipv4":
         _check_ipv6(subject, role, parameters)
     for method in parameters.workload.methods():
@@ -93,6 +96,20 @@ def _check_tls(subject: Subject, role: Role, parameters: Demand) -> None:
             f"h123 resumes sessions only over TLS {NEWEST_TLS}, but the study requires {parameters.tls}",
             remedy=f"write `sessions: {FULL}`, or leave `tls` out",
         )
+
+
+def _check_key_share(subject: Subject, role: Role, parameters: Demand) -> None:
+    share = parameters.key_share
+    if share not in subject.features.key_shares:
+        able = [
+            name for name, other in catalogue().items() if getattr(other, role) and share in other.features.key_shares
+        ]
+        raise UserError(
+            f"subject {subject.name} as a {role} does not exchange keys with {share}; {', '.join(able)} can",
+            remedy="choose another subject, or leave `key_share` out of the study",
+        )
+    if share != USUAL_SHARE and parameters.tls != NEWEST_TLS:
+        raise UserError(f"{share} is a key exchange of TLS {NEWEST_TLS}, but the study requires {parameters.tls}")
 
 
 def _check_ipv6(subject: Subject, role: Role, parameters: Demand) -> None:
@@ -249,8 +266,19 @@ def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
             f"client {subject.name} has at most {most} requests at once over {parameters.protocol}, not {in_flight}",
             remedy="use fewer `users`, or exclude these trials with --filter",
         )
+    _check_certificate(subject, client, parameters)
     _check_sessions(subject, "client", client.sessions, parameters)
     _check_memory(subject, client, parameters)
+
+
+def _check_certificate(subject: Subject, client: Client, parameters: Demand) -> None:
+    size, most = parameters.certificate, client.limits.certificate.get(parameters.protocol)
+    if size is not None and most is not None and size > most:
+        raise UserError(
+            f"client {subject.name} accepts at most {format_bytes(most)} of certificates over {parameters.protocol}, "
+            f"not {format_bytes(size)}",
+            remedy="choose the client load, or exclude these trials with --filter",
+        )
 
 
 def _check_memory(subject: Subject, client: Client, parameters: Demand) -> None:

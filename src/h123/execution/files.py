@@ -86,9 +86,8 @@ def write_trial_files(
     if trial.parameters.qlog:
         (folder / QLOG_FOLDER).mkdir()
     p = trial.parameters
-    target = Target(
-        HOST_NAME, _known_address(p), p.port, certificate.mounted(certificate.ca), trial.link_seed, tls=p.tls
-    )
+    ca = certificate.mounted(certificate.ca)
+    target = Target(HOST_NAME, _known_address(p), p.port, ca, trial.link_seed, tls=p.tls, key_share=p.key_share)
     if isinstance(server := subjects[p.server], OwnSubject):
         own = server.own
         port = own.port_of(p.protocol, p.port)
@@ -259,6 +258,7 @@ def _server(p: Parameters, subject: Subject, certificate: Certificate, announced
         port=p.port,
         protocol=p.protocol,
         tls=p.tls,
+        key_share=p.key_share,
         cert=certificate.mounted(certificate.cert),
         key=certificate.mounted(certificate.key),
         congestion=controller(subject, p),

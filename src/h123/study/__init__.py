@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         list_studies,
         load_network,
     )
-    from h123.study.round_trips import handshake_round_trips
+    from h123.study.round_trips import handshake_round_trips, slow_start_round_trips
     from h123.study.schema import ColumnSource, Samples, Schema, load_schema
     from h123.study.sites.recorded_page import RecordedAnswer, RecordedPage, recorded_page, request_path
     from h123.study.sites.site import read_site
@@ -152,6 +152,7 @@ __all__ = [
     "rungs",
     "site",
     "sites",
+    "slow_start_round_trips",
     "split_pair",
     "timeless",
     "together",

@@ -37,6 +37,15 @@ def handshake_round_trips(
     return _PLAIN_TCP - opening.saved_round_trips + (_TLS[tls] - (false_start and tls == "1.2") if tls else 0)
 
 
+def slow_start_round_trips(packets: int, window: int) -> int:
+    """Return the round trips that a sender waits in slow start before it can send the last of these packets. It starts
+    with `window` packets, and each round trip doubles the window (RFC 5681, section 3.1)."""
+    waits = 0
+    while packets > window:
+        packets, window, waits = packets - window, 2 * window, waits + 1
+    return waits
+
+
 @dataclass(frozen=True)
 class Straight:
     """A link without losses and queue limits, and with the same rate and delay in both directions."""

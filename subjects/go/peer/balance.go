@@ -58,7 +58,7 @@ func balance(arguments []string, stderr io.Writer) error {
 	if goesBy := policy(*by); (goesBy != byAddress && goesBy != byConnectionID) || *servers < 1 || *servers > 256 {
 		return failure{exitBadInput, errors.New("--by is address or connection-id, --servers 1 to 256")}
 	}
-	config, err := serverTLS(h3, tls13, *certificate, *key)
+	config, err := serverTLS(h3, tls13, x25519, *certificate, *key)
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func (r *roaming) SetReadDeadline(time.Time) error { return nil }
 func balanced(t *testing.T, by policy) net.Addr {
 	t.Helper()
 	certificate, key := identity(t)
-	config, err := serverTLS(h3, tls13, certificate, key)
+	config, err := serverTLS(h3, tls13, x25519, certificate, key)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -82,8 +82,11 @@ type failure struct {
 
 func (f failure) Unwrap() error { return f.error }
 
-// parse reads a command's flags. All of them are required: a subject is started by a program, and a default
-// would hide that program's mistake.
+// keyShareFlag has a default, so that command lines from before it was there still work.
+const keyShareFlag = "key-share"
+
+// parse reads a command's flags. All others are required: a subject is started by a program, and a default would hide
+// that program's mistake.
 func parse(flags *flag.FlagSet, arguments []string, stderr io.Writer) error {
 	flags.SetOutput(stderr)
 	if err := flags.Parse(arguments); err != nil {
@@ -99,7 +102,7 @@ func parse(flags *flag.FlagSet, arguments []string, stderr io.Writer) error {
 	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	var missing error
 	flags.VisitAll(func(f *flag.Flag) {
-		if missing == nil && !given[f.Name] {
+		if missing == nil && !given[f.Name] && f.Name != keyShareFlag {
 			missing = failure{exitBadInput, fmt.Errorf("--%s is missing: %s", f.Name, f.Usage)}
 		}
 	})

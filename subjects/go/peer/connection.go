@@ -70,7 +70,7 @@ type dialer struct {
 }
 
 func newDialer(w *workload) (*dialer, error) {
-	config, err := clientTLS(w.Protocol, w.TLS, w.Host, w.CA)
+	config, err := clientTLS(w.Protocol, w.TLS, w.KeyShare, w.Host, w.CA)
 	if err != nil {
 		return nil, err
 	}

@@ -107,6 +107,22 @@ func TestTLSIsTheVersionAskedFor(t *testing.T) {
 	})
 }
 
+func TestKeysAreExchangedAsAskedFor(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, p protocol) {
+		server := serveAt(t, "127.0.0.1", p, tls13, "--key-share", "X25519MLKEM768")
+		hybrid := server.drive(t, fields{"key_share": "X25519MLKEM768"})
+		hybrid.mustSucceed(t, 12)
+		for _, kind := range hybrid.facts.TLS {
+			if kind.KeyExchange != "X25519MLKEM768" {
+				t.Errorf("%+v", kind)
+			}
+		}
+		if other := server.drive(t, fields{}); other.count("error", "") != 0 {
+			t.Error("X25519 was taken by a server of X25519MLKEM768 alone")
+		}
+	})
+}
+
 func TestKeysAreLoggedWhereAFileIsNamed(t *testing.T) {
 	for _, p := range everyProtocol {
 		file := filepath.Join(t.TempDir(), "keys.txt")

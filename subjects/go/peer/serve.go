@@ -42,6 +42,7 @@ func serve(arguments []string, stderr io.Writer, storage Storage) error {
 	port := flags.Uint("port", 0, "port to listen on, TCP for h1 and h2, UDP for h3; 0 for any that is free")
 	wanted := flags.String("protocol", "", "h1, h2 or h3: the only one spoken on this port")
 	version := flags.String("tls", "", "version of TLS: 1.3, or 1.2 with h1 and h2")
+	share := flags.String(keyShareFlag, string(x25519), "what keys are exchanged by: X25519, or X25519MLKEM768 with TLS 1.3")
 	certificate := flags.String("cert", "", "certificate chain, PEM `file`")
 	key := flags.String("key", "", "its private key, PEM `file`")
 	folder := flags.String("qlog", "", "where h3 writes a qlog file for each connection; empty for none")
@@ -56,11 +57,11 @@ func serve(arguments []string, stderr io.Writer, storage Storage) error {
 		return err
 	}
 	p := protocol(*wanted)
-	v := tlsVersion(*version)
-	if err := cmp.Or(p.supported(), v.supported(p)); err != nil {
+	v, s := tlsVersion(*version), keyShare(*share)
+	if err := cmp.Or(p.supported(), v.supported(p), s.supported(v)); err != nil {
 		return err
 	}
-	config, err := serverTLS(p, v, *certificate, *key)
+	config, err := serverTLS(p, v, s, *certificate, *key)
 	if err != nil {
 		return err
 	}

@@ -222,7 +222,7 @@ func TestSpeaksOneProtocolOnly(t *testing.T) {
 	for _, p := range []protocol{h1, h2} {
 		server := serveProcess(t, p)
 		for _, offered := range [][]string{{"http/1.1"}, {"h2"}, {"h2", "http/1.1"}} {
-			config, err := clientTLS(p, tls13, serverName, server.ca)
+			config, err := clientTLS(p, tls13, x25519, serverName, server.ca)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -309,7 +309,7 @@ func TestWindows(t *testing.T) {
 		}
 	}
 	server := serveProcess(t, h2)
-	config, err := clientTLS(h2, tls13, serverName, server.ca)
+	config, err := clientTLS(h2, tls13, x25519, serverName, server.ca)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,7 +329,7 @@ func TestWindows(t *testing.T) {
 	check("server", framer)
 
 	certificate, key := identity(t)
-	listening, err := serverTLS(h2, tls13, certificate, key)
+	listening, err := serverTLS(h2, tls13, x25519, certificate, key)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func TestSessionsThatAreUnknownAreRefused(t *testing.T) {
 func serveQUIC(t *testing.T, config *quic.Config, change func(*tls.Config)) served {
 	t.Helper()
 	certificate, key := identity(t)
-	secure, err := serverTLS(h3, tls13, certificate, key)
+	secure, err := serverTLS(h3, tls13, x25519, certificate, key)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ import (
 func serveRaw(t *testing.T, p protocol, serve func(net.Conn)) served {
 	t.Helper()
 	certificate, key := identity(t)
-	config, err := serverTLS(p, tls13, certificate, key)
+	config, err := serverTLS(p, tls13, x25519, certificate, key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestServersThatTakeNothing(t *testing.T) {
 func TestStreamsThatAreRejected(t *testing.T) {
 	t.Parallel()
 	certificate, key := identity(t)
-	config, err := serverTLS(h3, tls13, certificate, key)
+	config, err := serverTLS(h3, tls13, x25519, certificate, key)
 	if err != nil {
 		t.Fatal(err)
 	}

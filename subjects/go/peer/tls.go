@@ -23,13 +23,35 @@ const (
 // versions are those of crypto/tls.
 var versions = map[tlsVersion]uint16{"": tls.VersionTLS13, tls12: tls.VersionTLS12, tls13: tls.VersionTLS13}
 
-// curves are what keys are exchanged by: X25519 alone. TLS 1.2 has the certificate's curve in the same list (RFC 8422,
+// keyShare is the one that a workload or a server's command asks for; empty in a workload: X25519.
+type keyShare string
+
+const (
+	x25519         keyShare = "X25519"
+	x25519MLKEM768 keyShare = "X25519MLKEM768"
+)
+
+// groups are those of crypto/tls.
+var groups = map[keyShare]tls.CurveID{"": tls.X25519, x25519: tls.X25519, x25519MLKEM768: tls.X25519MLKEM768}
+
+// curves are what keys are exchanged by: one alone. TLS 1.2 has the certificate's curve in the same list (RFC 8422,
 // section 5.1.1), behind it.
-func curves(version tlsVersion) []tls.CurveID {
+func curves(version tlsVersion, share keyShare) []tls.CurveID {
 	if version == tls12 {
 		return []tls.CurveID{tls.X25519, tls.CurveP256}
 	}
-	return []tls.CurveID{tls.X25519}
+	return []tls.CurveID{groups[share]}
+}
+
+// supported refuses what is not known here, and what does not exist.
+func (s keyShare) supported(v tlsVersion) error {
+	switch {
+	case groups[s] == 0:
+		return failure{exitUnsupported, fmt.Errorf("key share: only %s and %s are possible here, not %q", x25519, x25519MLKEM768, string(s))}
+	case s == x25519MLKEM768 && v == tls12:
+		return failure{exitUnsupported, errors.New("key share: TLS 1.2 has no X25519MLKEM768")}
+	}
+	return nil
 }
 
 // supported refuses what is not known here, and what does not exist.
@@ -43,25 +65,25 @@ func (v tlsVersion) supported(p protocol) error {
 	return nil
 }
 
-// pinned is what both sides have in common: one version of TLS, X25519 (no post-quantum share, which would add about
-// 1.1 kB each way to some stacks only) and a single protocol. Go does not let TLS 1.3 ciphers be chosen; it takes
+// pinned is what both sides have in common: one version of TLS, one key share (post-quantum ones, which add about 1.1 kB
+// each way, only where they are asked for) and a single protocol. Go does not let TLS 1.3 ciphers be chosen; it takes
 // AES-128-GCM where the processor has AES instructions, with TLS 1.2 too.
-func pinned(p protocol, version tlsVersion) *tls.Config {
+func pinned(p protocol, version tlsVersion, share keyShare) *tls.Config {
 	return &tls.Config{
 		MinVersion:       versions[version],
 		MaxVersion:       versions[version],
-		CurvePreferences: curves(version),
+		CurvePreferences: curves(version, share),
 		NextProtos:       []string{alpn[p]},
 	}
 }
 
 // serverTLS is the server's configuration with the certificate of two PEM files.
-func serverTLS(p protocol, version tlsVersion, certificate, key string) (*tls.Config, error) {
+func serverTLS(p protocol, version tlsVersion, share keyShare, certificate, key string) (*tls.Config, error) {
 	pair, err := tls.LoadX509KeyPair(certificate, key)
 	if err != nil {
 		return nil, fmt.Errorf("cannot load the certificate %s with the key %s: %w", certificate, key, err)
 	}
-	config := pinned(p, version)
+	config := pinned(p, version, share)
 	config.Certificates = []tls.Certificate{pair}
 	if p == h2 {
 		// Go would serve HTTP/1.1 on this port to clients that offer it, or offer nothing.
@@ -77,7 +99,7 @@ func serverTLS(p protocol, version tlsVersion, certificate, key string) (*tls.Co
 
 // clientTLS is the client's configuration: it trusts the roots of one PEM file and asks for host. It keeps no
 // session cache, so every handshake is a full one.
-func clientTLS(p protocol, version tlsVersion, host, roots string) (*tls.Config, error) {
+func clientTLS(p protocol, version tlsVersion, share keyShare, host, roots string) (*tls.Config, error) {
 	pem, err := os.ReadFile(roots)
 	if err != nil {
 		return nil, err
@@ -86,7 +108,7 @@ func clientTLS(p protocol, version tlsVersion, host, roots string) (*tls.Config,
 	if !pool.AppendCertsFromPEM(pem) {
 		return nil, fmt.Errorf("%s holds no certificate in PEM", roots)
 	}
-	config := pinned(p, version)
+	config := pinned(p, version, share)
 	config.RootCAs = pool
 	config.ServerName = host
 	if config.KeyLogWriter, err = keyLog(); err != nil {

@@ -41,6 +41,9 @@ type workload struct {
 	// TLS is there where the version is not to be 1.3.
 	TLS tlsVersion `json:"tls"`
 
+	// KeyShare is there where keys are not to be exchanged by X25519.
+	KeyShare keyShare `json:"key_share"`
+
 	// Authority is there where the server is no subject, but somebody's own: what requests name instead of Host. Its
 	// certificate is not checked, and what it answers is not the block.
 	Authority string `json:"authority"`
@@ -196,7 +199,7 @@ func readWorkload(path string) (*workload, error) {
 	if err != nil {
 		return nil, failure{exitBadInput, fmt.Errorf("%s: %w", path, err)}
 	}
-	return w, cmp.Or(w.Protocol.supported(), w.TLS.supported(w.Protocol), w.Sessions.supported(w.Protocol))
+	return w, cmp.Or(w.Protocol.supported(), w.TLS.supported(w.Protocol), w.KeyShare.supported(w.TLS), w.Sessions.supported(w.Protocol))
 }
 
 // understood refuses versions and kinds that are not known here, whatever else is in them.

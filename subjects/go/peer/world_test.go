@@ -132,12 +132,13 @@ func serveProcess(t *testing.T, p protocol) served {
 	return serveAt(t, "127.0.0.1", p, tls13)
 }
 
-// serveAt is the same at an address and with a version of TLS.
-func serveAt(t *testing.T, at string, p protocol, version tlsVersion) served {
+// serveAt is the same at an address and with a version of TLS, and more flags.
+func serveAt(t *testing.T, at string, p protocol, version tlsVersion, more ...string) served {
 	t.Helper()
 	certificate, key := identity(t)
 	command := self("serve", "--address", at, "--port", "0", "--protocol", string(p), "--tls", string(version), "--cert", certificate, "--key", key,
 		"--qlog", "", "--documents", documentsOf(t), "--alt-svc", "", "--initial-window", "", "--pacing", "", "--max-datagram", "")
+	command.Args = append(command.Args, more...)
 	line := firstLine(t, command)
 	address, serves := strings.CutPrefix(line, "h123-go: serving "+string(p)+" on ")
 	if !serves {
@@ -177,7 +178,7 @@ func firstLine(t *testing.T, server *exec.Cmd) string {
 func serveHandler(t *testing.T, p protocol, handler http.Handler) served {
 	t.Helper()
 	certificate, key := identity(t)
-	config, err := serverTLS(p, tls13, certificate, key)
+	config, err := serverTLS(p, tls13, x25519, certificate, key)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from h123.analysis.audits.finding import ALL, COLD, Audit, Finding, at_least, none_of
-from h123.catalogue import FULL
+from h123.catalogue import FULL, USUAL_SHARE
 from h123.measures import Attempt, Bodies, events_of
 from h123.study import METRICS
 from h123.study.workload import LEAVING, Exchange
@@ -72,15 +72,19 @@ def protocol_wrong(attempt: Attempt) -> Finding | None:
 
 
 def tls_wrong(attempt: Attempt) -> Finding | None:
-    """Check that every connection has the requested TLS version, as the client recorded it. There is nothing to check
-    if no request was answered, or if no cold request completed its handshake: then no version is recorded, and no time
-    depends on the version."""
+    """Check that every connection has the requested TLS version and, if the study asks for an unusual one, the
+    requested key exchange, as the client recorded them. There is nothing to check if no request was answered, or if no
+    cold request completed its handshake: then no version is recorded, and no time depends on the version."""
     s, versions = attempt.summary, [str(kind.version) for kind in attempt.tls]
     none_began = s.cold and not s.cold_ok and s.handshake_min_ns is None
     if attempt.imported or s.protocol_min is None or (none_began and not versions):
         return None
     detail = f"TLS {', '.join(dict.fromkeys(versions))}" if versions else "the client recorded no TLS version"
-    return Finding(bool(versions) and set(versions) == {attempt.required_tls}, None, None, detail)
+    right, share = set(versions) == {attempt.required_tls}, attempt.parameters.get("key_share", USUAL_SHARE)
+    if share != USUAL_SHARE:
+        shares = {kind.key_exchange for kind in attempt.tls}
+        right, detail = right and shares == {share}, f"{detail} with {', '.join(map(str, shares))}"
+    return Finding(bool(versions) and right, None, None, detail)
 
 
 def sessions_wrong(attempt: Attempt) -> Finding | None:

@@ -4,11 +4,17 @@ from collections import Counter
 
 from h123.analysis.audits.finding import ALL, COLD, UNENCRYPTED, Audit, Finding, at_least, none_of
 from h123.analysis.audits.path import round_trip_floor_ns
+from h123.base.transport import INITIAL_WINDOW, TCP_PAYLOAD, TCP_PAYLOAD_IPV6
 from h123.base.units import format_seconds
+from h123.catalogue import FULL, QUIC
 from h123.measures import Attempt, Opening
-from h123.study import handshake_round_trips
+from h123.study import handshake_round_trips, slow_start_round_trips
 
 TOLERANCE = 0.98
+_MORE_BYTES = 2_500
+"""The most bytes that a server's first flight over TCP has in addition to the certificates: about 1500 bytes of other
+TLS messages with a post-quantum key share, and room in packets that are not full, which end a write (OpenSSL's first
+write has 4096 bytes)."""
 WAITED = "the server sent nothing of the response in the round trip of the request"
 
 
@@ -34,20 +40,25 @@ def round_trips_odd(attempt: Attempt) -> Finding | None:
     """Check that every connection needed exactly its protocol's round trips before its first response, including the
     request's own.
 
-    More are allowed for a known reason: lost packets, a Retry, QUIC's anti-amplification limit, refused early data, or
-    a server that waited or could not send enough at once. Round trips without a known reason fail only under the
+    More are required if the certificates are longer than TCP's initial window. More are allowed for a known reason:
+    lost packets, a Retry, QUIC's anti-amplification limit, refused early data, or a server that waited or could not
+    send enough at once. Round trips without a known reason fail only under the
     virtual clock, because under the wall clock other round trips happen while a server works. There is nothing to check
     for uploads, because the response follows the body.
     """
     handshake, extra = _handshake(attempt), beyond(attempt)
     if handshake is None or not extra:
         return None
-    counts, expected = Counter(extra), handshake + 1
+    counts, expected, required = Counter(extra), handshake + 1, _certificate_round_trips(attempt)
     sentences = [
         f"{count} took {expected + more}" + (f" ({why})" * bool(why)) for (more, why), count in sorted(counts.items())
     ]
-    odd = sum(count for (more, why), count in counts.items() if more < 0 or (more > 0 and not why and attempt.virtual))
-    return none_of(odd, f"of {len(attempt.openings)} connections {', '.join(sentences)}; {expected} expected")
+    least = required[0]
+    odd = sum(
+        count for (more, why), count in counts.items() if more < least or (more > 0 and not why and attempt.virtual)
+    )
+    due = " or ".join(str(expected + more) for more in required)
+    return none_of(odd, f"of {len(attempt.openings)} connections {', '.join(sentences)}; {due} expected")
 
 
 def beyond(attempt: Attempt) -> list[tuple[int, str]]:
@@ -57,19 +68,37 @@ def beyond(attempt: Attempt) -> list[tuple[int, str]]:
     if handshake is None or uploads:
         return []
     refused = attempt.workload.early and any(not kind.early for kind in attempt.tls)
+    required = _certificate_round_trips(attempt)
     return [
-        (opening.round_trips - handshake - 1, _reason(opening, handshake + 1, refused=refused))
+        (opening.round_trips - handshake - 1, _reason(opening, handshake + 1, required, refused=refused))
         for opening in attempt.openings
     ]
 
 
-def _reason(opening: Opening, expected: int, *, refused: bool) -> str:
-    """Return the reason for the additional round trips, or an empty string if it is unknown."""
-    logged = (
-        opening.request_round_trips is not None and expected <= opening.request_round_trips
-    )  # otherwise its time is not the time of sending
-    later = logged and opening.request_round_trips == expected
+def _certificate_round_trips(attempt: Attempt) -> range:
+    """Return the numbers of round trips that a full handshake over TCP may take in addition to its protocol's, because
+    the certificates are longer than the initial window. There are two numbers if the result depends on the server's
+    other messages."""
+    p = attempt.parameters
+    size = p.get("certificate")
+    if size is None or p["protocol"] == QUIC or attempt.workload.sessions != FULL:
+        return range(1)
+    payload = p.get("max_datagram") or (TCP_PAYLOAD if p.get("address") == "ipv4" else TCP_PAYLOAD_IPV6)
+    window = p.get("initial_window") or INITIAL_WINDOW
+    least, most = (slow_start_round_trips(-(-flight // payload), window) for flight in (size, size + _MORE_BYTES))
+    return range(least, most + 1)
+
+
+def _reason(opening: Opening, expected: int, required: range, *, refused: bool) -> str:
+    """Return the reason for the additional round trips, or an empty string if it is unknown. `required` are the numbers
+    of additional round trips that the certificates may take."""
+    sent_in = opening.request_round_trips or 0
+    logged = expected <= sent_in  # otherwise its time is not the time of sending
+    later = logged and sent_in - expected in required and sent_in < opening.round_trips
+    waits = (sent_in if logged else opening.round_trips) - expected
     reasons = {
+        "TCP's initial window: the certificates are longer than the server may send at once": waits > 0
+        and waits in required,
         "the response had begun, and its first TLS record did not fit what the server sends at once": later
         and opening.early_part,
         WAITED: later and not opening.early_part,
@@ -139,9 +168,9 @@ AUDITS = [
     ),
     Audit(
         "round-trips-odd",
-        "A connection's packets make as many round trips as its protocol requires, or more for a known reason: lost "
-        "packets, a Retry, QUIC's anti-amplification limit (long certificates), refused early data, a server that "
-        "responds later.",
+        "A connection's packets make as many round trips as its protocol and its certificates require, or more for a "
+        "known reason: lost packets, a Retry, QUIC's anti-amplification limit (long certificates), refused early data, "
+        "a server that responds later.",
         "connections took a different number of round trips than their protocol requires, and lost packets, a Retry, "
         "QUIC's anti-amplification limit or a server that responds later do not explain this. Possible reasons that "
         "h123 does not check: a key exchange that the server does not accept (HelloRetryRequest), an older TLS "

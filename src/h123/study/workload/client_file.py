@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from h123.catalogue import USUAL_SHARE, KeyShare
 from h123.study.workload.headers import WrittenHeader, written_headers
 from h123.study.workload.load import Load
 
@@ -51,6 +52,8 @@ class WorkloadFile(BaseModel):
     certificate, and its bodies need not be the standard block."""
     tls: Literal["1.2", "1.3"] = "1.3"
     """The only TLS version that the client offers. Present only if it is not 1.3."""
+    key_share: KeyShare = USUAL_SHARE
+    """The only key exchange that the client offers. Present only if it is not X25519."""
     gaps_ns: list[int] | None = None
     """The times in ns to the first request, and from each request to the next. Present only if the study has
     `arrivals`."""
@@ -98,6 +101,7 @@ class Target:
     authority: str | None = None
     """The authority of a server that is not a subject."""
     tls: str = "1.3"
+    key_share: str = USUAL_SHARE
 
 
 def common_fields(load: Load, target: Target) -> dict[str, Any]:
@@ -120,4 +124,5 @@ def common_fields(load: Load, target: Target) -> dict[str, Any]:
         "headers": list(written_headers(load.headers)),
         **({} if target.authority is None else {"authority": target.authority}),
         **({} if target.tls == "1.3" else {"tls": target.tls}),
+        **({} if target.key_share == USUAL_SHARE else {"key_share": target.key_share}),
     }
