@@ -165,7 +165,7 @@ LONG = {"protocol": "h2"}
         ([opening(3)], {**LONG, "certificate": 15_000}, False, "1 took 3; 4 expected"),
         ([opening(5)], {**LONG, "certificate": 15_000}, False, "1 took 5; 4 expected"),
         ([opening(3), opening(4)], {**LONG, "certificate": 13_500}, True, "1 took 3, 1 took 4 (TCP's initial window"),
-        ([opening(4)], {**LONG, "certificate": 11_000}, False, "1 took 4; 3 expected"),
+        ([opening(4)], {**LONG, "certificate": 9_000}, False, "1 took 4; 3 expected"),
         ([opening(4)], {**LONG, "certificate": 40_000, "initial_window": 28}, True, "; 3 or 4 expected"),
         ([opening(3)], {**LONG, "certificate": 15_000, "sessions": "resumed"}, True, "1 took 3; 3 expected"),
         ([opening(5, request_round_trips=4)], {**LONG, "certificate": 15_000}, True, "sent nothing of the response"),

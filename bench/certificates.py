@@ -1,0 +1,227 @@
+"""Prints the tables of docs/results/certificates.md from campaigns of the study `certificates`.
+
+    PYTHONPATH=src .venv/bin/python bench/certificates.py CAMPAIGN [CAMPAIGN]
+
+Predicts the round trips until the first byte of each trial from the sizes of TLS's messages (RFC 8446), slow start (RFC
+5681 and 9002) and QUIC's anti-amplification limit (RFC 9000, section 8.1), and compares them with the round trips that
+were counted on the link. The second table shows how much later than with 1 kB of certificates the first and last bytes
+arrive. The exit status is 1 if a trial's round trips differ from the prediction.
+"""
+
+import math
+import statistics
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from h123.base.terminal.markdown import table
+from h123.base.transport import INITIAL_WINDOW, TCP_PAYLOAD
+from h123.base.units import parse_size
+from h123.measures import Attempt, load_attempts
+from h123.store import CampaignFolder
+from h123.study import slow_start_round_trips
+
+ML_KEM = "X25519MLKEM768"
+SERVER_SHARE = {"X25519": 32, ML_KEM: 32 + 1088}
+"""The bytes of the server's key share."""
+CLIENT_DATAGRAMS = {"X25519": 1, ML_KEM: 2}
+"""The datagrams of 1200 bytes that the client's first message takes: ML-KEM's share alone has 1184 bytes."""
+FROM_CLIENT, TIMES = 1200, 3
+CHANGE_CIPHER, HEADER, TAG, RECORD = 6, 5, 17, 1 << 14
+"""TCP: the bytes of ChangeCipherSpec, of a record's header, and of its type and authentication tag, and the largest
+record."""
+SESSION_ID = 32
+"""The bytes of the session ID that a server repeats over TCP."""
+SIGNATURE, FINISHED = 8 + 71, 36
+"""The bytes of CertificateVerify with ECDSA P-256, whose signatures have 70 to 72, and of Finished with SHA-256."""
+ALPN = 15
+"""The bytes of EncryptedExtensions with a protocol's name of two letters."""
+FRAME, INITIAL_MORE = 5, 10
+"""QUIC: the bytes of a CRYPTO frame's header, and those that only an Initial packet has: a token's length, an
+acknowledgement."""
+MOST_ROUND_TRIPS = 20
+USUAL, LARGE = "1kB", ("20kB", "40kB")
+"""The certificates whose times are compared in the second table."""
+
+
+@dataclass(frozen=True)
+class Stack:
+    """What the arithmetic needs to know of a server."""
+
+    buffer: int | None
+    """The bytes of the buffer from which it writes its flight over TCP. None: it writes the flight at once."""
+    datagram: int
+    """The bytes of its datagrams during a handshake."""
+    packet: int
+    """The bytes of a Handshake packet's header and authentication tag, with the client's connection ID (8 bytes) and
+    its own."""
+    parameters: int
+    """The bytes of its transport parameters."""
+    beyond: bool
+    """Whether a datagram that begins below the anti-amplification limit may end beyond it."""
+    window: int | None
+    """The initial window over QUIC in bytes. None: the study sets the packets."""
+
+
+STACKS = {
+    "go": Stack(None, 1280, 39, 160, beyond=True, window=None),
+    "nginx-sid": Stack(4096, 1200, 54, 130, beyond=False, window=12_000),
+}
+
+
+def tcp_round_trips(stack: Stack, share: str, certificates: int, window: int) -> int:
+    """Return the round trips until the first byte over TCP: TCP's, the request's, TLS's, and those that the server's
+    flight waits for its window, in packets."""
+    message = _certificate(certificates)
+    parts = [min(RECORD, message - begin) for begin in range(0, message, RECORD)]
+    encrypted = [HEADER + TAG + part for part in (ALPN, *parts, SIGNATURE, FINISHED)]
+    records = [HEADER + _hello(share, SESSION_ID), CHANGE_CIPHER, *encrypted]
+    writes = [sum(records)] if stack.buffer is None else _writes(records, stack.buffer)
+    packets = _packets(writes, window)
+    return 3 + slow_start_round_trips(packets, window)
+
+
+def _packets(writes: Iterable[int], window: int) -> int:
+    """Return the number of packets. A write that the initial window lets TCP send at once ends with a packet that may
+    not be full. What waits for the window is sent in full packets."""
+    packets = waiting = 0
+    for write in writes:
+        at_once = min(write, (window - packets) * TCP_PAYLOAD)
+        packets, waiting = packets + math.ceil(at_once / TCP_PAYLOAD), waiting + write - at_once
+    return packets + math.ceil(waiting / TCP_PAYLOAD)
+
+
+def _writes(records: Sequence[int], buffer: int) -> Iterator[int]:
+    """Yield the bytes of each write of OpenSSL's BIO_f_buffer: a full buffer, the rest of a record that is longer than
+    the buffer, and at the end what is left."""
+    held = 0
+    for record in records:
+        if held + record <= buffer:
+            held += record
+            continue
+        if held:
+            yield buffer
+            record -= buffer - held
+        held = record if record < buffer else 0
+        if not held:
+            yield record
+    yield held
+
+
+def quic_round_trips(stack: Stack, share: str, certificates: int, window: int) -> int:
+    """Return the round trips until the first byte over QUIC: the request's, and those of the server's flight.
+
+    The server first sends three times what it received. Then the client's acknowledgements have validated its address,
+    and the server sends its window, which grows by the acknowledged bytes."""
+    initial = _hello(share, 0)
+    extensions = ALPN + 4 + stack.parameters
+    handshake = extensions + _certificate(certificates) + SIGNATURE + FINISHED
+    limit, congestion = TIMES * CLIENT_DATAGRAMS[share] * FROM_CLIENT, stack.window or window * stack.datagram
+    for round_trips in range(1, MOST_ROUND_TRIPS):
+        sent = 0
+        while sent < limit and initial + handshake > 0:
+            size = stack.datagram if stack.beyond or round_trips > 1 else min(stack.datagram, limit - sent)
+            initial, handshake = _datagram(size, stack.packet, initial, handshake)
+            sent += size
+        if initial + handshake == 0:
+            return round_trips + 1
+        congestion += sent
+        limit = congestion
+    raise ValueError(f"{certificates} bytes take more than {MOST_ROUND_TRIPS} round trips")
+
+
+def _datagram(size: int, packet: int, initial: int, handshake: int) -> tuple[int, int]:
+    """Return what is left of the bytes of both kinds after a datagram of `size` bytes."""
+    if initial:
+        taken = min(initial, max(0, size - packet - INITIAL_MORE - FRAME))
+        initial, size = initial - taken, size - taken - packet - INITIAL_MORE - FRAME
+    return initial, handshake - min(handshake, max(0, size - packet - FRAME))
+
+
+def _hello(share: str, session_id: int) -> int:
+    """Return the bytes of ServerHello: its fixed fields, the version and the key share."""
+    return 4 + 2 + 32 + 1 + session_id + 2 + 1 + 2 + 6 + 8 + SERVER_SHARE[share]
+
+
+def _certificate(certificates: int) -> int:
+    """Return the bytes of the message with two certificates."""
+    return 4 + 1 + 3 + certificates + 2 * (3 + 2)
+
+
+def predicted(attempt: Attempt) -> int:
+    """Return the round trips that the arithmetic predicts for a trial."""
+    p = attempt.parameters
+    count = quic_round_trips if p["protocol"] == "h3" else tcp_round_trips
+    window = p["initial_window"] or INITIAL_WINDOW
+    return count(STACKS[p["server"]], p["key_share"], p["certificate"], window)
+
+
+def main(*campaigns: Path) -> int:
+    """Print both tables, and return exit status 1 if a trial's round trips differ from the prediction."""
+    attempts = [attempt for path in campaigns for attempt in load_attempts(CampaignFolder.open(path))]
+    differing = [
+        f"{attempt.name}: {sorted(counted)} round trips, {predicted(attempt)} predicted"
+        for attempt in attempts
+        if (counted := {opening.round_trips for opening in attempt.openings}) != {predicted(attempt)}
+    ]
+    print("\n".join([*table(list(_map(attempts))), "", *table(list(_later(attempts)))]))
+    print(f"\n{len(attempts) - len(differing)} of {len(attempts)} trials as predicted")
+    print("".join(f"{line}\n" for line in differing), end="", file=sys.stderr)
+    return 1 if differing else 0
+
+
+def _by(attempts: Sequence[Attempt], *factors: str) -> Mapping[tuple[str, ...], list[Attempt]]:
+    groups: dict[tuple[str, ...], list[Attempt]] = defaultdict(list)
+    for attempt in attempts:
+        groups[tuple(attempt.cell[factor] for factor in factors)].append(attempt)
+    return groups
+
+
+def _map(attempts: Sequence[Attempt]) -> Iterator[dict[str, str]]:
+    """Yield a row for each size, with a column for each stack: the round trips with X25519 and, if they differ, after a
+    slash those with ML-KEM."""
+    groups = _by(attempts, "certificate", "stack", "key_share")
+    for size in _levels(attempts, "certificate"):
+        row = {"certificates": size}
+        for stack in _levels(attempts, "stack"):
+            counted = [
+                "?".join(
+                    sorted({str(opening.round_trips) for one in groups[size, stack, share] for opening in one.openings})
+                )
+                for share in SERVER_SHARE
+            ]
+            row[stack] = "/".join(dict.fromkeys(counted))
+        yield row
+
+
+def _later(attempts: Sequence[Attempt]) -> Iterator[dict[str, str]]:
+    """Yield a row for each body and large certificates, with the milliseconds that they add to the times of the first
+    and the last byte with ML-KEM."""
+    groups = _by(attempts, "body", "certificate", "stack", "key_share")
+    stacks = _levels(attempts, "stack")
+    for body in _levels(attempts, "body"):
+        for size in LARGE:
+            if any((body, size, stack, ML_KEM) not in groups for stack in stacks):
+                continue
+            row = {"body": body, "certificates": size}
+            for stack in stacks:
+                large, usual = (groups[body, certificates, stack, ML_KEM] for certificates in (size, USUAL))
+                added = [_median(large, metric) - _median(usual, metric) for metric in ("cold_ttfb", "cold_latency")]
+                row[stack] = ", ".join(f"{1000 * seconds:.0f}" for seconds in added)
+            yield row
+
+
+def _median(attempts: Sequence[Attempt], metric: str) -> float:
+    return statistics.median(value for attempt in attempts if (value := attempt.metrics[metric]) is not None)
+
+
+def _levels(attempts: Sequence[Attempt], factor: str) -> list[str]:
+    """Return a factor's levels, the sizes in order."""
+    levels = dict.fromkeys(attempt.cell[factor] for attempt in attempts)
+    return sorted(levels, key=parse_size) if factor in ("certificate", "body") else sorted(levels)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(Path, sys.argv[1:])))
