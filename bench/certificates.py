@@ -1,15 +1,13 @@
-"""Prints the tables of docs/results/certificates.md from campaigns of the study `certificates`.
+"""Prints the map of docs/results/certificates.md from campaigns of the study `certificates`.
 
     PYTHONPATH=src .venv/bin/python bench/certificates.py CAMPAIGN [CAMPAIGN]
 
-Predicts the round trips until the first byte of each trial from the sizes of TLS's messages (RFC 8446), slow start (RFC
-5681 and 9002) and QUIC's anti-amplification limit (RFC 9000, section 8.1), and compares them with the round trips that
-were counted on the link. The second table shows how much later than with 1 kB of certificates the first and last bytes
-arrive. The exit status is 1 if a trial's round trips differ from the prediction.
+Predicts each trial's round trips until the first byte from the sizes of TLS's messages (RFC 8446), slow start (RFC 5681
+and 9002) and QUIC's anti-amplification limit (RFC 9000, section 8.1), and compares them with those counted on the link.
+The exit status is 1 if a trial's differ.
 """
 
 import math
-import statistics
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,44 +23,34 @@ from h123.study import slow_start_round_trips
 
 ML_KEM = "X25519MLKEM768"
 SERVER_SHARE = {"X25519": 32, ML_KEM: 32 + 1088}
-"""The bytes of the server's key share."""
 CLIENT_DATAGRAMS = {"X25519": 1, ML_KEM: 2}
-"""The datagrams of 1200 bytes that the client's first message takes: ML-KEM's share alone has 1184 bytes."""
+"""ML-KEM's share of 1184 bytes makes the client's first message longer than a datagram."""
 FROM_CLIENT, TIMES = 1200, 3
 CHANGE_CIPHER, HEADER, TAG, RECORD = 6, 5, 17, 1 << 14
-"""TCP: the bytes of ChangeCipherSpec, of a record's header, and of its type and authentication tag, and the largest
-record."""
-SESSION_ID = 32
-"""The bytes of the session ID that a server repeats over TCP."""
-SIGNATURE, FINISHED = 8 + 71, 36
-"""The bytes of CertificateVerify with ECDSA P-256, whose signatures have 70 to 72, and of Finished with SHA-256."""
-ALPN = 15
-"""The bytes of EncryptedExtensions with a protocol's name of two letters."""
+SESSION_ID, ALPN, SIGNATURE, FINISHED = 32, 15, 8 + 71, 36
+"""The bytes of TLS's messages: EncryptedExtensions with a protocol's name, CertificateVerify with ECDSA P-256 (whose
+signatures have 70 to 72 bytes), and Finished with SHA-256. Over TCP, the server repeats a session ID."""
 FRAME, INITIAL_MORE = 5, 10
-"""QUIC: the bytes of a CRYPTO frame's header, and those that only an Initial packet has: a token's length, an
+"""The bytes of a CRYPTO frame's header, and those that only an Initial packet has: a token's length, an
 acknowledgement."""
 MOST_ROUND_TRIPS = 20
-USUAL, LARGE = "1kB", ("20kB", "40kB")
-"""The certificates whose times are compared in the second table."""
 
 
 @dataclass(frozen=True)
 class Stack:
-    """What the arithmetic needs to know of a server."""
+    """What the arithmetic needs to know of a server. Sizes are in bytes."""
 
     buffer: int | None
-    """The bytes of the buffer from which it writes its flight over TCP. None: it writes the flight at once."""
+    """From which it writes its flight over TCP. None: it writes the flight at once."""
     datagram: int
-    """The bytes of its datagrams during a handshake."""
     packet: int
-    """The bytes of a Handshake packet's header and authentication tag, with the client's connection ID (8 bytes) and
-    its own."""
+    """A Handshake packet's header, with both connection IDs, and its tag."""
     parameters: int
-    """The bytes of its transport parameters."""
+    """Its transport parameters."""
     beyond: bool
     """Whether a datagram that begins below the anti-amplification limit may end beyond it."""
     window: int | None
-    """The initial window over QUIC in bytes. None: the study sets the packets."""
+    """The initial window over QUIC. None: the study sets the packets."""
 
 
 STACKS = {
@@ -72,8 +60,7 @@ STACKS = {
 
 
 def tcp_round_trips(stack: Stack, share: str, certificates: int, window: int) -> int:
-    """Return the round trips until the first byte over TCP: TCP's, the request's, TLS's, and those that the server's
-    flight waits for its window, in packets."""
+    """Return the round trips over TCP: three, and those that the server's flight waits for its window, in packets."""
     message = _certificate(certificates)
     parts = [min(RECORD, message - begin) for begin in range(0, message, RECORD)]
     encrypted = [HEADER + TAG + part for part in (ALPN, *parts, SIGNATURE, FINISHED)]
@@ -84,8 +71,8 @@ def tcp_round_trips(stack: Stack, share: str, certificates: int, window: int) ->
 
 
 def _packets(writes: Iterable[int], window: int) -> int:
-    """Return the number of packets. A write that the initial window lets TCP send at once ends with a packet that may
-    not be full. What waits for the window is sent in full packets."""
+    """Return the number of packets. Only writes that the initial window lets TCP send at once end with a packet that is
+    not full."""
     packets = waiting = 0
     for write in writes:
         at_once = min(write, (window - packets) * TCP_PAYLOAD)
@@ -111,7 +98,7 @@ def _writes(records: Sequence[int], buffer: int) -> Iterator[int]:
 
 
 def quic_round_trips(stack: Stack, share: str, certificates: int, window: int) -> int:
-    """Return the round trips until the first byte over QUIC: the request's, and those of the server's flight.
+    """Return the round trips over QUIC: the request's, and those of the server's flight.
 
     The server first sends three times what it received. Then the client's acknowledgements have validated its address,
     and the server sends its window, which grows by the acknowledged bytes."""
@@ -133,7 +120,7 @@ def quic_round_trips(stack: Stack, share: str, certificates: int, window: int) -
 
 
 def _datagram(size: int, packet: int, initial: int, handshake: int) -> tuple[int, int]:
-    """Return what is left of the bytes of both kinds after a datagram of `size` bytes."""
+    """Return the bytes of both kinds that are left after a datagram."""
     if initial:
         taken = min(initial, max(0, size - packet - INITIAL_MORE - FRAME))
         initial, size = initial - taken, size - taken - packet - INITIAL_MORE - FRAME
@@ -141,7 +128,7 @@ def _datagram(size: int, packet: int, initial: int, handshake: int) -> tuple[int
 
 
 def _hello(share: str, session_id: int) -> int:
-    """Return the bytes of ServerHello: its fixed fields, the version and the key share."""
+    """Return the bytes of ServerHello."""
     return 4 + 2 + 32 + 1 + session_id + 2 + 1 + 2 + 6 + 8 + SERVER_SHARE[share]
 
 
@@ -159,14 +146,14 @@ def predicted(attempt: Attempt) -> int:
 
 
 def main(*campaigns: Path) -> int:
-    """Print both tables, and return exit status 1 if a trial's round trips differ from the prediction."""
+    """Print the map, and return exit status 1 if a trial differs."""
     attempts = [attempt for path in campaigns for attempt in load_attempts(CampaignFolder.open(path))]
     differing = [
         f"{attempt.name}: {sorted(counted)} round trips, {predicted(attempt)} predicted"
         for attempt in attempts
         if (counted := {opening.round_trips for opening in attempt.openings}) != {predicted(attempt)}
     ]
-    print("\n".join([*table(list(_map(attempts))), "", *table(list(_later(attempts)))]))
+    print("\n".join(table(list(_map(attempts)))))
     print(f"\n{len(attempts) - len(differing)} of {len(attempts)} trials as predicted")
     print("".join(f"{line}\n" for line in differing), end="", file=sys.stderr)
     return 1 if differing else 0
@@ -196,31 +183,10 @@ def _map(attempts: Sequence[Attempt]) -> Iterator[dict[str, str]]:
         yield row
 
 
-def _later(attempts: Sequence[Attempt]) -> Iterator[dict[str, str]]:
-    """Yield a row for each body and large certificates, with the milliseconds that they add to the times of the first
-    and the last byte with ML-KEM."""
-    groups = _by(attempts, "body", "certificate", "stack", "key_share")
-    stacks = _levels(attempts, "stack")
-    for body in _levels(attempts, "body"):
-        for size in LARGE:
-            if any((body, size, stack, ML_KEM) not in groups for stack in stacks):
-                continue
-            row = {"body": body, "certificates": size}
-            for stack in stacks:
-                large, usual = (groups[body, certificates, stack, ML_KEM] for certificates in (size, USUAL))
-                added = [_median(large, metric) - _median(usual, metric) for metric in ("cold_ttfb", "cold_latency")]
-                row[stack] = ", ".join(f"{1000 * seconds:.0f}" for seconds in added)
-            yield row
-
-
-def _median(attempts: Sequence[Attempt], metric: str) -> float:
-    return statistics.median(value for attempt in attempts if (value := attempt.metrics[metric]) is not None)
-
-
 def _levels(attempts: Sequence[Attempt], factor: str) -> list[str]:
     """Return a factor's levels, the sizes in order."""
     levels = dict.fromkeys(attempt.cell[factor] for attempt in attempts)
-    return sorted(levels, key=parse_size) if factor in ("certificate", "body") else sorted(levels)
+    return sorted(levels, key=parse_size if factor == "certificate" else None)
 
 
 if __name__ == "__main__":

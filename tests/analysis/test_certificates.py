@@ -25,21 +25,17 @@ def bench() -> Any:
 @pytest.mark.parametrize(
     ("protocol", "server", "size", "window", "classical", "hybrid"),
     [
-        ("h2", "go", 1000, 10, 3, 3),
         ("h2", "go", 13_500, 10, 3, 4),
         ("h2", "nginx-sid", 13_500, 10, 4, 4),  # three of its packets are not full
         ("h2", "nginx-sid", 12_500, 10, 3, 4),
-        ("h2", "go", 14_000, 10, 3, 4),
         ("h2", "go", 40_000, 10, 4, 4),
         ("h2", "nginx-sid", 40_000, 10, 4, 4),  # but those that wait for the window are
         ("h2", "go", 40_000, 32, 3, 3),
         ("h3", "go", 3000, 10, 2, 2),
         ("h3", "nginx-sid", 3000, 10, 3, 2),  # ML-KEM's second datagram lets the server send more
-        ("h3", "go", 6000, 10, 3, 3),
         ("h3", "go", 20_000, 10, 4, 3),
         ("h3", "go", 20_000, 32, 3, 3),
         ("h3", "nginx-sid", 20_000, 10, 4, 3),
-        ("h3", "nginx-sid", 30_000, 10, 4, 4),
     ],
 )
 def test_known_answers(
@@ -98,16 +94,10 @@ def test_writes_are_those_of_openssl(bench: Any) -> None:
 
 
 def _trial(protocol: str, server: str, size: int, window: int, share: str, counted: int = 0) -> Any:
+    chosen = {"protocol": protocol, "server": server, "key_share": share}
     return SimpleNamespace(
         name="one",
-        parameters={
-            "protocol": protocol,
-            "server": server,
-            "certificate": size,
-            "initial_window": window,
-            "key_share": share,
-        },
-        cell={"stack": server, "certificate": f"{size / 1000:g}kB", "key_share": share, "body": "1kB"},
+        parameters={"initial_window": window, "certificate": size, **chosen},
+        cell={"stack": server, "certificate": f"{size / 1000:g}kB", "key_share": share},
         openings=[SimpleNamespace(round_trips=counted)],
-        metrics={"cold_ttfb": 0.06, "cold_latency": 0.06},
     )
