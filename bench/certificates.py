@@ -2,15 +2,15 @@
 
     PYTHONPATH=src .venv/bin/python bench/certificates.py CAMPAIGN [CAMPAIGN]
 
-Predicts each trial's round trips until the first byte from the sizes of TLS's messages (RFC 8446), slow start (RFC 5681
-and 9002) and QUIC's anti-amplification limit (RFC 9000, section 8.1), and compares them with those counted on the link.
-The exit status is 1 if a trial's differ.
+Predicts the round trips until the first byte from TLS's messages (RFC 8446), slow start (RFC 5681, 9002) and QUIC's
+anti-amplification limit (RFC 9000, 8.1), and compares them with those counted. The exit status is 1 if a trial's
+differ.
 """
 
 import math
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,43 +24,43 @@ from h123.study import slow_start_round_trips
 ML_KEM = "X25519MLKEM768"
 SERVER_SHARE = {"X25519": 32, ML_KEM: 32 + 1088}
 CLIENT_DATAGRAMS = {"X25519": 1, ML_KEM: 2}
-"""ML-KEM's share of 1184 bytes makes the client's first message longer than a datagram."""
+"""ML-KEM's share has 1184 bytes."""
 FROM_CLIENT, TIMES = 1200, 3
 CHANGE_CIPHER, HEADER, TAG, RECORD = 6, 5, 17, 1 << 14
 SESSION_ID, ALPN, SIGNATURE, FINISHED = 32, 15, 8 + 71, 36
-"""The bytes of TLS's messages: EncryptedExtensions with a protocol's name, CertificateVerify with ECDSA P-256 (whose
-signatures have 70 to 72 bytes), and Finished with SHA-256. Over TCP, the server repeats a session ID."""
+"""The bytes of TLS's messages: EncryptedExtensions with ALPN, CertificateVerify with ECDSA P-256 (70 to 72 bytes), and
+Finished with SHA-256. Over TCP, the server repeats a session ID."""
 FRAME, INITIAL_MORE = 5, 10
-"""The bytes of a CRYPTO frame's header, and those that only an Initial packet has: a token's length, an
-acknowledgement."""
-MOST_ROUND_TRIPS = 20
+"""The bytes of a CRYPTO frame's header, and of an Initial packet's token length and acknowledgement."""
 
 
 @dataclass(frozen=True)
 class Stack:
-    """What the arithmetic needs to know of a server. Sizes are in bytes."""
+    """A server's properties. Sizes are in bytes."""
 
     buffer: int | None
-    """From which it writes its flight over TCP. None: it writes the flight at once."""
+    """Over TCP. None: the server writes its flight at once."""
     datagram: int
     packet: int
     """A Handshake packet's header, with both connection IDs, and its tag."""
     parameters: int
     """Its transport parameters."""
     beyond: bool
-    """Whether a datagram that begins below the anti-amplification limit may end beyond it."""
+    """Whether a datagram may end beyond the anti-amplification limit."""
     window: int | None
     """The initial window over QUIC. None: the study sets the packets."""
+    unused: int
+    """The acknowledged bytes that do not widen a window that is at most half full (RFC 9002, section 7.8)."""
 
 
 STACKS = {
-    "go": Stack(None, 1280, 39, 160, beyond=True, window=None),
-    "nginx-sid": Stack(4096, 1200, 54, 130, beyond=False, window=12_000),
+    "go": Stack(None, 1280, 39, 160, beyond=True, window=None, unused=1280),
+    "nginx-sid": Stack(4096, 1200, 54, 130, beyond=False, window=12_000, unused=0),
 }
 
 
 def tcp_round_trips(stack: Stack, share: str, certificates: int, window: int) -> int:
-    """Return the round trips over TCP: three, and those that the server's flight waits for its window, in packets."""
+    """Return the round trips over TCP: three, and those that the flight waits for its window, in packets."""
     message = _certificate(certificates)
     parts = [min(RECORD, message - begin) for begin in range(0, message, RECORD)]
     encrypted = [HEADER + TAG + part for part in (ALPN, *parts, SIGNATURE, FINISHED)]
@@ -71,8 +71,7 @@ def tcp_round_trips(stack: Stack, share: str, certificates: int, window: int) ->
 
 
 def _packets(writes: Iterable[int], window: int) -> int:
-    """Return the number of packets. Only writes that the initial window lets TCP send at once end with a packet that is
-    not full."""
+    """Return the number of packets. Only a write that fits the initial window ends with a packet that is not full."""
     packets = waiting = 0
     for write in writes:
         at_once = min(write, (window - packets) * TCP_PAYLOAD)
@@ -81,8 +80,8 @@ def _packets(writes: Iterable[int], window: int) -> int:
 
 
 def _writes(records: Sequence[int], buffer: int) -> Iterator[int]:
-    """Yield the bytes of each write of OpenSSL's BIO_f_buffer: a full buffer, the rest of a record that is longer than
-    the buffer, and at the end what is left."""
+    """Yield the bytes of each write of OpenSSL's BIO_f_buffer: a full buffer, the rest of a longer record, and at the
+    end what is left."""
     held = 0
     for record in records:
         if held + record <= buffer:
@@ -98,29 +97,26 @@ def _writes(records: Sequence[int], buffer: int) -> Iterator[int]:
 
 
 def quic_round_trips(stack: Stack, share: str, certificates: int, window: int) -> int:
-    """Return the round trips over QUIC: the request's, and those of the server's flight.
-
-    The server first sends three times what it received. Then the client's acknowledgements have validated its address,
-    and the server sends its window, which grows by the acknowledged bytes."""
+    """Return the round trips over QUIC. The server first sends three times what it received. Then acknowledgements have
+    validated the client's address, and the server sends its window, which grows by the acknowledged bytes."""
     initial = _hello(share, 0)
     extensions = ALPN + 4 + stack.parameters
     handshake = extensions + _certificate(certificates) + SIGNATURE + FINISHED
     limit, congestion = TIMES * CLIENT_DATAGRAMS[share] * FROM_CLIENT, stack.window or window * stack.datagram
-    for round_trips in range(1, MOST_ROUND_TRIPS):
-        sent = 0
+    round_trips = 1
+    while initial + handshake > 0:
+        round_trips, sent = round_trips + 1, 0
         while sent < limit and initial + handshake > 0:
-            size = stack.datagram if stack.beyond or round_trips > 1 else min(stack.datagram, limit - sent)
+            size = stack.datagram if stack.beyond or round_trips > 2 else min(stack.datagram, limit - sent)
             initial, handshake = _datagram(size, stack.packet, initial, handshake)
             sent += size
-        if initial + handshake == 0:
-            return round_trips + 1
-        congestion += sent
+        congestion += sent - (stack.unused if 2 * sent <= congestion else 0)
         limit = congestion
-    raise ValueError(f"{certificates} bytes take more than {MOST_ROUND_TRIPS} round trips")
+    return round_trips
 
 
 def _datagram(size: int, packet: int, initial: int, handshake: int) -> tuple[int, int]:
-    """Return the bytes of both kinds that are left after a datagram."""
+    """Return the bytes of both kinds that a datagram leaves."""
     if initial:
         taken = min(initial, max(0, size - packet - INITIAL_MORE - FRAME))
         initial, size = initial - taken, size - taken - packet - INITIAL_MORE - FRAME
@@ -138,7 +134,7 @@ def _certificate(certificates: int) -> int:
 
 
 def predicted(attempt: Attempt) -> int:
-    """Return the round trips that the arithmetic predicts for a trial."""
+    """Return a trial's round trips according to arithmetic."""
     p = attempt.parameters
     count = quic_round_trips if p["protocol"] == "h3" else tcp_round_trips
     window = p["initial_window"] or INITIAL_WINDOW
@@ -159,32 +155,22 @@ def main(*campaigns: Path) -> int:
     return 1 if differing else 0
 
 
-def _by(attempts: Sequence[Attempt], *factors: str) -> Mapping[tuple[str, ...], list[Attempt]]:
-    groups: dict[tuple[str, ...], list[Attempt]] = defaultdict(list)
-    for attempt in attempts:
-        groups[tuple(attempt.cell[factor] for factor in factors)].append(attempt)
-    return groups
-
-
 def _map(attempts: Sequence[Attempt]) -> Iterator[dict[str, str]]:
-    """Yield a row for each size, with a column for each stack: the round trips with X25519 and, if they differ, after a
-    slash those with ML-KEM."""
-    groups = _by(attempts, "certificate", "stack", "key_share")
+    """Yield a row for each size: for each stack the round trips with X25519 and, if they differ, with ML-KEM."""
+    groups: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for attempt in attempts:
+        key = tuple(attempt.cell[factor] for factor in ("certificate", "stack", "key_share"))
+        groups[key] |= {str(opening.round_trips) for opening in attempt.openings}
     for size in _levels(attempts, "certificate"):
         row = {"certificates": size}
         for stack in _levels(attempts, "stack"):
-            counted = [
-                "?".join(
-                    sorted({str(opening.round_trips) for one in groups[size, stack, share] for opening in one.openings})
-                )
-                for share in SERVER_SHARE
-            ]
+            counted = ["?".join(sorted(groups[size, stack, share])) for share in SERVER_SHARE]
             row[stack] = "/".join(dict.fromkeys(counted))
         yield row
 
 
 def _levels(attempts: Sequence[Attempt], factor: str) -> list[str]:
-    """Return a factor's levels, the sizes in order."""
+    """Return a factor's levels in order."""
     levels = dict.fromkeys(attempt.cell[factor] for attempt in attempts)
     return sorted(levels, key=parse_size if factor == "certificate" else None)
 

@@ -71,8 +71,8 @@ class Parameters(WorkloadParameters):
     tls: Annotated[Literal["1.2", "1.3"], BeforeValidator(_read_version)] = "1.3"
     """The only TLS version that both sides use."""
     key_share: KeyShare = "X25519"
-    """The key exchange of TLS 1.3. X25519MLKEM768 resists quantum computers: it adds 1184 bytes to the client's first
-    message, and 1088 bytes to the server's."""
+    """The key exchange of TLS 1.3. The post-quantum X25519MLKEM768 adds 1184 bytes to the client's first message, and
+    1088 to the server's."""
     port: Annotated[Count, Field(ge=1, le=65_535)] = 4443
     """The TCP or UDP port on which the server listens."""
     address: Literal["ipv4", "ipv6", "both"] = "ipv4"

@@ -25,6 +25,7 @@ from h123.documents import fault_of
 from h123.verification.record import Record, keep_record, read_record
 
 FORMAT: Literal["published-verification/1"] = "published-verification/1"
+_FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "pb": 0}]
 _MACHINE = ("cpus_usable", "cpu", "distribution")
 _MEASURED = ("constants", "profile", "moves", "paths")
 _LISTS = ("results", *_MEASURED)
@@ -88,7 +89,7 @@ def publish(subject: Subject) -> bool:
     public_file().parent.mkdir(parents=True, exist_ok=True)
     text = ",\n".join(f"{json.dumps(name)}: {_record_text(contents[name])}" for name in sorted(contents))
     with replacement(public_file()) as temporary:
-        temporary.write_bytes(lzma.compress(f"{{\n{text}\n}}\n".encode(), preset=9 | lzma.PRESET_EXTREME))
+        temporary.write_bytes(lzma.compress(f"{{\n{text}\n}}\n".encode(), filters=_FILTERS))
     return True
 
 

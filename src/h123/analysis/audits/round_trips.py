@@ -12,9 +12,8 @@ from h123.study import handshake_round_trips, slow_start_round_trips
 
 TOLERANCE = 0.98
 _MORE_BYTES = 5_000
-"""The most bytes that a server's first flight over TCP has in addition to the certificates: about 1500 bytes of other
-TLS messages with a post-quantum key share, and room in packets that are not full, which end a write (OpenSSL writes
-after 4096 bytes, and after each long record)."""
+"""The most bytes of a server's first flight over TCP apart from the certificates: 1500 of other TLS messages, and room
+in packets that are not full, which end a write."""
 WAITED = "the server sent nothing of the response in the round trip of the request"
 
 
@@ -42,9 +41,9 @@ def round_trips_odd(attempt: Attempt) -> Finding | None:
 
     More are required if the certificates are longer than TCP's initial window. More are allowed for a known reason:
     lost packets, a Retry, QUIC's anti-amplification limit, refused early data, or a server that waited or could not
-    send enough at once. Round trips without a known reason fail only under the
-    virtual clock, because under the wall clock other round trips happen while a server works. There is nothing to check
-    for uploads, because the response follows the body.
+    send enough at once. Round trips without a known reason fail only under the virtual clock, because under the wall
+    clock other round trips happen while a server works. There is nothing to check for uploads, because the response
+    follows the body.
     """
     handshake, extra = _handshake(attempt), beyond(attempt)
     if handshake is None or not extra:
@@ -76,9 +75,8 @@ def beyond(attempt: Attempt) -> list[tuple[int, str]]:
 
 
 def _certificate_round_trips(attempt: Attempt) -> range:
-    """Return the numbers of round trips that a full handshake over TCP may take in addition to its protocol's, because
-    the certificates are longer than the initial window. There are two numbers if the result depends on the server's
-    other messages."""
+    """Return how many more round trips a full handshake over TCP may take because the certificates are longer than the
+    initial window. There are two numbers if the server's other messages decide."""
     p = attempt.parameters
     size = p.get("certificate")
     if size is None or p["protocol"] == QUIC or attempt.workload.sessions != FULL:
