@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from h123.base.terminal.markdown import table
-from h123.base.transport import INITIAL_WINDOW, TCP_PAYLOAD
+from h123.base.transport import TCP_PAYLOAD
 from h123.base.units import parse_size
 from h123.measures import Attempt, load_attempts
 from h123.store import CampaignFolder
@@ -66,12 +66,11 @@ def tcp_round_trips(stack: Stack, share: str, certificates: int, window: int) ->
     encrypted = [HEADER + TAG + part for part in (ALPN, *parts, SIGNATURE, FINISHED)]
     records = [HEADER + _hello(share, SESSION_ID), CHANGE_CIPHER, *encrypted]
     writes = [sum(records)] if stack.buffer is None else _writes(records, stack.buffer)
-    packets = _packets(writes, window)
-    return 3 + slow_start_round_trips(packets, window)
+    return 3 + slow_start_round_trips(_packets(writes, window), window)
 
 
 def _packets(writes: Iterable[int], window: int) -> int:
-    """Return the number of packets. Only a write that fits the initial window ends with a packet that is not full."""
+    """Return the packets. Only a write that fits the initial window ends with one that is not full."""
     packets = waiting = 0
     for write in writes:
         at_once = min(write, (window - packets) * TCP_PAYLOAD)
@@ -137,8 +136,7 @@ def predicted(attempt: Attempt) -> int:
     """Return a trial's round trips according to arithmetic."""
     p = attempt.parameters
     count = quic_round_trips if p["protocol"] == "h3" else tcp_round_trips
-    window = p["initial_window"] or INITIAL_WINDOW
-    return count(STACKS[p["server"]], p["key_share"], p["certificate"], window)
+    return count(STACKS[p["server"]], p["key_share"], p["certificate"], p["initial_window"])
 
 
 def main(*campaigns: Path) -> int:
