@@ -36,7 +36,8 @@ def manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("go", "fake-gcs"):
         shutil.copytree(ROOT / "subjects" / name, tmp_path / "subjects" / name)
     path = tmp_path / "subjects/go/subject.toml"
-    text = SESSIONS.sub("", path.read_text().replace(ALL, ONE).replace(LISTENS, "")).replace('"{tls}"', '"1.3"')
+    text = SESSIONS.sub("", path.read_text().replace(ALL, ONE).replace(LISTENS, ""))
+    text = text.replace('"{tls}"', '"1.3"').replace('"{key_share}"', '"X25519"')
     head, _, features = text.partition("[features]")
     path.write_text(re.sub(rf'"{{({"|".join(SETTINGS)})}}"', NONE, head) + features[features.index("[[parts]]") :])
     monkeypatch.setenv("H123_SUBJECTS", str(tmp_path / "subjects"))
