@@ -55,6 +55,7 @@ def test_the_normal_distribution_is_that_of_scipy(z: float) -> None:
 def test_students_t_is_that_of_scipy(freedom: float, t: float) -> None:
     wanted = float(special.stdtr(freedom, t))
     assume(wanted > SMALLEST)
+    assume(t == 0 or abs(t) > 1e-4 * freedom)  # SciPy adds t * t to the freedom, and loses the digits of a smaller t
     assert student_cdf(freedom, t) == pytest.approx(wanted, rel=1e-11)
 
 
