@@ -62,10 +62,10 @@ def _read(url: str) -> dict[str, float]:
 
 def test_tells_where_a_campaign_stands(exposition: Exposition) -> None:
     assert exposition.url.startswith("http://127.0.0.1:")
-    told = _read(exposition.url)
-    assert told["h123_server_packets_dropped_total protocol=h3 server=go way=up"] == 36
-    assert sorted(told.pop(name) for name in [*told] if "server=go" in name) == sorted(COUNTS.values())
-    assert told == {
+    shown = _read(exposition.url)
+    assert shown["h123_server_packets_dropped_total protocol=h3 server=go way=up"] == 36
+    assert sorted(shown.pop(name) for name in [*shown] if "server=go" in name) == sorted(COUNTS.values())
+    assert shown == {
         "h123_campaign_info folder=/campaigns/mine study=quick": 1,
         "h123_trials_planned": 24,
         "h123_trials_done": 7,
@@ -173,11 +173,11 @@ def _connected(exposition: Exposition) -> socket.socket:
     return socket.create_connection(("127.0.0.1", port), PATIENCE_S)
 
 
-def test_dashboards_ask_for_what_is_told(exposition: Exposition) -> None:
+def test_dashboards_ask_for_what_is_shown(exposition: Exposition) -> None:
     asked = set(re.findall(r"h123_\w+", (DASHBOARDS / "grafana.json").read_text()))
-    told = {name.split()[0] for name in _read(exposition.url)}
-    assert asked - told == set()
-    assert told - asked == {"h123_campaign_info", "h123_attempt_seconds_total", "h123_trials_running"}
+    shown = {name.split()[0] for name in _read(exposition.url)}
+    assert asked - shown == set()
+    assert shown - asked == {"h123_campaign_info", "h123_attempt_seconds_total", "h123_trials_running"}
 
 
 @pytest.mark.heavy
