@@ -106,6 +106,11 @@ image: wheel ## the container image localhost/h123, from the pip packages and De
 clean: ## remove everything built (campaigns stay)
 	rm -rf $(VENV) .cache dist lab/target target .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
+# A second make in this checkout waits for the first, and then has nothing to do if the first made the goal.
+ALONE = mkdir -p .cache && exec 9>.cache/setup.lock && flock 9 || exit
+MADE = test -e $@ && test -z "$$(find $^ -newer $@)"
+INSTALL := $(MODULE) pip install --quiet --disable-pip-version-check --require-hashes -r
+
 ifndef WHOLE
 .PHONY: $(VENV)/run.stamp
 endif
@@ -113,38 +118,37 @@ endif
 $(VENV)/run.stamp: requirements/run.txt
 	@test ! -e $(VENV) || test -O $(VENV) || \
 		{ echo "h123: $(VENV) belongs to $$(stat -Lc %U $(VENV)), and h123 does not change it: use a copy of this folder"; exit 1; }
-	@echo "h123: setting up the Python environment (once; a minute, longer on a slow network)"
-ifndef WHOLE
-	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
-		{ echo "h123 needs Python 3.11 or newer: apt install python3 python3-venv"; exit 1; }
-	@"$(PYTHON)" -c 'import venv, ensurepip' 2>/dev/null || \
-		{ echo "h123 needs Python's module venv, a separate package in Debian: apt install python3-venv"; exit 1; }
-	@test ! -e $(VENV) || echo "h123: $(VENV) is incomplete, or its Python was removed or replaced: creating it again"
-	@rm -rf $(VENV) && "$(PYTHON)" $(MODULE) venv $(VENV)
-endif
-	@$(PY) $(MODULE) pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
-	@touch $@
+	@$(ALONE); whole() { $(PY) -c 'import pip' 2>/dev/null; }; \
+	if whole && $(MADE); then exit; fi; \
+	echo "h123: setting up the Python environment (once; a minute, longer on a slow network)"; \
+	if ! whole; then \
+		"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+			{ echo "h123 needs Python 3.11 or newer: apt install python3 python3-venv"; exit 1; }; \
+		"$(PYTHON)" -c 'import venv, ensurepip' 2>/dev/null || \
+			{ echo "h123 needs Python's module venv, a separate package in Debian: apt install python3-venv"; exit 1; }; \
+		test ! -e $(VENV) || echo "h123: $(VENV) is incomplete, or its Python was removed or replaced: creating it again"; \
+		rm -rf $(VENV) && "$(PYTHON)" $(MODULE) venv $(VENV) || exit; \
+	fi; \
+	$(PY) $(INSTALL) $< && touch $@
 
 $(VENV)/dev.stamp: requirements/dev.txt $(VENV)/run.stamp
-	@echo "h123: adding the test tools"
-	@$(PY) $(MODULE) pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
-	@touch $@
+	@$(ALONE); if $(MADE); then exit; fi; \
+	echo "h123: adding the test tools"; \
+	$(PY) $(INSTALL) $< && touch $@
 
 $(DOCS_VENV)/stamp: requirements/docs.txt
-	@echo "h123: setting up the tool that makes the site (once)"
-	@rm -rf $(DOCS_VENV) && "$(PYTHON)" $(MODULE) venv $(DOCS_VENV)
-	@$(DOCS_VENV)/bin/python $(MODULE) pip install --quiet --disable-pip-version-check --require-hashes -r $<
-	@touch $@
+	@$(ALONE); if $(MADE); then exit; fi; \
+	echo "h123: setting up the tool that makes the site (once)"; \
+	rm -rf $(DOCS_VENV) && "$(PYTHON)" $(MODULE) venv $(DOCS_VENV) && $(DOCS_VENV)/bin/python $(INSTALL) $< && touch $@
 
 $(VALE):
 	@echo "h123: building Vale, which checks prose (once, a few minutes)"
 	@GOBIN="$(CURDIR)/$(dir $@)" go install $(VALE_MODULE)
 
 $(PACKAGING)/stamp: requirements/packaging.txt
-	@echo "h123: setting up the tools that make the wheels (once)"
-	@rm -rf $(PACKAGING) && "$(PYTHON)" $(MODULE) venv $(PACKAGING)
-	@$(PACKAGING)/bin/python $(MODULE) pip install --quiet --disable-pip-version-check --require-hashes -r $<
-	@touch $@
+	@$(ALONE); if $(MADE); then exit; fi; \
+	echo "h123: setting up the tools that make the wheels (once)"; \
+	rm -rf $(PACKAGING) && "$(PYTHON)" $(MODULE) venv $(PACKAGING) && $(PACKAGING)/bin/python $(INSTALL) $< && touch $@
 
 $(LAB): $(LAB_SOURCES)
 	@command -v cargo >/dev/null || { echo "h123 needs Rust 1.89 or newer (cargo): https://rustup.rs (Debian's is older)"; exit 1; }

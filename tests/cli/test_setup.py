@@ -101,6 +101,19 @@ def test_a_python_without_venv_is_said_with_its_package(checkout: Path, tmp_path
     assert not (checkout / ".venv").exists()
 
 
+def test_two_makes_at_once_set_up_one_environment(checkout: Path) -> None:
+    shutil.rmtree(checkout / ".venv")
+    command = ["make", "--no-print-directory", f"PYTHON={sys.executable}", "environment"]
+    makes = [
+        subprocess.Popen(command, cwd=checkout, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        for _ in "12"
+    ]
+    said = "".join(make.communicate(timeout=PATIENCE_S)[0] for make in makes)
+    assert [make.returncode for make in makes] == [0, 0], said
+    assert said.count("setting up") == 1
+    assert not _start(checkout).stderr
+
+
 def test_a_set_up_that_is_interrupted_prints_no_traceback(checkout: Path) -> None:
     shutil.rmtree(checkout / ".venv")
     command = ["env", "--default-signal=INT", checkout / "h123"]
