@@ -23,7 +23,7 @@ def received(h123: Tool, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def change(folder: Path, **server: object) -> None:
+def change(folder: Path, /, **server: object) -> None:
     with changed_campaign(folder) as content:
         content["study"]["servers"] = {"mine": server}
 
