@@ -9,6 +9,7 @@
 
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -25,6 +26,13 @@ def no_power_cuts() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("os.fsync", lambda _: None)
         yield
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache of the test's own."""
+    monkeypatch.setenv("H123_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
 
 
 LONG = ("cli", "adversary", "verification", "report", "campaign", "catalogue")

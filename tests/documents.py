@@ -1,7 +1,8 @@
 """Documents that tests write: of the models that h123 reads, so that no fake says what nothing real does."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,6 +25,27 @@ def document(model: type[Model], content: dict[str, Any]) -> Model:
 def put(path: Path, model: type[Document], content: dict[str, Any]) -> None:
     """Write it."""
     write_document(path, document(model, content))
+
+
+@contextmanager
+def changed_campaign(folder: Path) -> Iterator[dict[str, Any]]:
+    """Change what a folder's campaign.json says. Its digest is left out, as it would no longer hold."""
+    path = folder / "campaign.json"
+    content = json.loads(path.read_text())
+    content.pop("digest", None)
+    yield content
+    path.write_text(json.dumps(content))
+
+
+@contextmanager
+def changed_events(folder: Path) -> Iterator[list[dict[str, Any]]]:
+    """Change the events of a folder's journal. Their digests are left out, as they would no longer hold."""
+    path = folder / "journal.jsonl"
+    events = [json.loads(line) for line in path.read_text().splitlines()]
+    for event in events:
+        event.pop("digest", None)
+    yield events
+    path.write_text("".join(json.dumps(event) + "\n" for event in events))
 
 
 def check_campaign(folder: Path) -> set[str]:

@@ -9,7 +9,6 @@ draws the campaigns of these seeds, and prints what contradicts itself.
 """
 
 import html
-import io
 import re
 import sys
 import tempfile
@@ -18,15 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from drawn import campaign
 from h123.analysis import analyse
-from h123.report import print_answer, print_summary, write_report
+from h123.report import print_answer, write_report
 from h123.report.text.difference import timeless
 from h123.report.text.words import cell_name, level, place, ratio, verdict_word
 from h123.study import metric
 from hasty import NO_PICTURES
+from printing import printed, summary
 
 Verdicts = Mapping[str, Any]
 _WIDE = 400
@@ -55,19 +53,13 @@ class Text:
 
 def terminal(verdicts: Verdicts, width: int = _WIDE) -> Text:
     """What `h123 run --details` prints."""
-    console = Console(width=width, file=io.StringIO())
-    print_summary(verdicts, console)
-    assert isinstance(console.file, io.StringIO)
-    return Text("terminal", console.file.getvalue().replace("\u00a0", " ").splitlines())
+    return Text("terminal", summary(verdicts, width=width).replace("\u00a0", " ").splitlines())
 
 
 def screen(verdicts: Verdicts) -> Text:
     """What `h123 run` prints without --details, however long it is."""
-    console = Console(width=100, file=io.StringIO())
-    print_answer(verdicts, console, most=1000)
-    assert isinstance(console.file, io.StringIO)
-    lines = console.file.getvalue().replace("\n    ", " ").splitlines()
-    return Text("screen", lines)
+    shown = printed(lambda console: print_answer(verdicts, console, most=1000), width=100)
+    return Text("screen", shown.replace("\n    ", " ").splitlines())
 
 
 def page(text: str) -> Text:

@@ -9,7 +9,8 @@ effect, a share common to the block and one of the trial's own: requests inside 
 import argparse
 import csv
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -42,8 +43,14 @@ NETWORKS: dict[str, dict[str, Any]] = {
     "poor": _network("poor", "50 ms, 10 Mbit/s, 2 % loss", 25_000_000, 10_000_000, 0.02, 125_000),
 }
 
+
+def answer_family(*metrics: str, **more: list[str]) -> dict[str, Any]:
+    """The family that answers a study's question by these metrics, corrected by Holm's method."""
+    return {"name": "answer", "correction": "holm", "metrics": list(metrics), **more}
+
+
 FAMILIES: list[dict[str, Any]] = [
-    {"name": "answer", "correction": "holm", "metrics": ["latency"], "pairs": ["h3/h2"], "each": ["network"]},
+    answer_family("latency", pairs=["h3/h2"], each=["network"]),
     {
         "name": "details",
         "correction": "bh",
@@ -53,6 +60,15 @@ FAMILIES: list[dict[str, Any]] = [
 
 Spoil = Callable[[PlannedTrial, Path], None]
 """Changes a trial's files (samples.csv, report.json, client.json, trial.json) before they are taken in."""
+
+
+class _Every:
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+EVERY: Container[str] = _Every()
+"""All trials of a campaign."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +94,7 @@ class Scenario:
     slowness: dict[tuple[str, str], float] = field(default_factory=dict)
     """(machine, protocol) to the factor on request times there, 1 where not named."""
     pairs: tuple[str, ...] = ("h3/h2", "h3/h1", "h2/h1")
+    """To compare, if the campaign has both levels."""
     twin: str = "h2"
     families: list[dict[str, Any]] = field(default_factory=lambda: list(FAMILIES))
     settings: dict[str, Any] = field(default_factory=dict)
@@ -96,7 +113,7 @@ class Scenario:
     """Trials of which each attempt failed by its client."""
     disturbed: Callable[[PlannedTrial], float] = lambda _: 0.0
     """Share of a trial's times that is the machine's, and is said to be; more than 2.5 % is disturbed."""
-    missing: frozenset[str] = frozenset()
+    missing: Container[str] = ()
     """Trials that were not run (the campaign was interrupted)."""
     only: dict[str, list[str]] = field(default_factory=dict)
     width: dict[str, Any] | None = None
@@ -180,6 +197,7 @@ def study_of(scenario: Scenario) -> dict[str, Any]:
     }
     for level in scenario.loads.values():
         settings = {name: value for name, value in settings.items() if name not in level}
+    levels = {*(scenario.builds or scenario.protocols)}
     factors: dict[str, Any] = {
         **({"server": {name: {"server": name} for name in scenario.builds}} if scenario.builds else {}),
         "protocol": {name: {"protocol": name} for name in scenario.protocols},
@@ -195,7 +213,7 @@ def study_of(scenario: Scenario) -> dict[str, Any]:
         "settings": settings,
         "compare": {
             "factor": "server" if scenario.builds else "protocol",
-            "pairs": list(scenario.pairs),
+            "pairs": [pair for pair in scenario.pairs if levels.issuperset(pair.split("/"))],
             "twin": scenario.twin,
             "margin": 0.05,
             "alpha": 0.05,
@@ -323,6 +341,16 @@ def write_samples(samples: dict[str, Any], path: Path) -> None:
         lines = csv.writer(file, lineterminator="\n")
         lines.writerow(columns)
         lines.writerows(zip(*(samples[name].tolist() for name in columns), strict=True))
+
+
+@contextmanager
+def changed_samples(folder: Path) -> Iterator[list[dict[str, str]]]:
+    """Change the rows of a folder's samples.csv. All values are text."""
+    path = folder / "samples.csv"
+    header, *lines = path.read_text().splitlines()
+    rows = [dict(zip(header.split(","), line.split(","), strict=True)) for line in lines]
+    yield rows
+    path.write_text("\n".join([header, *(",".join(row.values()) for row in rows)]) + "\n")
 
 
 def _trial_file(scenario: Scenario, trial: PlannedTrial) -> dict[str, Any]:

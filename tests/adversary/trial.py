@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Literal
 
+from catalogue.small import built_already
 from h123.base.paths import cache_folder
 from h123.catalogue import Subject, catalogue, make_bodies, read_subject
 from h123.documents import Reason
@@ -41,19 +42,9 @@ CONSISTENT = {"half", "length-too-small", "length-twice"}
 MOST_BYTES = 512 << 20
 """Of memory, for a client. What a server takes, the study's metrics tell."""
 
-_MANIFEST = """\
-h123 = "subject/1"
-name = "SUBJECT"
-title = "Attacks the other side"
-stack = "quic-go"
-language = "Go"
-version = "1"
-home = "https://example.org"
-licence = "Apache-2.0"
-
-[install]
-build = ["true"]
-
+_MANIFEST = (
+    built_already("SUBJECT", "Attacks the other side")
+    + """\
 [server]
 command = ["PEER", "serve", "--attack", "ATTACK", "--protocol", "{protocol}", "--address", "{address}",
            "--port", "{port}", "--cert", "{cert}", "--key", "{key}"]
@@ -70,6 +61,7 @@ methods = ["GET"]
 [features]
 congestion = {h1 = "kernel", h2 = "kernel", h3 = ["cubic"]}
 """
+)
 
 
 @dataclass(frozen=True)

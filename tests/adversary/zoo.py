@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from adversary.trial import listed, peer
+from catalogue.small import built_already
 from h123.catalogue import Subject, catalogue, install, read_subject
 from h123.execution import Pool
 from h123.verification.result import Result
@@ -16,19 +17,9 @@ from h123.verification.server_cases import LARGE
 
 Program = Literal["go", "node"]
 """What a made server is written in."""
-_MANIFEST = """\
-h123 = "subject/1"
-name = "NAME"
-title = "Keeps the contract, but for one fault"
-stack = "quic-go"
-language = "Go"
-version = "1"
-home = "https://example.org"
-licence = "Apache-2.0"
-
-[install]
-build = ["true"]
-
+_MANIFEST = (
+    built_already("NAME", "Keeps the contract, but for one fault")
+    + """\
 [server]
 command = [WORDS, "--protocol", "{protocol}", "--address", "{address}", "--port", "{port}",
            "--cert", "{cert}", "--key", "{key}"]
@@ -41,20 +32,11 @@ congestion = {PROTOCOL = CONGESTION}
 clocks = CLOCKS
 resumption = ["PROTOCOL"]
 """
+)
 
-_CLIENT = """\
-h123 = "subject/1"
-name = "NAME"
-title = "TITLE"
-stack = "quic-go"
-language = "Go"
-version = "1"
-home = "https://example.org"
-licence = "Apache-2.0"
-
-[install]
-build = ["true"]
-
+_CLIENT = (
+    built_already("NAME", "TITLE")
+    + """\
 [client]
 command = [WORDS, "--workload", "{workload}", "--samples", "{samples}", "--facts", "{facts}"]
 protocols = ["h1", "h2", "h3"]
@@ -64,6 +46,7 @@ methods = ["GET"]
 congestion = {h1 = "kernel", h2 = "kernel", h3 = ["cubic"]}
 clocks = ["wall", "virtual"]
 """
+)
 
 
 @dataclass(frozen=True)

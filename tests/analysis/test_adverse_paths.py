@@ -9,12 +9,12 @@ import pytest
 from h123.analysis import analyse
 from h123.report import caveat_lines
 from h123.report.text.sections import trust
-from synthetic import NETWORKS, Scenario, make_campaign
+from synthetic import NETWORKS, Scenario, answer_family, make_campaign
 
 FAULTS = {"bleach": "went on using ECN", "small": "delivered nothing over 1280", "icmp": "stopped for ever"}
 POOR = {"packet_bytes": 1480, "faults": FAULTS}
 SMALL = {"mtu": {"bytes": 1280}}
-ASKED = Scenario(blocks=2, families=[{"name": "answer", "correction": "holm", "metrics": ["latency"]}], effects={})
+ASKED = Scenario(blocks=2, families=[answer_family("latency")], effects={})
 
 
 def _networks(way: str, special: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from documents import changed_campaign, changed_events
 from h123.analysis import analyse
 from h123.base.errors import UserError
 from h123.store import CampaignFolder
 from h123.study import PlannedTrial
-from synthetic import Scenario, make_campaign
+from synthetic import EVERY, Scenario, changed_samples, make_campaign
 
 EFFECTS = {("poor", "h3"): 0.71, ("lan", "h3"): 1.4, ("poor", "h1"): 0.85}
 
@@ -98,21 +99,11 @@ def test_any_factor_can_be_compared(tmp_path: Path) -> None:
         tmp_path / "c",
         Scenario(loads={"few": {"users": 2, "size": 50_000}, "many": {"users": 4, "size": 100_000}}, blocks=6),
     )
-    content = json.loads((folder.path / "campaign.json").read_text())
-    del content["digest"]
-    events = [json.loads(line) for line in (folder.path / "journal.jsonl").read_text().splitlines()]
-    content["study"]["compare"] = {
-        "factor": "load",
-        "pairs": ["many/few"],
-        "twin": "few",
-        "margin": 0.05,
-        "alpha": 0.05,
-        "families": [{"name": "all", "correction": "holm", "metrics": ["latency"], "each": ["network", "protocol"]}],
-    }
-    (folder.path / "campaign.json").write_text(json.dumps(content))
-    # The twins in the folder are of a protocol, not of a load.
-    events = [event for event in events if not event.get("twin")]
-    (folder.path / "journal.jsonl").write_text("".join(json.dumps(e) + "\n" for e in events))
+    families = [{"name": "all", "correction": "holm", "metrics": ["latency"], "each": ["network", "protocol"]}]
+    with changed_campaign(folder.path) as content:
+        content["study"]["compare"] |= {"factor": "load", "pairs": ["many/few"], "twin": "few", "families": families}
+    with changed_events(folder.path) as events:  # its twins are of a protocol, not of a load
+        events[:] = [event for event in events if not event.get("twin")]
     verdicts = analyse(CampaignFolder.open(folder.path))
     found = find(verdicts, metric="latency", a="many", twin=False)
     assert verdicts["factor"] == "load"
@@ -146,24 +137,15 @@ def test_faults_in_files_reach_the_audits(tmp_path: Path) -> None:
     def spoil(trial: PlannedTrial, place: Path) -> None:
         if trial.block != 1 or trial.cell != {"protocol": "h2", "network": "medium"} or trial.twin:
             return
-        file = place / "samples.csv"
-        header, cold, first, second, third, *rest = file.read_text().splitlines()
-        fields = first.split(",")
-        fields[-3], fields[7], fields[9] = "reset", "0", "0"
-        status, early = second.split(","), third.split(",")
-        status[7] = "503"
-        early[5] = early[2]  # the first byte at once
-        lines = [header, cold, ",".join(fields), ",".join(status), ",".join(early), *rest[:-1]]
-        file.write_text("\n".join(lines) + "\n")
+        with changed_samples(place) as rows:
+            rows[1].update(error="reset", status="0", bytes_down="0")
+            rows[2]["status"] = "503"
+            rows[3]["first_byte_ns"] = rows[3]["start_ns"]
+            rows.pop()
 
     verdicts = analyse(make_campaign(tmp_path / "c", Scenario(blocks=1, spoil=spoil)))
     failed = {row["audit"] for row in verdicts["audits"] if not row["passed"] and row["trial"]}
-    assert failed == {
-        "first-byte-below-round-trip",
-        "requests-failed",
-        "requests-miscounted",
-        "status-wrong",
-    }
+    assert failed == {"first-byte-below-round-trip", "requests-failed", "requests-miscounted", "status-wrong"}
 
 
 def test_one_block_says_that_it_says_nothing(tmp_path: Path) -> None:
@@ -176,9 +158,7 @@ def test_one_block_says_that_it_says_nothing(tmp_path: Path) -> None:
 
 
 def test_nothing_measured_is_analysed_all_the_same(tmp_path: Path) -> None:
-    whole = analyse(make_campaign(tmp_path / "whole", Scenario(blocks=1)))
-    every = frozenset(value["trial"].split("~")[0] for value in whole["values"])
-    verdicts = analyse(make_campaign(tmp_path / "none", Scenario(blocks=1, missing=every)))
+    verdicts = analyse(make_campaign(tmp_path / "none", Scenario(blocks=1, missing=EVERY)))
     assert verdicts["trials"] == {"planned": 12, "valid": 0, "invalid": 0, "missing": 12}
     assert verdicts["twins"]["rate"] is None
 
@@ -201,7 +181,7 @@ def test_twins_reject_about_as_often_as_expected(tmp_path: Path) -> None:
     rejected = total = 0
     for seed in range(100, 108):
         print("seed", seed)
-        scenario = Scenario(seed=seed, families=families, protocols=("h1", "h2"), pairs=("h2/h1",))
+        scenario = Scenario(seed=seed, families=families, protocols=("h1", "h2"))
         twins = analyse(make_campaign(tmp_path / str(seed), scenario))["twins"]
         rejected, total = rejected + twins["rejected"], total + twins["comparisons"]
     assert total == 24

@@ -1,17 +1,17 @@
 """Builds, and protocols, that answer the same request differently: named, not judged, and no gate passes them."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from documents import changed_campaign
 from h123.analysis import analyse, gather
 from h123.gate import GateFigures, judge
 from h123.report.text.sections import first_lines
 from h123.study import Condition, PlannedTrial
-from synthetic import NETWORKS, Scenario, make_campaign
+from synthetic import NETWORKS, Scenario, answer_family, changed_samples, make_campaign
 
 MIX = [{"method": "GET", "path": "/x", "weight": 1}]
 """No size is stated for its answer."""
@@ -22,19 +22,13 @@ def always(size: int) -> Size:
     return lambda _: size
 
 
-def spoil(sizes: dict[str, Size], factor: str = "protocol") -> Any:
-    """Bodies of these sizes, by level and the row's number."""
+def spoil(sizes: dict[str, Size]) -> Any:
+    """Bodies of these sizes, by protocol and the row's number."""
 
     def change(trial: PlannedTrial, folder: Path) -> None:
-        path = folder / "samples.csv"
-        head, *rows = path.read_text().splitlines()
-        at = head.split(",").index("bytes_down")
-        changed = [head]
-        for number, row in enumerate(rows):
-            cells = row.split(",")
-            cells[at] = str(sizes[trial.cell[factor]](number))
-            changed.append(",".join(cells))
-        path.write_text("\n".join(changed) + "\n")
+        with changed_samples(folder) as rows:
+            for number, row in enumerate(rows):
+                row["bytes_down"] = str(sizes[trial.cell["protocol"]](number))
 
     return change
 
@@ -44,19 +38,15 @@ def verdicts(folder: Path, sizes: dict[str, Size], **compare: Any) -> tuple[Any,
         blocks=8,
         networks={"lan": NETWORKS["lan"]},
         protocols=("h1", "h2"),
-        pairs=("h2/h1",),
         twin="h1",
-        families=[{"name": "answer", "correction": "holm", "metrics": ["latency"]}],
+        families=[answer_family("latency")],
         settings={"kind": "mix", "mix": MIX},
         spoil=spoil(sizes),
     )
     campaign = make_campaign(folder / "c", scenario)
     if compare:
-        path = campaign.path / "campaign.json"
-        content = json.loads(path.read_text())
-        content["study"]["compare"] |= compare
-        content.pop("digest", None)
-        path.write_text(json.dumps(content))
+        with changed_campaign(campaign.path) as content:
+            content["study"]["compare"] |= compare
         campaign = type(campaign).open(campaign.path)
     return campaign, analyse(campaign)
 

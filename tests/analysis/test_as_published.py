@@ -17,7 +17,6 @@ SCENARIO = Scenario(
     seed=5,
     blocks=6,
     as_published=True,
-    pairs=("h3/h2",),
     protocols=("h2", "h3"),
     effects={("poor", "h3"): 0.6},
     trial_noise=0.3,
@@ -25,8 +24,12 @@ SCENARIO = Scenario(
 )
 
 
+Analysed = tuple[CampaignFolder, dict[str, Any]]
+"""A campaign, and its verdicts."""
+
+
 @pytest.fixture(scope="module")
-def campaign(tmp_path_factory: pytest.TempPathFactory) -> tuple[CampaignFolder, dict[str, Any]]:
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> Analysed:
     folder = make_campaign(tmp_path_factory.mktemp("published") / "c", SCENARIO)
     return folder, analyse(folder)
 
@@ -46,9 +49,7 @@ def row(verdicts: dict[str, Any], metric: str, network: str) -> dict[str, Any]:
     return dict(found)
 
 
-def test_pooled_requests_are_those_of_valid_trials_without_the_twin(
-    campaign: tuple[CampaignFolder, dict[str, Any]],
-) -> None:
+def test_pooled_requests_are_those_of_valid_trials_without_the_twin(campaign: Analysed) -> None:
     folder, verdicts = campaign
     for network in ("lan", "medium", "poor"):
         h3, h2 = requests(folder, network, "h3"), requests(folder, network, "h2")
@@ -60,7 +61,7 @@ def test_pooled_requests_are_those_of_valid_trials_without_the_twin(
         assert found["median_difference"] == pytest.approx(np.median(h3) / np.median(h2) - 1)
 
 
-def test_throughput_is_latency_again(campaign: tuple[CampaignFolder, dict[str, Any]]) -> None:
+def test_throughput_is_latency_again(campaign: Analysed) -> None:
     for network in ("lan", "medium", "poor"):
         latency, throughput = (row(campaign[1], metric, network) for metric in ("latency", "throughput"))
         assert throughput["r_rb"] == pytest.approx(-latency["r_rb"])
@@ -70,7 +71,7 @@ def test_throughput_is_latency_again(campaign: tuple[CampaignFolder, dict[str, A
             assert throughput["sound"]["low"] <= throughput["sound"]["ratio"] <= throughput["sound"]["high"]
 
 
-def test_kruskal_wallis_of_every_factor(campaign: tuple[CampaignFolder, dict[str, Any]]) -> None:
+def test_kruskal_wallis_of_every_factor(campaign: Analysed) -> None:
     folder, verdicts = campaign
     tests = verdicts["as_published"]["kruskal_wallis"]
     assert {(t["factor"], t["metric"]) for t in tests} == {
@@ -82,7 +83,7 @@ def test_kruskal_wallis_of_every_factor(campaign: tuple[CampaignFolder, dict[str
     assert [(g["level"], g["n"]) for g in found["groups"]] == [("lan", 240), ("medium", 240), ("poor", 240)]
 
 
-def test_factors_are_tested_within_each_method(campaign: tuple[CampaignFolder, dict[str, Any]]) -> None:
+def test_factors_are_tested_within_each_method(campaign: Analysed) -> None:
     """As in the paper: network, load and protocol for POST and for GET apart, and method itself not at all."""
     content = dict(campaign[0].study)
     content["factors"] = {**content["factors"], "method": {m: {"method": m} for m in ("POST", "GET")}}
@@ -103,9 +104,7 @@ def test_factors_are_tested_within_each_method(campaign: tuple[CampaignFolder, d
     assert sum(group["n"] for group in tests[2]["groups"]) == 120
 
 
-def test_runs_that_differ_make_pooled_differences_that_are_none(
-    campaign: tuple[CampaignFolder, dict[str, Any]],
-) -> None:
+def test_runs_that_differ_make_pooled_differences_that_are_none(campaign: Analysed) -> None:
     """With a noise of 30 % between trials the pooled test finds something where nothing is; the sound one does not."""
     published = campaign[1]["as_published"]
     apart = [r for r in published["comparisons"] if r["agrees"] is False and not r["repeats"]]

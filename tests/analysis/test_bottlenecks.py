@@ -14,7 +14,7 @@ from h123.causes import CAUSES
 from h123.report import limits_lines
 from h123.store import CampaignFolder
 from h123.study import PlannedTrial, Study
-from synthetic import NETWORKS, Scenario, make_campaign
+from synthetic import NETWORKS, Scenario, answer_family, make_campaign
 
 BUSY = {"h1": (0.97, 0.4), "h2": (0.3, 0.6), "h3": (0.2, 0.25)}
 """Shares of the time that client and server are at work, by protocol."""
@@ -88,9 +88,10 @@ def test_where_nothing_can_be_processing_it_is_waiting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, object], where: str
 ) -> None:
     """Under the virtual clock; and where HTTP/1.1 has more users than connections."""
-    family = {"name": "answer", "correction": "holm", "metrics": ["latency"]}
-    scenario = Scenario(blocks=1, networks={"lan": NETWORKS["lan"]}, settings=settings, families=[family])
-    campaign = make_campaign(tmp_path / "c", replace(scenario, protocols=("h1", "h2"), pairs=("h2/h1",)))
+    scenario = Scenario(
+        blocks=1, networks={"lan": NETWORKS["lan"]}, settings=settings, families=[answer_family("latency")]
+    )
+    campaign = make_campaign(tmp_path / "c", replace(scenario, protocols=("h1", "h2")))
     seconds = tuple(1.0 if cause.name == "client-work" else 0.0 for cause in CAUSES)
     told = {"warm": Means(seconds=seconds, sums_up=1.0, held=0.0)}
     monkeypatch.setattr(TrialExplanations, "of", lambda *_: told)
@@ -99,7 +100,7 @@ def test_where_nothing_can_be_processing_it_is_waiting(
 
 def test_processing_that_takes_no_time_limits_nothing(tmp_path: Path) -> None:
     only_virtual = Scenario(blocks=1, networks={"lan": NETWORKS["lan"]}, settings={"clock": "virtual"})
-    campaign = make_campaign(tmp_path / "c", replace(only_virtual, protocols=("h2", "h3"), pairs=("h3/h2",)))
+    campaign = make_campaign(tmp_path / "c", replace(only_virtual, protocols=("h2", "h3")))
     rows = bottlenecks(gather(campaign))
     assert rows == []
     with pytest.raises(UserError, match="none of these trials shows what limited it"):

@@ -20,18 +20,12 @@ def case(tmp_path_factory: pytest.TempPathFactory) -> Case:
     return gather(make_campaign(tmp_path_factory.mktemp("audits") / "c", Scenario(blocks=4)))
 
 
+UNDECIDED = {"twin": False, "repeats": None, "verdict": "inconclusive", "family": "answer", "correction": "holm"}
+ONE_BLOCK = {**UNDECIDED, "metric": "latency", "p": 1.0, "blocks": 1}
+
+
 def test_blocks_too_few_for_a_family() -> None:
-    one = {
-        "twin": False,
-        "repeats": None,
-        "p": 0.03,
-        "verdict": "inconclusive",
-        "family": "answer",
-        "correction": "holm",
-        "blocks": 6,
-        "low": 0.9,
-        "high": 1.1,
-    }
+    one = {**UNDECIDED, "p": 0.03, "blocks": 6, "low": 0.9, "high": 1.1}
     rule = Rule(0.05, 0.05, Looks([6]))
     assert [finding.passed for finding in design.blocks_too_few([one], rule)] == [True]
     assert [finding.passed for finding in design.blocks_too_few([one, one], rule)] == [False]
@@ -40,16 +34,7 @@ def test_blocks_too_few_for_a_family() -> None:
 
 def test_blocks_are_too_few_where_one_difference_among_equals_could_not_be_found() -> None:
     """Twenty servers beside one, under Benjamini-Hochberg: if most differ 8 blocks show it, if one does they cannot."""
-    server = {
-        "twin": False,
-        "repeats": None,
-        "p": 0.0078,
-        "verdict": "inconclusive",
-        "family": "answer",
-        "correction": "bh",
-        "low": 0.48,
-        "high": 0.52,
-    }
+    server = {**UNDECIDED, "correction": "bh", "p": 0.0078, "low": 0.48, "high": 0.52}
     (few,) = design.blocks_too_few([{**server, "blocks": 8}] * 20, Rule(0.05, 0.05, Looks([8])))
     assert not few.passed
     assert few.value == pytest.approx(20 * 2 / 2**8)
@@ -68,15 +53,17 @@ def test_blocks_are_too_few_where_one_difference_among_equals_could_not_be_found
     assert design.blocks_too_few([*found, {**server, "blocks": 8}], Rule(0.05, 0.05, Looks([8])))[0].passed
 
 
-def test_a_failure_for_want_of_blocks_says_so(case: Case) -> None:
-    few = {"twin": False, "repeats": None, "p": 1.0, "family": "answer", "correction": "holm", "blocks": 1}
-    few |= {"metric": "latency", "verdict": "inconclusive"}
-    families = [{**few, "family": name} for name in ("answer", "warm")]
-    _, counted = audit_campaign(
-        case.trials.attempts, families, plan=case.plan, rule=Rule(0.05, 0.05, Looks([1]), Remedy(1))
-    )
+def too_few(case: Case, comparisons: list[dict[str, Any]]) -> str:
+    """What the audit says of a campaign of one block."""
+    rule = Rule(0.05, 0.05, Looks([1]), Remedy(1))
+    _, counted = audit_campaign(case.trials.attempts, comparisons, plan=case.plan, rule=rule)
     (row,) = [row for row in counted if row["audit"] == "blocks-too-few"]
-    assert row["failure"] == (
+    return str(row["failure"])
+
+
+def test_a_failure_for_want_of_blocks_says_so(case: Case) -> None:
+    families = [{**ONE_BLOCK, "family": name} for name in ("answer", "warm")]
+    assert too_few(case, families) == (
         "In 2 of 2 families of comparisons (answer, warm) 1 block cannot find one more true difference, however large. "
         "That takes at least 6 blocks: run `--blocks 6`."
     )
@@ -95,13 +82,7 @@ def test_a_failure_for_want_of_blocks_says_so(case: Case) -> None:
     ],
 )
 def test_an_audit_and_the_answer_advise_one_number_of_blocks(case: Case, projected: dict[str, Any], said: str) -> None:
-    one = {"twin": False, "repeats": None, "p": 1.0, "family": "answer", "correction": "holm", "blocks": 1}
-    one |= {"metric": "latency", "verdict": "inconclusive", "projection": projected}
-    _, counted = audit_campaign(
-        case.trials.attempts, [one], plan=case.plan, rule=Rule(0.05, 0.05, Looks([1]), Remedy(1))
-    )
-    (row,) = [row for row in counted if row["audit"] == "blocks-too-few"]
-    assert row["failure"].endswith(said)
+    assert too_few(case, [{**ONE_BLOCK, "projection": projected}]).endswith(said)
 
 
 def test_the_summary_counts_what_was_checked_and_failed(case: Case) -> None:

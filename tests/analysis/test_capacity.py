@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from rich.console import Console
 
 from h123.analysis import analyse
 from h123.analysis.comparisons.capacity import Capacity, CapacityRow, knee, steps_of
-from h123.report import print_summary, write_report
+from h123.report import write_report
 from h123.store import CampaignFolder
 from h123.study import PlannedTrial, find_study, load_study, make_plan
-from synthetic import SECOND, Scenario, make_campaign, write_samples
+from printing import summary
+from synthetic import SECOND, Scenario, answer_family, make_campaign, write_samples
 
 HALF_OCTAVES = [100 * math.sqrt(2) ** n for n in range(12)]
 RATES = [100, 200, 400, 560, 800, 1600]
@@ -112,8 +112,7 @@ def campaign(path: Path, blocks: int, rates: list[int]) -> CampaignFolder:
         blocks=blocks,
         protocols=("h2", "h3"),
         networks={"lan": {"name": "lan", "title": "unshaped veth pair"}},
-        pairs=("h3/h2",),
-        families=[{"name": "answer", "correction": "holm", "metrics": ["latency_p99"]}],
+        families=[answer_family("latency_p99")],
         settings={"users": 8, "cold": False, "size": 100_000},
         loads={"closed": {"rate": None, "requests": 100}, **loads},
         spoil=served_in_turn,
@@ -202,9 +201,7 @@ def test_ratios_are_paired_within_blocks(found: Capacity) -> None:
 
 
 def test_a_person_reads_knee_maximum_and_omission(folder: CampaignFolder) -> None:
-    console = Console(record=True, width=200)
-    print_summary(analyse(folder), console)
-    said = console.export_text()
+    said = summary(analyse(folder), width=200)
     assert "HTTP/2: knee" in said
     assert "maximum 99" in said
     assert re.search(r"Differences of maxima: HTTP/3 / HTTP/2 (−4|−5|×0\.[45])", said)

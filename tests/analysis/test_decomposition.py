@@ -1,7 +1,5 @@
 """Protocol and processing: campaigns under both clocks whose parts are known are taken apart again."""
 
-import csv
-import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from documents import changed_campaign
 from h123.analysis import analyse
 from h123.analysis.statistics.looks import SHARE
 from h123.analysis.statistics.signedrank import SignedRank
@@ -17,13 +16,13 @@ from h123.analysis.verdicts.decomposition import PARTS
 from h123.store import CampaignFolder
 from h123.store.columns import TIME_COLUMNS
 from h123.study import PlannedTrial
-from synthetic import NETWORKS, Scenario, _network, make_campaign
+from synthetic import NETWORKS, Scenario, _network, answer_family, changed_samples, make_campaign
 
 SLOW = {name: _network(name, "2 ms, 5 Mbit/s", 1_000_000, 5_000_000, 0.0, 100_000) for name in ("near", "far")}
 """So little delay that the scenario's effects are the ratios, to 0.2 %."""
 PROTOCOL, PROCESSING = {"near": 1.1, "far": 0.8}, {"near": 1.3, "far": 1.0}
 FAMILIES = [
-    {"name": "answer", "correction": "holm", "metrics": ["latency"], "pairs": ["h3/h2"], "each": ["network", "clock"]},
+    answer_family("latency", pairs=["h3/h2"], each=["network", "clock"]),
     {"name": "details", "correction": "bh", "metrics": ["ttfb", "goodput", "cpu", "memory_server"]},
 ]
 BOTH = Scenario(
@@ -31,7 +30,6 @@ BOTH = Scenario(
     blocks=8,
     clocks=True,
     protocols=("h2", "h3"),
-    pairs=("h3/h2",),
     networks=SLOW,
     trial_noise=0.01,
     request_noise=0.03,
@@ -147,12 +145,9 @@ def test_a_plain_veth_has_no_time_of_its_own_to_split(tmp_path: Path) -> None:
 
 def test_a_study_that_compares_the_clocks_has_no_parts(tmp_path: Path) -> None:
     folder = make_campaign(tmp_path / "c", Scenario(**{**vars(BOTH), "blocks": 2}))
-    path = folder.path / "campaign.json"
-    content = json.loads(path.read_text())
-    del content["digest"]
     families = [{"name": "all", "correction": "bh", "metrics": ["latency", "cpu"]}]
-    content["study"]["compare"].update(factor="clock", pairs=["virtual/wall"], twin="wall", families=families)
-    path.write_text(json.dumps(content))
+    with changed_campaign(folder.path) as content:
+        content["study"]["compare"].update(factor="clock", pairs=["virtual/wall"], twin="wall", families=families)
     verdicts = analyse(CampaignFolder.open(folder.path))
     assert verdicts["parts"] is None
     assert {c["metric"] for c in verdicts["comparisons"] if not c["twin"]} == {"latency"}
@@ -164,13 +159,9 @@ def test_a_block_in_which_a_request_took_no_time_has_no_parts(clock: str, tmp_pa
 
     def at_once(trial: PlannedTrial, folder: Path) -> None:
         if (trial.block, trial.cell["clock"], trial.cell["protocol"]) == (1, clock, "h3"):
-            rows = list(csv.DictReader((folder / "samples.csv").open()))
-            with (folder / "samples.csv").open("w", newline="") as file:
-                writer = csv.DictWriter(file, rows[0])
-                writer.writeheader()
-                times = [name for name in TIME_COLUMNS if name != "start_ns"]
+            with changed_samples(folder) as rows:
                 for row in rows:
-                    writer.writerow({**row, **{name: row["start_ns"] for name in times if row[name]}})
+                    row.update({name: row["start_ns"] for name in TIME_COLUMNS if row[name]})
 
     verdicts = analyse(make_campaign(tmp_path / "c", replace(BOTH, blocks=3, spoil=at_once)))
     for network in SLOW:

@@ -19,9 +19,8 @@ SEAL, OTHER = "a" * 64, "b" * 64
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("H123_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache" / "explained"
+def cache(cache: Path) -> Path:
+    return cache / "explained"
 
 
 def _means(number: float) -> dict[str, Means]:

@@ -15,7 +15,7 @@ from h123.study import Plan, Study, make_plan
 from synthetic import Scenario, make_campaign
 
 LOADS = {"light": {"users": 4, "requests": 5}, "heavy": {"users": 8, "requests": 5}}
-SCENARIO = Scenario(seed=8, protocols=("h2", "h3"), pairs=("h3/h2",), loads=LOADS, block_noise=0.2, blocks=8)
+SCENARIO = Scenario(seed=8, protocols=("h2", "h3"), loads=LOADS, block_noise=0.2, blocks=8)
 
 
 @pytest.fixture(scope="module")

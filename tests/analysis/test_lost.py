@@ -11,7 +11,7 @@ from h123.measures import load_attempts
 from h123.packets.capture import DELIVERED, LOST, PACKET, write_packets
 from h123.store.columns import COLUMNS
 from h123.study import PlannedTrial, Study
-from synthetic import NETWORKS, Scenario, make_campaign
+from synthetic import NETWORKS, Scenario, answer_family, make_campaign
 
 MS = 1_000_000
 USERS = 5
@@ -24,7 +24,7 @@ def _study() -> Study:
     }
     settings = {"server": "go", "client": "go", "network": "poor", "clock": "virtual", "cold": False}
     families = [
-        {"name": "answer", "correction": "holm", "metrics": ["lost_packet_others"]},
+        answer_family("lost_packet_others"),
         {"name": "latency", "correction": "bh", "metrics": ["latency"]},
     ]
     return Study.from_resolved(

@@ -26,7 +26,6 @@ ALIKE = Scenario(
     machines=FOUR,
     networks=MEDIUM,
     protocols=("h2", "h3"),
-    pairs=("h3/h2",),
     families=FAMILIES[:1],
     effects={("medium", "h3"): 1.2},
     seed=3,

@@ -15,7 +15,7 @@ from h123.measures import Attempt
 from synthetic import NETWORKS, Scenario, make_campaign
 
 SECOND, HOUR = 10**9, 3600 * 10**9
-TWO = Scenario(blocks=4, protocols=("h2", "h3"), pairs=("h3/h2",), networks={"poor": NETWORKS["poor"]})
+TWO = Scenario(blocks=4, protocols=("h2", "h3"), networks={"poor": NETWORKS["poor"]})
 """Four blocks of two treatments, besides the twin: the least that can be told of an order."""
 
 

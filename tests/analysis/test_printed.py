@@ -13,7 +13,7 @@ from h123.study import Network, Parameters
 from study.test_printed import PRINTED, write
 from synthetic import Scenario, make_campaign
 
-SCENARIO = Scenario(seed=7, blocks=6, as_published=True, protocols=("h2", "h3"), pairs=("h3/h2",), effects={})
+SCENARIO = Scenario(seed=7, blocks=6, as_published=True, protocols=("h2", "h3"), effects={})
 
 
 @pytest.fixture(scope="module")

@@ -8,11 +8,11 @@ import pytest
 from h123.analysis import analyse
 from h123.analysis.comparisons.rows import headline
 from h123.report.text.sections import trust
-from synthetic import NETWORKS, Scenario, make_campaign
+from synthetic import NETWORKS, Scenario, answer_family, make_campaign
 
-BOTH = [{"name": "answer", "correction": "holm", "metrics": ["latency", "goodput"]}]
+BOTH = [answer_family("latency", "goodput")]
 APART = [
-    {"name": "answer", "correction": "holm", "metrics": ["latency"]},
+    answer_family("latency"),
     {"name": "goodput", "correction": "bh", "metrics": ["goodput"]},
 ]
 POOR = {"poor": NETWORKS["poor"]}
@@ -50,7 +50,7 @@ def test_goodput_is_never_surer_than_the_latency_that_it_repeats(tmp_path: Path)
 
 
 def test_what_the_study_names_first_counts(tmp_path: Path) -> None:
-    first = [{"name": "answer", "correction": "holm", "metrics": ["goodput", "latency"]}]
+    first = [answer_family("goodput", "latency")]
     verdicts = judged(tmp_path, first)
     assert {c["repeats"] for c in by(verdicts, "goodput")} == {None}
     assert {c["repeats"] for c in by(verdicts, "latency")} == {"goodput"}

@@ -1,12 +1,12 @@
 """What initial windows alone make of cold requests is told where both are known, and matters."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from documents import changed_campaign
 from h123.analysis import analyse
 from h123.store import CampaignFolder
 from synthetic import NETWORKS, Scenario, make_campaign
@@ -15,7 +15,6 @@ COUNTED = Scenario(
     seed=5,
     blocks=2,
     protocols=("h2", "h3"),
-    pairs=("h3/h2",),
     networks={"lan": NETWORKS["lan"], "poor": NETWORKS["poor"]},
     families=[{"name": "cold", "correction": "holm", "metrics": ["cold_latency"]}],
     first_flight=33,
@@ -36,10 +35,8 @@ def test_a_row_where_the_link_makes_it_matter(tmp_path: Path) -> None:
 @pytest.mark.parametrize("roles", [[], ["server", "client"]])
 def test_windows_can_be_matched_only_if_the_stack_has_the_setting(tmp_path: Path, roles: list[str]) -> None:
     path = make_campaign(tmp_path / "c", COUNTED).path
-    content = json.loads((path / "campaign.json").read_text())
-    content.pop("digest", None)
-    content["subjects"]["go"]["initial_window"] = roles
-    (path / "campaign.json").write_text(json.dumps(content))
+    with changed_campaign(path) as content:
+        content["subjects"]["go"]["initial_window"] = roles
     (row,) = analyse(CampaignFolder.open(path))["windows"]
     assert row["matchable"] == bool(roles)
 

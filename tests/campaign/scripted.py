@@ -1,5 +1,6 @@
 """An engine without namespaces or time: each trial ends as the script says, with plausible files."""
 
+import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -29,6 +30,18 @@ HEADER = (
     "phase,user,start_ns,connected_ns,sent_ns,first_byte_ns,end_ns,status,bytes_up,bytes_down,protocol,connection,"
     "reused,error,group,resource"
 )
+
+
+def interrupting(after: int) -> Script:
+    """Ctrl-C once so many trials have ended."""
+    ended = itertools.count()
+
+    def interrupt(_trial: dict[str, Any], _attempt: int) -> list[dict[str, str]]:
+        if next(ended) == after:
+            raise KeyboardInterrupt
+        return []
+
+    return interrupt
 
 
 class ScriptedEngine:

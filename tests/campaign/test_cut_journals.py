@@ -8,20 +8,15 @@ from typer import Exit
 
 from campaign.scripted import ScriptedEngine, run_scripted
 from campaign.shard_copies import cut
-from campaign.test_joining import SMALL
-from campaign.test_runner import Silent, start
+from campaign.test_joining import whole
+from campaign.test_runner import Silent, extended
 from h123.base.paths import typed
-from h123.campaign import extend_campaign, join_shards
+from h123.campaign import join_shards
 from h123.cli.shards import join
 from h123.documents.shard import Shard
 from h123.store import CampaignFolder
 
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> CampaignFolder:
-    campaign = start(tmp_path_factory.mktemp("wall"), SMALL)
-    run_scripted(campaign, ScriptedEngine(), Silent(), 1)
-    return CampaignFolder.open(campaign.folder.path)
+__all__ = ["whole"]  # a fixture
 
 
 @pytest.mark.parametrize("kept", [0, 200, 0.5])
@@ -38,8 +33,8 @@ def test_a_shard_whose_journal_was_cut_is_damaged(
     said = " ".join(capsys.readouterr().err.split())
     assert f"{third.path} is damaged: its journal lacks {lacking} finished trials." in said
     assert f"h123 run --out {typed(third.path)} Missing: block 3." in said
-    mended, engine = extend_campaign(third.path, blocks=None, report=lambda _: None), ScriptedEngine()
-    run_scripted(mended, engine, Silent(), 1)
+    engine = ScriptedEngine()
+    run_scripted(extended(third.path), engine, Silent(), 1)
     assert engine.ran == []
     again = join_shards([third.path], tmp_path / "out", lambda _: None)
     assert (again.missing, again.damaged) == ([], {})

@@ -1,6 +1,5 @@
 """A verified trial is executed twice; whatever differs is found, and told apart from the randomness of TLS."""
 
-import io
 import json
 import shutil
 from collections.abc import Callable
@@ -8,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from campaign.scripted import HERE, ScriptedEngine, run_scripted
 from campaign.test_runner import STUDY, Silent, start
@@ -18,6 +16,9 @@ from h123.cli.subjects.verify import print_repetition
 from h123.execution import LocalPool
 from h123.measures import Repetition
 from h123.store import CampaignFolder
+from h123.store.columns import TIME_COLUMNS
+from printing import printed
+from synthetic import changed_samples
 
 BOTH = STUDY.replace("[lan, poor]", "[poor]\n  clock: [wall, virtual]").replace("[h1, h2, h3]", "[h2, h3]")
 COUNTS = {"packets_in": 900, "bytes_in": 1_000_000, "delivered": 890, "bytes_delivered": 990_000, "lost": 10}
@@ -92,10 +93,7 @@ def verified(folder: CampaignFolder, engine: ScriptedEngine) -> Repetition:
 
 
 def said(found: Repetition) -> str:
-    console = Console(width=200, file=io.StringIO())
-    print_repetition("b01", found, console)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
+    return printed(lambda console: print_repetition("b01", found, console), width=200)
 
 
 def test_the_same_twice_is_identical(folder: CampaignFolder) -> None:
@@ -134,13 +132,9 @@ def test_times_are_counted_from_the_first_start(folder: CampaignFolder) -> None:
     """When the kernel's clock began says nothing about the trial."""
 
     def shift(folder: Path) -> None:
-        header, *rows = (folder / "samples.csv").read_text().splitlines()
-        moved = []
-        for text in rows:
-            fields = text.split(",")
-            times = [str(int(field) + 77_000) if field else "" for field in fields[2:7]]
-            moved.append(",".join([*fields[:2], *times, *fields[7:]]))
-        (folder / "samples.csv").write_text("\n".join([header, *moved]) + "\n")
+        with changed_samples(folder) as rows:
+            for row in rows:
+                row.update({name: str(int(row[name]) + 77_000) for name in TIME_COLUMNS if row[name]})
 
     assert verified(folder, Repeating(shift)).identical
 

@@ -8,9 +8,9 @@ import pytest
 
 from campaign.scripted import ScriptedEngine, run_scripted
 from campaign.test_jobs import IDLE, events
-from campaign.test_runner import WRONG, Silent, go_on, start
+from campaign.test_runner import WRONG, Silent, extended, go_on, start
 from h123.base.errors import UserError
-from h123.campaign import Outcome, extend_campaign
+from h123.campaign import Outcome
 from h123.execution.retry_policy import PATIENCE, RETRIES, disturbed, given_up
 from h123.progress import Standing
 from h123.store import CampaignFolder, connect
@@ -117,7 +117,7 @@ def test_retry_tries_failed_and_disturbed_trials_again_and_nothing_else(tmp_path
     again = ScriptedEngine(noises=[0.9])
     assert go_on(tmp_path, again).failed == [failing]
     assert again.ran == [], "without --retry nothing is left to try"
-    campaign = extend_campaign(tmp_path / "out", blocks=None, report=lambda _: None)
+    campaign = extended(tmp_path / "out")
     engine = ScriptedEngine(machine=IDLE)
     assert run_scripted(campaign, engine, Silent(), 1, retry=True).failed == []
     assert [name for name, _ in engine.ran] == [failing, late_one]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from campaign.scripted import ScriptedEngine, run_scripted
+from campaign.scripted import ScriptedEngine, interrupting, run_scripted
 from campaign.test_runner import STUDY, WRONG, Silent, go_on, start
 from h123.campaign import Campaign
 from h123.documents.lab_report import NO_REPORT, MachineLoad, Report
@@ -162,15 +162,9 @@ def test_repeats_run_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("stopped_after", [0, 5, 6, 13])
 def test_interrupted_amid_lanes_goes_on_with_exactly_the_missing(tmp_path: Path, stopped_after: int) -> None:
-    campaign, count = start(tmp_path), itertools.count()
-
-    def interrupt(_trial: dict[str, Any], _attempt: int) -> list[dict[str, str]]:
-        if next(count) == stopped_after:
-            raise KeyboardInterrupt
-        return []
-
+    campaign = start(tmp_path)
     with pytest.raises(KeyboardInterrupt):
-        run_scripted(campaign, ScriptedEngine(interrupt, IDLE), Silent(), 3)
+        run_scripted(campaign, ScriptedEngine(interrupting(stopped_after), IDLE), Silent(), 3)
     assert campaign.folder.events()[-1]["event"] == "interrupted"
     kept = [e["trial"] for e in events(campaign)]
     assert len(kept) == stopped_after
@@ -182,14 +176,10 @@ def test_interrupted_amid_lanes_goes_on_with_exactly_the_missing(tmp_path: Path,
 
 
 def test_positions_are_in_the_order_of_starts_after_an_interruption_too(tmp_path: Path) -> None:
-    campaign, count = start(tmp_path), itertools.count()
-
-    def interrupt(_trial: dict[str, Any], _attempt: int) -> list[dict[str, str]]:
-        if next(count) == 10:  # after those that run alone
-            raise KeyboardInterrupt
-        return []
-
-    first, second = ScriptedEngine(interrupt, IDLE, newest_first=True), ScriptedEngine(machine=IDLE)
+    campaign = start(tmp_path)
+    after_those_that_run_alone = interrupting(10)
+    first = ScriptedEngine(after_those_that_run_alone, IDLE, newest_first=True)
+    second = ScriptedEngine(machine=IDLE)
     with pytest.raises(KeyboardInterrupt):
         run_scripted(campaign, first, Silent(), 3)
     go_on(tmp_path, second)

@@ -18,18 +18,16 @@ from hypothesis import strategies as st
 
 from campaign.scripted import ScriptedEngine, run_scripted
 from campaign.shard_copies import content, cut, plan_of
-from campaign.test_runner import STUDY, Silent, start
+from campaign.test_runner import Silent, extended, start, two_levels
 from h123.analysis import analyse
 from h123.base.errors import UserError
 from h123.base.paths import project_root, typed
-from h123.campaign import Joined, extend_campaign, join_shards
+from h123.campaign import Joined, join_shards
 from h123.documents.shard import Shard, ranges
 from h123.store import CampaignFolder
 
 BLOCKS, EACH = 4, 3
-SMALL = (
-    STUDY.replace("[h1, h2, h3]", "[h2, h3]").replace("[lan, poor]", "[poor]").replace("blocks: 2", f"blocks: {BLOCKS}")
-)
+SMALL = two_levels(BLOCKS)
 VIRTUAL = SMALL.replace("settings: {", "settings: {clock: virtual, ")
 
 
@@ -100,7 +98,7 @@ def test_a_shard_runs_its_blocks_alone_and_goes_on_with_the_same_command(tmp_pat
     assert {trial.block for trial in campaign.plan.trials()} == {2}
     run_scripted(campaign, engine, Silent(), 1)
     assert len(engine.ran) == EACH
-    longer, more = extend_campaign(tmp_path / "out", blocks=6, report=lambda _: None), ScriptedEngine()
+    longer, more = extended(tmp_path / "out", 6), ScriptedEngine()
     run_scripted(longer, more, Silent(), 1)
     assert [name[:3] for name, _ in more.ran] == ["b05"] * EACH
     folder = CampaignFolder.open(tmp_path / "out")
@@ -136,7 +134,7 @@ def test_shards_come_in_any_order_and_again(tmp_path: Path, whole: CampaignFolde
 def test_a_joined_campaign_can_be_finished_here(tmp_path: Path, whole: CampaignFolder) -> None:
     first, _, third = thirds(whole, tmp_path)
     result = joined(tmp_path / "out", first, third)
-    campaign, engine = extend_campaign(result.folder.path, blocks=None, report=lambda _: None), ScriptedEngine()
+    campaign, engine = extended(result.folder.path), ScriptedEngine()
     assert run_scripted(campaign, engine, Silent(), 1).valid == BLOCKS * EACH
     assert {name[:3] for name, _ in engine.ran} == {"b02"}
     assert joined(tmp_path / "out", first).missing == []

@@ -1,7 +1,6 @@
 """A campaign on several machines that share nothing with it: fast ones, slow ones, and some that die."""
 
 import contextlib
-import io
 import json
 import random
 import re
@@ -13,31 +12,29 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from campaign.scripted import HERE, ScriptedEngine, run_scripted
 from campaign.test_jobs import IDLE, events
-from campaign.test_runner import STUDY, Silent, start
+from campaign.test_runner import Silent, extended, start, two_levels
 from campaign.worker import Wanted
 from campaign.workers import GrowingWorkers, Workers, forge
-from documents import check_documents
+from documents import changed_events, check_documents
 from h123.analysis import analyse
 from h123.base.errors import UserError
 from h123.base.paths import cache_folder, project_root
-from h123.campaign import Campaign, Outcome, extend_campaign, run_campaign
+from h123.campaign import Campaign, Outcome, run_campaign
 from h123.execution import BlockOrder, LocalPool
-from h123.report import print_summary, write_report
+from h123.report import write_report
 from h123.store import CampaignFolder, connect, seal
 from h123.virtual import installed_kernel
 from hasty import NO_PICTURES
+from printing import summary
 from stored import stored_rows
 
 BLOCKS, EACH = 5, 3
 """Trials of a block."""
 TRIALS = EACH * BLOCKS
-SMALL = (
-    STUDY.replace("[h1, h2, h3]", "[h2, h3]").replace("[lan, poor]", "[poor]").replace("blocks: 2", f"blocks: {BLOCKS}")
-)
+SMALL = two_levels(BLOCKS)
 FAST = {"cpu": "Quick One", "virtual_kernel": True}
 SLOW = {"cpu": "Old One", "virtual_kernel": False}
 
@@ -62,7 +59,7 @@ def run(making: str, campaign: Campaign, wanted: Sequence[Wanted]) -> Outcome:
 
 
 def again(tmp_path: Path, blocks: int | None = None) -> Campaign:
-    return extend_campaign(tmp_path / "out", blocks=blocks, report=lambda _: None)
+    return extended(tmp_path / "out", blocks)
 
 
 def counted(folder: CampaignFolder) -> dict[int, Counter[str]]:
@@ -350,10 +347,10 @@ def test_journals_of_earlier_versions_had_one_machine(tmp_path: Path, making: st
     campaign = start(tmp_path, SMALL)
     with pytest.raises(UserError):
         run(making, campaign, [replace(two[1], dies=5)])
-    journal = tmp_path / "out/journal.jsonl"
-    lines = [json.loads(line) for line in journal.read_text().splitlines()]
-    old = [{key: line[key] for key in line if key not in ("place", "places", "digest")} for line in lines]
-    journal.write_text("".join(json.dumps(line) + "\n" for line in old))
+    with changed_events(tmp_path / "out") as events:
+        for event in events:
+            event.pop("place", None)
+            event.pop("places", None)
     engine = ScriptedEngine(machine=IDLE)
     assert run_scripted(again(tmp_path), engine, Silent(), 1).valid == TRIALS
     assert len(engine.ran) == TRIALS - 5
@@ -374,9 +371,7 @@ def test_summary_verdicts_and_report_name_the_machines_where_there_are_several(
     assert (second["name"], second["blocks"], second["machine"]["cpu"]) == ("slow", [2], SLOW["cpu"])
     with NO_PICTURES:
         page = write_report(campaign.folder).read_text()
-    out = io.StringIO()
-    print_summary(verdicts, Console(file=out, width=400))
-    for text in (out.getvalue(), page):
+    for text in (summary(verdicts, width=400), page):
         assert re.search(
             r"trials ran in 2 places, each block whole in one \(fast: blocks [\d, ]+; slow: block 2\)", text
         )

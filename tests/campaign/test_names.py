@@ -6,12 +6,11 @@ from pathlib import Path
 import pytest
 
 from campaign.scripted import ScriptedEngine, run_scripted
-from campaign.test_runner import STUDY, Silent, start
+from campaign.test_runner import STUDY, Silent, extended, start
 from h123.analysis import analyse
 from h123.base.errors import UserError
 from h123.base.paths import typed
 from h123.base.terminal.console import out_console
-from h123.campaign import extend_campaign
 from h123.measures import export, load_attempts
 from h123.report import print_summary
 from h123.store import CampaignFolder
@@ -32,7 +31,7 @@ def test_a_campaign_works_under_any_name(tmp_path: Path, monkeypatch: pytest.Mon
     folder = CampaignFolder.open(out)
     assert len(load_attempts(folder)) == len(engine.ran) == 6
     assert all(path.stat().st_size for path in export(folder, "csv", out / "export"))
-    assert extend_campaign(out, blocks=2, report=lambda _: None).folder.path == out
+    assert extended(out, 2).folder.path == out
 
 
 def test_so_does_its_analysis(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from campaign.scripted import ScriptedEngine, run_scripted
-from campaign.test_runner import STUDY, Silent, start
+from campaign.test_runner import STUDY, Silent, extended, start
 from catalogue.small import MANIFEST, write_small
 from h123.base.errors import UserError
 from h123.base.paths import project_root
-from h123.campaign import check_campaign, extend_campaign, lacking
+from h123.campaign import check_campaign, lacking
 from h123.catalogue import files_folder
 from h123.study import Plan, load_study, make_plan, parse_filter
 
@@ -149,7 +149,7 @@ def test_what_a_study_uploads_is_kept_with_the_campaign(tmp_path: Path, subjects
     start(tmp_path / "study", STUDY.replace("method: GET, size: 1kB", UPLOADING))
     (tmp_path / "study/order.json").unlink()
     (tmp_path / "study/out").rename(tmp_path / "moved")
-    campaign = extend_campaign(tmp_path / "moved", blocks=None, report=lambda _: None)
+    campaign = extended(tmp_path / "moved")
     copy = tmp_path / "moved/uploads/order.json"
     assert copy.read_bytes() == b"x" * 77
     copy.write_bytes(b"x")

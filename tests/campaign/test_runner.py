@@ -1,6 +1,5 @@
 """The runner's promises: order, repeats, resume, stopping; with an engine that needs no time."""
 
-import itertools
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from campaign.scripted import ScriptedEngine, run_scripted
+from campaign.scripted import ScriptedEngine, interrupting, run_scripted
 from h123.base.errors import UserError
 from h123.base.files.lock import sole_user
 from h123.campaign import Campaign, Outcome, extend_campaign, start_campaign
@@ -51,9 +50,18 @@ def start(tmp_path: Path, text: str = STUDY, out: Path | None = None, **options:
     return start_campaign(study, out or tmp_path / "out", **{**defaults, **options})
 
 
+def two_levels(blocks: int, network: str = "poor") -> str:
+    """The study with two protocols over one network."""
+    text = STUDY.replace("[h1, h2, h3]", "[h2, h3]").replace("[lan, poor]", f"[{network}]")
+    return text.replace("blocks: 2", f"blocks: {blocks}")
+
+
+def extended(folder: Path, blocks: int | None = None, **options: Any) -> Campaign:
+    return extend_campaign(folder, blocks=blocks, **{"report": lambda _: None, **options})
+
+
 def go_on(tmp_path: Path, engine: ScriptedEngine, blocks: int | None = None, lanes: int | None = None) -> Outcome:
-    campaign = extend_campaign(tmp_path / "out", blocks=blocks, report=lambda _: None)
-    return run_scripted(campaign, engine, Silent(), lanes)
+    return run_scripted(extended(tmp_path / "out", blocks), engine, Silent(), lanes)
 
 
 def test_every_trial_runs_once_in_the_planned_order(tmp_path: Path) -> None:
@@ -126,14 +134,8 @@ def test_a_campaign_in_which_nothing_works_stops_early_and_says_why(tmp_path: Pa
 
 @pytest.mark.parametrize("stopped_after", [0, 1, 7, 15])
 def test_interrupted_campaign_goes_on_with_the_next_trial(tmp_path: Path, stopped_after: int) -> None:
-    campaign, count = start(tmp_path), itertools.count()
-
-    def interrupt(_trial: dict[str, Any], _attempt: int) -> list[dict[str, str]]:
-        if next(count) == stopped_after:
-            raise KeyboardInterrupt
-        return []
-
-    first, second = ScriptedEngine(interrupt), ScriptedEngine()
+    campaign = start(tmp_path)
+    first, second = ScriptedEngine(interrupting(stopped_after)), ScriptedEngine()
     with pytest.raises(KeyboardInterrupt):
         run_scripted(campaign, first, Silent(), 1)
     outcome = go_on(tmp_path, second, lanes=1)
@@ -206,7 +208,7 @@ def test_more_blocks_extend_a_finished_campaign(tmp_path: Path) -> None:
 def test_fewer_blocks_are_refused(tmp_path: Path) -> None:
     run_scripted(start(tmp_path), ScriptedEngine(), Silent())
     with pytest.raises(UserError, match="fewer"):
-        extend_campaign(tmp_path / "out", blocks=1, report=lambda _: None)
+        extended(tmp_path / "out", 1)
 
 
 def test_a_plan_that_another_process_has_changed_is_not_followed(tmp_path: Path) -> None:
@@ -229,7 +231,7 @@ def test_a_mended_network_goes_on_where_nothing_was_measured_over_it(tmp_path: P
     def mended(delay: str) -> Campaign:
         written(delay)
         networks = load_study(tmp_path / "small.yaml").networks
-        return extend_campaign(tmp_path / "out", blocks=None, report=lambda _: None, networks=networks)
+        return extended(tmp_path / "out", networks=networks)
 
     def stopped(trial: dict[str, Any], _attempt: int) -> list[dict[str, str]]:
         if trial["links"][0]["kind"] == "emulated":
@@ -297,7 +299,7 @@ def test_a_trial_whose_files_are_gone_or_changed_is_run_again_and_no_other(
     victim = campaign.plan.trials()[5].id
     harm(campaign.folder.trial(victim, 1))
     said: list[str] = []
-    again = extend_campaign(tmp_path / "out", blocks=None, report=said.append)
+    again = extended(tmp_path / "out", report=said.append)
     engine = ScriptedEngine()
     outcome = run_scripted(again, engine, Silent(), 1)
     assert [name for name, _ in engine.ran] == [victim]

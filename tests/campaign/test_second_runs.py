@@ -10,11 +10,11 @@ import pytest
 from campaign.scripted import HERE, ScriptedEngine
 from campaign.test_joining import BLOCKS, EACH, SMALL, VIRTUAL, joined
 from campaign.test_machines import nothing_is_left_over
-from campaign.test_runner import Silent, start
+from campaign.test_runner import Silent, extended, start
 from documents import check_documents
 from h123.analysis import analyse
 from h123.base.errors import UserError
-from h123.campaign import Campaign, extend_campaign, run_campaign
+from h123.campaign import Campaign, run_campaign
 from h123.documents.shard import Shard
 from h123.execution import LocalPool, Machine
 from h123.report.text.trust.provenance import place_lines
@@ -47,7 +47,7 @@ def run(campaign: Campaign, machine: Machine = HERE, engine: ScriptedEngine | No
 
 
 def again(campaign: Campaign) -> Campaign:
-    return extend_campaign(campaign.folder.path, blocks=None, report=lambda _: None)
+    return extended(campaign.folder.path)
 
 
 def second_runs(folder: CampaignFolder) -> list[Mapping[str, Any]]:

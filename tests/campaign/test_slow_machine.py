@@ -13,18 +13,13 @@ from typing import Any
 
 import pytest
 
-from campaign.test_runner import STUDY
+from campaign.test_runner import two_levels
 from h123.base.paths import project_root
 
 pytestmark = pytest.mark.heavy
 
 MACHINES, BLOCKS, SLOW = 4, 16, "m3"
-LOADED = (
-    STUDY.replace("[h1, h2, h3]", "[h2, h3]")
-    .replace("[lan, poor]", "[lan]")
-    .replace("size: 1kB, users: 1, requests: 1", "size: 1MB, users: 2, requests: 10")
-    .replace("blocks: 2", f"blocks: {BLOCKS}")
-)
+LOADED = two_levels(BLOCKS, "lan").replace("size: 1kB, users: 1, requests: 1", "size: 1MB, users: 2, requests: 10")
 PERIOD_US, SHARE = 10_000, 0.2
 
 

@@ -33,6 +33,26 @@ methods = ["GET", "POST"]
 [features]
 congestion = {h1 = "kernel", h2 = "kernel", h3 = ["cubic", "reno"]}
 """
+
+
+def built_already(name: str, title: str) -> str:
+    """The head of a manifest of a program in Go that is there already."""
+    return f"""\
+h123 = "subject/1"
+name = "{name}"
+title = "{title}"
+stack = "quic-go"
+language = "Go"
+version = "1"
+home = "https://example.org"
+licence = "Apache-2.0"
+
+[install]
+build = ["true"]
+
+"""
+
+
 PART = MANIFEST.replace('"small"', '"part"').replace(
     MANIFEST[MANIFEST.index("needs =") : MANIFEST.index("\n\n[server]")], 'part_of = "small"'
 )
@@ -56,3 +76,8 @@ def write_small(subjects: Path, manifest: str = MANIFEST, build: str = BUILD, na
 def small(subjects: Path, manifest: str = MANIFEST, build: str = BUILD) -> Subject:
     """The subject, read."""
     return read_subject(write_small(subjects, manifest, build))
+
+
+def change_small(subjects: Path) -> Subject:
+    """The subject, after a change of its files."""
+    return small(subjects, MANIFEST.replace("A shell", "Another shell"))

@@ -12,10 +12,7 @@ from h123.base.errors import UserError
 from h123.base.terminal.steps import Steps
 from h123.catalogue import Subject, check_failures, install_each, installed, read_subject
 
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("H123_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("cache")
 
 
 def _subject(folder: Path, name: str, build: str = "", needs: str = "sh") -> Subject:

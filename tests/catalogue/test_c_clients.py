@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,7 @@ WORKLOAD = {
     "timeout_ns": 30_000_000_000,
     "seed": 2**64 - 1,
 }
+"""Requests as every client of the catalogue reads them."""
 REQUEST = ("method", "path", "upload_bytes")
 
 
@@ -88,10 +90,15 @@ pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C co
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("reader")
     (folder / "main.c").write_text(PROGRAM)
-    sources = [folder / "main.c", *SHARED.glob("*.c")]
-    strict = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined"]
-    subprocess.run(["cc", *strict, f"-I{SHARED}", "-o", folder / "reader", *sources, "-pthread"], check=True)
-    return folder / "reader"
+    return compiled(folder / "reader", [folder / "main.c", *SHARED.glob("*.c")])
+
+
+def compiled(program: Path, sources: Sequence[Path], *included: Path) -> Path:
+    """The program, made of sources that may include headers of subjects/c; no warning is passed over."""
+    strict = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined", "-pthread"]
+    folders = [f"-I{folder}" for folder in (SHARED, *included)]
+    subprocess.run(["cc", *strict, *folders, "-o", program, *sources], check=True)
+    return program
 
 
 def _read(reader: Path, workload: str, *with_pages: str) -> "subprocess.CompletedProcess[str]":

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from catalogue.test_c_clients import WORKLOAD
+from catalogue.test_c_clients import WORKLOAD, compiled
 from h123.base.paths import project_root
 
 SUBJECTS = project_root() / "subjects"
@@ -24,11 +24,8 @@ pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C co
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("curl-tool")
-    sources = [*(SUBJECTS / "curl-tool").glob("*.c"), *(SUBJECTS / "c").glob("*.c")]
-    strict = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined"]
-    subprocess.run(["cc", *strict, f"-I{SUBJECTS / 'c'}", "-o", folder / "h123-curl-tool", *sources], check=True)
     _script(folder / "run", 'exec "$@"')
-    return folder / "h123-curl-tool"
+    return compiled(folder / "h123-curl-tool", [*(SUBJECTS / "curl-tool").glob("*.c"), *(SUBJECTS / "c").glob("*.c")])
 
 
 def _script(path: Path, text: str) -> Path:
@@ -43,12 +40,8 @@ def _run(
     """What became of it, and the samples."""
     (folder / "workload.json").write_text(json.dumps({**WORKLOAD, "cold": False, **changed}))
     files = {name: str(folder / name) for name in ("workload.json", "samples.csv", "client.json")}
-    options = {
-        "--run": str(program.with_name("run")),
-        "--curl": str(curl),
-        "--ciphers": "own",
-        "--quic-congestion": "reno",
-    }
+    run = str(program.with_name("run"))
+    options = {"--run": run, "--curl": str(curl), "--ciphers": "own", "--quic-congestion": "reno"}
     options |= dict(zip(("--workload", "--samples", "--facts"), files.values(), strict=True))
     words = [word for option in options.items() for word in option]
     # The program ends without freeing what it has read.

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from catalogue.test_c_clients import WORKLOAD
 from h123.base.paths import cache_folder
 from h123.execution import Certificate, campaign_certificate
 
@@ -29,24 +30,7 @@ PROGRAMS = {
     "curl-openssl": (["run", "{prefix}/h123-curl"], ["--quic-congestion", "reno"]),
 }
 CLIENTS = [pytest.param(name, marks=[] if name == "go" else pytest.mark.heavy) for name in PROGRAMS]
-WORKLOAD = {
-    "h123": "workload/2",
-    "kind": "requests",
-    "headers": [],
-    "host": "h123.test",
-    "address": "127.0.0.1",
-    "method": "GET",
-    "path": "/",
-    "upload_bytes": 0,
-    "users": 8,
-    "requests": 20,
-    "rate": None,
-    "connections": "shared",
-    "cold": True,
-    "warmup": 0,
-    "seed": 7,
-    "timeout_ns": 30_000_000_000,
-}
+ASKED = {**WORKLOAD, "address": "127.0.0.1", "path": "/", "users": 8, "requests": 20, "seed": 7}
 NODE = pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
 NGINX = SUBJECTS / "nginx-sid/run"
 LIMIT = "keepalive_requests 30;"
@@ -77,7 +61,7 @@ def _rows(client: str, folder: Path, certificate: Certificate, port: int, **aske
     if not prefix.is_dir():
         pytest.skip(f"{client} is not installed")
     program, options = PROGRAMS[client]
-    workload = {**WORKLOAD, "port": port, "ca": str(certificate.ca), **asked}
+    workload = {**ASKED, "port": port, "ca": str(certificate.ca), **asked}
     (folder / "workload.json").write_text(json.dumps(workload))
     words = [program[0] if program[0].startswith("/") else str(prefix / program[0])]
     words += [word.format(prefix=prefix) for word in program[1:]]
@@ -139,11 +123,8 @@ def _nginx(folder: Path, certificate: Certificate, more: str) -> Iterator[tuple[
 def test_nginx(client: str, protocol: str, reloaded: bool, tmp_path: Path, certificate: Certificate) -> None:
     """With a limit of requests, or reloaded again and again in mid-course."""
     with _nginx(tmp_path, certificate, "" if reloaded else LIMIT) as (server, port):
-        reloads = [
-            "sh",
-            "-c",
-            f"for n in 1 2 3 4; do sleep 0.4; kill -{signal.SIGHUP:d} $(cat {tmp_path}/own.pid); done",
-        ]
+        reload = f"kill -{signal.SIGHUP:d} $(cat {tmp_path}/own.pid)"
+        reloads = ["sh", "-c", f"for n in 1 2 3 4; do sleep 0.4; {reload}; done"]
         with subprocess.Popen(reloads if reloaded else ["true"]):
             rows = _rows(client, tmp_path, certificate, port, protocol=protocol, rate=100.0)
         assert server.poll() is None

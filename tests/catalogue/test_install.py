@@ -29,20 +29,12 @@ from h123.catalogue import (
 from h123.cli.machine.doctor import diagnose
 from h123.cli.subjects.subject_listing import print_subject, print_subjects
 
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("H123_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
+pytestmark = pytest.mark.usefixtures("cache")
 
 
 def _builds(cache: Path) -> int:
     log = cache / "subjects/builds"
     return len(log.read_text().splitlines()) if log.exists() else 0
-
-
-def _quiet(_: str) -> None:
-    pass
 
 
 def test_built_once_and_runs(tmp_path: Path, cache: Path) -> None:
@@ -60,7 +52,7 @@ def test_built_once_and_runs(tmp_path: Path, cache: Path) -> None:
 @pytest.mark.parametrize("change", ["content", "manifest", "new file", "executable"])
 def test_changed_sources_build_again(tmp_path: Path, cache: Path, change: str) -> None:
     assert not installed_once(small(tmp_path))
-    install(small(tmp_path), _quiet)
+    install(small(tmp_path), print)
     match change:
         case "content":
             (tmp_path / "small/serve").write_text("#!/bin/sh\necho better\n")
@@ -73,7 +65,7 @@ def test_changed_sources_build_again(tmp_path: Path, cache: Path, change: str) -
     subject = read_subject(tmp_path / "small")
     assert not installed(subject)
     assert installed_once(subject)
-    install(subject, _quiet)
+    install(subject, print)
     assert installed(subject)
     assert _builds(cache) == 2
     assert (prefix(subject) / "serve").read_text() == (tmp_path / "small/serve").read_text()
@@ -81,7 +73,7 @@ def test_changed_sources_build_again(tmp_path: Path, cache: Path, change: str) -
 
 def test_byproducts_of_work_on_a_subject_do_not_count(tmp_path: Path) -> None:
     subject = small(tmp_path)
-    install(subject, _quiet)
+    install(subject, print)
     (tmp_path / "small/target").mkdir()
     (tmp_path / "small/target/object").write_text("compiled")
     assert installed(subject)
@@ -89,7 +81,7 @@ def test_byproducts_of_work_on_a_subject_do_not_count(tmp_path: Path) -> None:
 
 def test_go_tests_do_not_count(tmp_path: Path) -> None:
     subject = small(tmp_path)
-    install(subject, _quiet)
+    install(subject, print)
     before = fingerprint(subject)
     (tmp_path / "small/serve_test.go").write_text("package main\n")
     assert installed(subject)
@@ -98,7 +90,7 @@ def test_go_tests_do_not_count(tmp_path: Path) -> None:
 
 def test_what_the_build_does_not_depend_on_builds_nothing_anew(tmp_path: Path) -> None:
     subject = small(tmp_path)
-    install(subject, _quiet)
+    install(subject, print)
     before = fingerprint(subject)
     write_small(tmp_path, MANIFEST.replace('"reno"]', '"reno", "bbr"]'))
     subject = read_subject(tmp_path / "small")
@@ -120,7 +112,7 @@ def test_a_clone_of_another_umask_is_the_same_subject(tmp_path: Path) -> None:
 def test_a_part_of_another_is_built_with_it_and_known_by_the_files_of_both(tmp_path: Path, cache: Path) -> None:
     whole = small(tmp_path)
     part = read_subject(write_small(tmp_path, PART, name="part"))
-    install(part, _quiet)
+    install(part, print)
     assert installed(whole)
     assert prefix(part) == prefix(whole)
     assert _builds(cache) == 1
@@ -131,7 +123,7 @@ def test_a_part_of_another_is_built_with_it_and_known_by_the_files_of_both(tmp_p
     (tmp_path / "small/serve").write_text("#!/bin/sh\necho better\n")
     assert not installed(part)
     assert fingerprint(whole) != before[1]
-    install(whole, _quiet)
+    install(whole, print)
     assert installed(part)
     assert _builds(cache) == 2
 
@@ -140,7 +132,7 @@ def test_failed_build_shows_its_end_and_leaves_nothing(tmp_path: Path, cache: Pa
     build = 'for n in $(seq 40); do echo "line $n"; done; echo "no such library" >&2; exit 3'
     subject = small(tmp_path, build=build)
     with pytest.raises(UserError) as failed:
-        install(subject, _quiet)
+        install(subject, print)
     assert "status 3" in failed.value.message
     assert "no such library" in failed.value.message
     assert "line 40" in failed.value.message
@@ -153,17 +145,17 @@ def test_failed_build_shows_its_end_and_leaves_nothing(tmp_path: Path, cache: Pa
 
 
 def test_failed_rebuild_keeps_the_old_installation_but_does_not_trust_it(tmp_path: Path) -> None:
-    install(small(tmp_path), _quiet)
+    install(small(tmp_path), print)
     subject = small(tmp_path, build="exit 1")
     with pytest.raises(UserError):
-        install(subject, _quiet)
+        install(subject, print)
     assert (prefix(subject) / "serve").exists()
     assert not installed(subject)
 
 
 def test_an_installation_that_lost_a_file_is_built_again(tmp_path: Path, cache: Path) -> None:
     subject, said = small(tmp_path), list[str]()
-    install(subject, _quiet)
+    install(subject, print)
     assert damage(subject) is None
     (prefix(subject) / "serve").unlink()
     assert damage(subject) == prefix(subject) / "serve"
@@ -177,7 +169,7 @@ def test_an_installation_that_lost_a_file_is_built_again(tmp_path: Path, cache: 
 def test_what_commands_name_must_come_of_the_build(tmp_path: Path) -> None:
     subject = small(tmp_path, build="true")
     with pytest.raises(UserError, match=r"the build succeeded, but .*/small/serve is missing"):
-        install(subject, _quiet)
+        install(subject, print)
     assert not installed(subject)
 
 
@@ -196,7 +188,7 @@ def test_a_broken_installation_is_seen_by_list_and_doctor(tmp_path: Path, monkey
         return table.get().partition("\n\n")[0], page.get(), checked
 
     assert seen()[2]
-    install(subject, _quiet)
+    install(subject, print)
     assert "broken" not in seen()[0]
     (prefix(subject) / "serve").unlink()
     table, page, checked = seen()
@@ -208,7 +200,7 @@ def test_a_broken_installation_is_seen_by_list_and_doctor(tmp_path: Path, monkey
 def test_missing_tool_says_how_to_get_it(tmp_path: Path) -> None:
     subject = small(tmp_path, MANIFEST.replace('needs = ["sh"]', 'needs = ["sh", "no-such-tool"]'))
     with pytest.raises(UserError) as refused:
-        install(subject, _quiet)
+        install(subject, print)
     assert "no-such-tool" in refused.value.message
     assert refused.value.remedy == "any Unix"
 
@@ -216,28 +208,26 @@ def test_missing_tool_says_how_to_get_it(tmp_path: Path) -> None:
 def test_build_command_that_is_not_there(tmp_path: Path) -> None:
     subject = small(tmp_path, MANIFEST.replace('["sh", "build.sh"', '["no-such-tool", "build.sh"'))
     with pytest.raises(UserError, match="could not run no-such-tool"):
-        install(subject, _quiet)
+        install(subject, print)
 
 
 FETCHES = f'{BUILD}touch "$HOME/fetched" && rm "$HOME/fetched" && echo "$HOME" > "$1/home"\n'
 
 
 @pytest.mark.parametrize("home", [None, "", "/nonexistent"])
-@pytest.mark.usefixtures("cache")
 def test_a_build_has_a_home_that_it_can_write_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: str | None
 ) -> None:
     monkeypatch.setenv("HOME", home or "")
     if home is None:
         monkeypatch.delenv("HOME")
-    install(small(tmp_path, build=FETCHES), _quiet)  # whose build fails without
+    install(small(tmp_path, build=FETCHES), print)  # whose build fails without
 
 
-@pytest.mark.usefixtures("cache")
 def test_a_build_has_the_home_that_we_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     subject = small(tmp_path, build=FETCHES)
-    install(subject, _quiet)
+    install(subject, print)
     assert (prefix(subject) / "home").read_text() == f"{tmp_path}\n"
 
 
@@ -284,7 +274,7 @@ def test_killed_installation_is_never_taken_for_whole(tmp_path: Path, cache: Pat
     (cache / "subjects/go").touch()
     subject = read_subject(tmp_path / "small")
     assert not installed(subject)
-    install(subject, _quiet)
+    install(subject, print)
     assert installed(subject)
     assert not list((cache / "subjects").glob("*.partial"))
 
@@ -319,7 +309,7 @@ def _runs(pid: int) -> bool:
 def test_the_go_subject_installs() -> None:
     """The real thing, from the compiler's own cache when that is warm."""
     subject = catalogue()["go"]
-    install(subject, _quiet)
+    install(subject, print)
     assert os.access(prefix(subject) / "h123-go", os.X_OK)
 
 

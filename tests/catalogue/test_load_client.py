@@ -10,32 +10,13 @@ from typing import Any
 
 import pytest
 
+from catalogue import test_c_clients
 from h123.base.paths import project_root
 
-LOAD, SHARED = project_root() / "subjects/load", project_root() / "subjects/c"
+LOAD, SHARED = project_root() / "subjects/load", test_c_clients.SHARED
 PURE = [*(LOAD / f"{name}.c" for name in ("job", "entries", "exchange", "answer")), SHARED / "timers.c"]
 PROGRAM = Path(__file__).parent / "load_client.c"
-WORKLOAD = {
-    "h123": "workload/2",
-    "kind": "requests",
-    "headers": [],
-    "protocol": "h2",
-    "host": "h123.test",
-    "address": "10.1.0.2",
-    "port": 4443,
-    "ca": "/ca",
-    "method": "GET",
-    "path": "/bytes/100000",
-    "upload_bytes": 0,
-    "users": 4,
-    "requests": 5,
-    "rate": None,
-    "connections": "shared",
-    "cold": True,
-    "warmup": 0,
-    "timeout_ns": 30_000_000_000,
-    "seed": 2**64 - 1,
-}
+WORKLOAD = {**test_c_clients.WORKLOAD, "path": "/bytes/100000"}
 MIX = {
     "kind": "mix",
     "mix": [
@@ -72,10 +53,7 @@ pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C co
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("load")
     shared = [SHARED / f"{name}.c" for name in ("json", "reading", "page", "workload")]
-    strict = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined"]
-    sources = [PROGRAM, *PURE, *shared]
-    subprocess.run(["cc", *strict, f"-I{LOAD}", f"-I{SHARED}", "-o", folder / "program", *sources], check=True)
-    return folder / "program"
+    return test_c_clients.compiled(folder / "program", [PROGRAM, *PURE, *shared], LOAD)
 
 
 def _run(program: Path, *words: object, told: bytes = b"") -> "subprocess.CompletedProcess[str]":

@@ -20,6 +20,8 @@ name = "b"
 version = "2"
 """
 
+SPEAKS = 'protocols = ["h1", "h2", "h3"]\nmethods = ["GET"]\nlistens = {h1 = ["tcp"], h2 = ["tcp"], h3 = ["udp"]}'
+"""Of the server."""
 BAD = [
     ('h123 = "subject/1"', 'h123 = "subject/9"', "", ["subject/1"]),
     ('name = "small"', 'name = "tiny"', ":2", ["'tiny'", "folder is 'small'"]),
@@ -65,12 +67,14 @@ BAD = [
     ('h3 = ["udp"]', 'h3 = ["tcp"]', ":19", ["h3 runs over udp"]),
     ('protocols = ["h1", "h2", "h3"]', 'protocols = ["h1", "h2"]', ":19", ["h3 is not one of the server's protocols"]),
     ('methods = ["GET"]', 'in_turn = ["h1"]', ":18", ["in_turn", "'h1' is not allowed; the choices are h2, h3"]),
-    (
-        'protocols = ["h1", "h2", "h3"]\nmethods = ["GET"]\nlistens = {h1 = ["tcp"], h2 = ["tcp"], h3 = ["udp"]}',
-        'protocols = ["h1"]\nlistens = {h1 = ["tcp"]}\nin_turn = ["h2"]',
-        ":19",
-        ["in_turn: h2 is not one of the server's protocols"],
-    ),
+    *[
+        (SPEAKS, f'protocols = ["h1"]\nlistens = {{h1 = ["tcp"]}}\n{line}', ":19", [said])
+        for line, said in [
+            ('in_turn = ["h2"]', "in_turn: h2 is not one of the server's protocols"),
+            ("limits = {streams = {h2 = 8}}", "limits: h2 is not one of the server's protocols"),
+            ('limits = {idle = {h3 = "30s"}}', "limits: h3 is not one of the server's protocols"),
+        ]
+    ],
     *[
         ('methods = ["GET"]', f"limits = {{{limits}}}", ":18", ["server.limits", *said])
         for limits, said in [
@@ -85,18 +89,6 @@ BAD = [
             ("stream = {h2 = 8}", ["unknown key 'stream'; did you mean streams? The choices are streams, idle"]),
         ]
     ],
-    (
-        'protocols = ["h1", "h2", "h3"]\nmethods = ["GET"]\nlistens = {h1 = ["tcp"], h2 = ["tcp"], h3 = ["udp"]}',
-        'protocols = ["h1"]\nlistens = {h1 = ["tcp"]}\nlimits = {streams = {h2 = 8}}',
-        ":19",
-        ["limits: h2 is not one of the server's protocols"],
-    ),
-    (
-        'protocols = ["h1", "h2", "h3"]\nmethods = ["GET"]\nlistens = {h1 = ["tcp"], h2 = ["tcp"], h3 = ["udp"]}',
-        'protocols = ["h1"]\nlistens = {h1 = ["tcp"]}\nlimits = {idle = {h3 = "30s"}}',
-        ":19",
-        ["limits: h3 is not one of the server's protocols"],
-    ),
     *[
         ("[features]", f"[features]\n{line}", ":27", said)
         for line, said in [

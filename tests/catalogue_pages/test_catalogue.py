@@ -1,11 +1,9 @@
 """docs/catalogue.md: what it says of subjects that were verified, that failed, that changed, that were never asked."""
 
 from collections.abc import Sequence
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from catalogue.small import MANIFEST, small, write_small
 from h123.base.errors import UserError
@@ -31,6 +29,7 @@ from h123.verification.paths import PathBehaviour
 from h123.verification.public_record import PublicRecord, public_records
 from h123.verification.record import Record, fingerprint
 from h123.verification.result import Result, Verdict
+from printing import printed
 
 FEATURES = (
     'resumption = ["h2", "h3"]\nzero_rtt = ["h3"]\n\n[[parts]]\nname = "libthing"\nversion = "2"\nlicence = "MIT"\n'
@@ -92,10 +91,7 @@ def test_what_the_site_says_about_each_subject(subject: Subject) -> None:
 def test_the_terminal_has_it_too(name: str) -> None:
     """What docs/catalogue.md leaves to the site and to `h123 list subjects NAME`."""
     subject, record = catalogue()[name], public_records().get(name)
-    console = Console(file=StringIO(), width=100_000)
-    print_subject(subject, console)
-    assert isinstance(console.file, StringIO)
-    shown = " ".join(console.file.getvalue().split())
+    shown = " ".join(printed(lambda console: print_subject(subject, console), width=100_000).split())
     facts = [subject.title, subject.language, subject.licence, subject.note, subject.parts_note]
     facts += [f"{part.name} {part.version} ({part.licence})" for part in subject.parts]
     if not subject.install.embedded and not installation(subject):

@@ -1,14 +1,13 @@
 """The matrix in the terminal and as a page: every outcome is there, and every failure with its reason and log."""
 
-import io
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from h123.catalogue import catalogue
 from h123.report.catalogue.matrix import print_matrix, reasons, totals, write_matrix
 from h123.verification.matrix import Cell, MethodResult, Outcome, Pairing, pairings
+from printing import printed
 from report.test_page import Page
 
 SERVERS, CLIENTS, PROTOCOLS = ["go", "go-rest"], ["go", "slow-browser-with-a-name"], ["h1", "h2", "h3"]
@@ -35,10 +34,7 @@ def cells() -> dict[Pairing, Cell | None]:
 
 
 def _printed(cells: dict[Pairing, Cell | None], width: int) -> str:
-    console = Console(width=width, file=io.StringIO())
-    print_matrix(cells, console)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
+    return printed(lambda console: print_matrix(cells, console), width)
 
 
 def test_a_sign_for_each_protocol(cells: dict[Pairing, Cell | None]) -> None:

@@ -8,19 +8,17 @@ from h123.causes.connections.connection import Connection, connections
 from h123.causes.connections.losses import attribute_drops
 from h123.packets.capture import TCP, UDP
 from h123.study.networks.network import Direction
-from verification.packet_tables import TRIP, Table
+from verification.packet_tables import TRIP, opened
 
 LINK = Direction(delay_ns=TRIP // 2)
 
 
 def _connection(protocol: int, lost: int) -> Connection:
-    table = Table(protocol=protocol)
-    table.handshake()
+    table = opened(protocol=protocol)
     table.flights([20, 20], begin=2.5)
     for number in range(lost):
         table.data((4.5 + number / 10) * TRIP, lost=True)
     packets = table.packets()
-    packets["source"][packets["way"] == 0] = packets["destination"][packets["way"] == 1] = 5000
     return connections(packets, LINK, LINK)[0]
 
 

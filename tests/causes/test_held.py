@@ -21,7 +21,6 @@ def _server(protocol: int = TCP, behind: bool = True) -> Sender:
     packets = table.packets()
     sent = packets["way"] == 1
     packets["seq"][sent] = [0, SIZE, 2 * SIZE, SIZE, 2 * SIZE if not behind else 3 * SIZE]
-    packets["source"][~sent] = packets["destination"][sent] = 5000
     one = connections(packets, LINK, LINK)[0]
     return Sender(one.down, one.up, one.round_trip_ns)
 
@@ -65,7 +64,6 @@ def test_what_is_lost_again_holds_back_at_once() -> None:
     packets = table.packets()
     sent = packets["way"] == 1
     packets["seq"][sent] = [0, SIZE, 0, 0]
-    packets["source"][~sent] = packets["destination"][sent] = 5000
     one = connections(packets, LINK, LINK)[0]
     found = holes(one.down, one.up, one.round_trip_ns)
     assert (found.begins.tolist(), found.ends.tolist()) == ([TRIP], [3 * TRIP])

@@ -1,16 +1,15 @@
 """What pages of a known depth spend their time on: real visits under the virtual clock, where parts are whole."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from h123.catalogue import catalogue, install, make_bodies
+from h123.catalogue import make_bodies
 from h123.causes import CAUSES, Stretch, explain
 from h123.documents import read_document
 from h123.documents.lab_report import Report
-from h123.execution import SERVER_ADDRESS, LocalPool, campaign_certificate
 from h123.measures import EndedTrial, trial_metrics
 from h123.study import Network, Parameters
 from h123.study.networks.network import Bottleneck, Direction
@@ -29,16 +28,6 @@ CHAIN = [
 ]
 """Four that follow one another, and run for 27 ms."""
 IMAGES = {"name": "images", "type": "image", "size": 200, "by": "document"}
-
-
-@pytest.fixture
-def trials(tmp_path: Path) -> Iterator[Trials]:
-    for name in ("go", "virtual-kernel"):
-        if name in catalogue():
-            install(catalogue()[name], print)
-    pool = LocalPool()
-    yield Trials(catalogue(), campaign_certificate(tmp_path, [SERVER_ADDRESS]), pool)
-    pool.close()
 
 
 def _visit(trials: Trials, folder: Path, resources: list[dict[str, Any]], protocol: str) -> Stretch:

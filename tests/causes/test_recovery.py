@@ -1,7 +1,6 @@
 """What the time from a client's move until the next answer was spent on: of packets whose course is known, and of real
 trials under the virtual clock."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -10,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from h123.catalogue import catalogue, install, make_bodies
+from h123.catalogue import make_bodies
 from h123.causes import CAUSES, explain
 from h123.causes.cause import Nanoseconds
 from h123.causes.connections.connection import Connection, connections
@@ -21,7 +20,6 @@ from h123.causes.recovery import Recovery, middle_recoveries
 from h123.causes.request import Request
 from h123.documents import read_document
 from h123.documents.lab_report import Report
-from h123.execution import SERVER_ADDRESS, LocalPool, campaign_certificate
 from h123.measures import EndedTrial, trial_metrics
 from h123.packets.capture import BLOCKED, DELIVERED, DOWN, PACKET, TCP, UDP, UP, Packets, read_packets
 from h123.store import Sample
@@ -181,16 +179,6 @@ def test_the_parts_sum_up_to_the_recovery_whenever_things_happen(silent: int, pr
     assert sum(told.values()) == pytest.approx(end - 1000)
     assert all(part > 0 for part in told.values())
     assert (told["gone"], told["validating"]) == (heard - 1000, 100 + proves + rest)
-
-
-@pytest.fixture
-def trials(tmp_path: Path) -> Iterator[Trials]:
-    for name in ("go", "virtual-kernel"):
-        if name in catalogue():
-            install(catalogue()[name], print)
-    pool = LocalPool()
-    yield Trials(catalogue(), campaign_certificate(tmp_path, [SERVER_ADDRESS]), pool)
-    pool.close()
 
 
 @pytest.mark.heavy

@@ -11,7 +11,7 @@ from h123.causes.connections.losses import mending
 from h123.causes.senders.sender import Sender
 from h123.packets.capture import BLOCKED, LOST, MARKED, POLICED, QUEUE_FULL, TCP, TOO_LARGE, UDP, Packets
 from h123.study.networks.network import Direction, Limit
-from verification.packet_tables import SIZE, TRIP, Table
+from verification.packet_tables import SIZE, TRIP, Table, opened
 
 LINK = Direction(delay_ns=TRIP // 2)
 
@@ -23,7 +23,6 @@ def _parts(packets: Packets, **known: Any) -> dict[str, float]:
 
 
 def _parts_of_segments(packets: Packets, **known: Any) -> dict[str, float]:
-    packets["source"][packets["way"] == 0] = packets["destination"][packets["way"] == 1] = 5000
     one = connections(packets, LINK, LINK)[0]
     course = Sender(one.down, one.up, one.round_trip_ns, **known).course
     begin = int(2.5 * TRIP)
@@ -32,9 +31,17 @@ def _parts_of_segments(packets: Packets, **known: Any) -> dict[str, float]:
 
 
 def _table(windows: list[int], **flights: Any) -> Packets:
-    table = Table()
-    table.handshake()
+    table = opened()
     table.flights(windows, **flights)
+    return table.packets()
+
+
+def _lost_in_the_second_flight() -> Packets:
+    table = opened(protocol=UDP)
+    table.flights([10], begin=2.5)
+    table.data(3.5 * TRIP, lost=True)
+    table.flights([19], begin=3.5001)
+    table.flights([10, 10, 10], begin=4.6)
     return table.packets()
 
 
@@ -53,8 +60,7 @@ def test_one_that_grows_slowly_is_a_congestion_window() -> None:
 
 def test_packets_that_are_not_full_are_all_that_there_is_to_send() -> None:
     """It goes on a while after it has heard, so that is not why."""
-    table = Table()
-    table.handshake()
+    table = opened()
     for trip in range(5):
         table.flights([3], begin=2.5 + 1.1 * trip, size=500)
     assert _parts(table.packets())["idle"] >= 3.0
@@ -67,8 +73,7 @@ def test_one_with_room_that_goes_on_as_soon_as_it_hears_was_held_up() -> None:
 @pytest.mark.parametrize("windows", [[3] * 5, [1] * 5, [8] * 5])
 def test_one_that_fills_its_packets_and_goes_on_as_soon_as_it_hears_had_no_more_to_send(windows: list[int]) -> None:
     """As one whose program writes a piece every round trip, or every half of one."""
-    table = Table(protocol=UDP)
-    table.handshake()
+    table = opened(protocol=UDP)
     table.flights(windows, size=500)
     assert _parts(table.packets(), fills=True)["idle"] >= 3.0
 
@@ -78,13 +83,7 @@ def test_one_that_fills_its_packets_may_be_held_up_by_a_limit() -> None:
 
 
 def test_what_comes_after_a_loss_is_put_down_to_it() -> None:
-    table = Table(protocol=UDP)
-    table.handshake()
-    table.flights([10], begin=2.5)
-    table.data(3.5 * TRIP, lost=True)
-    table.flights([19], begin=3.5001)
-    table.flights([10, 10, 10], begin=4.6)
-    parts = _parts(table.packets())
+    parts = _parts(_lost_in_the_second_flight())
     assert parts["slow-start"] == pytest.approx(1.0, abs=0.1)
     assert parts["mending"] + parts.get("cut", 0) == pytest.approx(3.1, abs=0.15)
     assert "limit" not in parts
@@ -101,13 +100,7 @@ def test_what_comes_after_a_loss_is_put_down_to_it() -> None:
     ],
 )
 def test_losses_are_told_apart_by_what_dropped_the_packet(fate: int, repair: str, after: str) -> None:
-    table = Table(protocol=UDP)
-    table.handshake()
-    table.flights([10], begin=2.5)
-    table.data(3.5 * TRIP, lost=True)
-    table.flights([19], begin=3.5001)
-    table.flights([10, 10, 10], begin=4.6)
-    packets = table.packets()
+    packets = _lost_in_the_second_flight()
     packets["fate"][packets["fate"] == LOST] = fate
     parts = _parts(packets)
     assert parts[repair] >= 1.0
@@ -116,8 +109,7 @@ def test_losses_are_told_apart_by_what_dropped_the_packet(fate: int, repair: str
 
 
 def test_a_probe_for_larger_packets_costs_nothing() -> None:
-    table = Table(protocol=UDP)
-    table.handshake()
+    table = opened(protocol=UDP)
     table.flights([10], begin=2.5)
     table.packet(3.5 * TRIP, SIZE + 50, lost=True)
     table.flights([20, 40], begin=3.5)
@@ -129,7 +121,6 @@ def test_a_probe_for_larger_packets_costs_nothing() -> None:
 def test_what_a_limit_on_udp_drops_is_policed() -> None:
     packets = _table([10, 10])
     packets["protocol"], packets["fate"][np.flatnonzero(packets["way"] == 1)[-9:]] = UDP, BLOCKED
-    packets["source"][packets["way"] == 0] = packets["destination"][packets["way"] == 1] = 5000
     for udp, fate in ((Limit(limit=1_000_000), POLICED), ("drop", BLOCKED)):
         one = connections(packets, LINK, LINK.model_copy(update={"udp": udp}))[0]
         assert set(one.down.packets["fate"].tolist()) == {0, fate}
@@ -156,8 +147,7 @@ def test_a_mark_that_the_sender_ignores_cuts_no_window() -> None:
 
 
 def test_tcp_probes_with_new_data_when_the_last_packets_are_lost() -> None:
-    table = Table()
-    table.handshake()
+    table = opened()
     table.flights([10], begin=2.5)
     table.data(3.5 * TRIP, lost=True)
     table.data(5.7 * TRIP)
@@ -175,7 +165,6 @@ def test_a_segment_is_mended_when_its_bytes_are_sent_again() -> None:
     packets = table.packets()
     sent = packets["way"] == 1
     packets["seq"][sent] = [0, SIZE, 2 * SIZE, SIZE, 3 * SIZE]
-    packets["source"][~sent] = packets["destination"][sent] = 5000
     one = connections(packets, LINK, LINK)[0]
     found = mending(one.down, one.up, one.round_trip_ns)
     assert (found.begins.tolist(), found.ends.tolist()) == ([TRIP], [3 * TRIP])
@@ -183,8 +172,7 @@ def test_a_segment_is_mended_when_its_bytes_are_sent_again() -> None:
 
 def test_the_end_of_a_body_that_waits_for_its_head_to_be_acknowledged_is_held_by_nagle() -> None:
     """Linux holds a small segment until an earlier small one is acknowledged, whatever full ones went out since."""
-    table = Table()
-    table.handshake()
+    table = opened()
     for trip in range(3, 12, 2):
         table.data(trip * TRIP, 137)
         for number in range(1, 14):

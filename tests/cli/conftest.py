@@ -1,7 +1,9 @@
 """Running the tool as a person would, and looking at what it leaves behind."""
 
+import json
 import multiprocessing
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -11,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from multiprocessing import forkserver
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -18,9 +21,11 @@ import pytest
 from cli import loaded
 from h123.base.paths import cache_folder
 from h123.catalogue import subject_names
+from h123.execution import campaign_certificate
 from h123.store import CampaignFolder
 
 ROOT = Path(__file__).resolve().parents[2]
+SMOKE = (ROOT / "studies/smoke.yaml").read_text()
 CACHE, SUBJECTS = cache_folder().resolve() / "subjects", tuple(subject_names())
 """What people have: tests install the project's own subjects there, and none that they made up."""
 
@@ -70,16 +75,36 @@ class Tool:
                 raise subprocess.TimeoutExpired(arguments, timeout)
             return subprocess.CompletedProcess(arguments, process.exitcode, *(one.read_text() for one in streams))
 
+    def succeed(self, *arguments: str, timeout: float = PATIENCE_S) -> "subprocess.CompletedProcess[str]":
+        """Run a command that must succeed."""
+        done = self(*arguments, timeout=timeout)
+        assert done.returncode == 0, done.stderr + done.stdout
+        return done
+
+    def refusal(self, *arguments: str) -> str:
+        """Run a command that must be refused, and return the reason on one line."""
+        done = self(*arguments)
+        assert done.returncode == 2, done.stderr + done.stdout
+        assert "Traceback" not in done.stderr
+        return " ".join(done.stderr.split())
+
+    def run_study(self, text: str, *options: str) -> CampaignFolder:
+        """Run the study that `text` describes, with `out` as its campaign's folder."""
+        (self.folder / "study.yaml").write_text(text)
+        self.succeed("run", "study.yaml", *options, "--out", "out")
+        return CampaignFolder.open(self.folder / "out")
+
     def run_smoke(self, *changes: tuple[str, str]) -> CampaignFolder:
         """Run the study `smoke` with these replacements in its text."""
-        study = (ROOT / "studies/smoke.yaml").read_text()
+        study = SMOKE
         for before, after in changes:
             assert before in study
             study = study.replace(before, after)
-        (self.folder / "study.yaml").write_text(study)
-        done = self("run", "study.yaml", "--out", "out")
-        assert done.returncode == 0, done.stderr
-        return CampaignFolder.open(self.folder / "out")
+        return self.run_study(study)
+
+    def verdicts(self, campaign: str = "out") -> dict[str, Any]:
+        """Read what the campaign's analysis says."""
+        return dict(json.loads((self.folder / campaign / "verdicts.json").read_text()))
 
     def _environment(self) -> dict[str, str]:
         name, _, value = TAG.partition("=")
@@ -103,6 +128,20 @@ def _begin_loading() -> None:
 @pytest.fixture
 def h123(tmp_path: Path) -> Tool:
     return Tool(tmp_path)
+
+
+@pytest.fixture
+def own(h123: Tool) -> Path:
+    """The tool's folder, with a certificate and its key for a server in it."""
+    put_certificate(h123.folder)
+    return h123.folder
+
+
+def put_certificate(folder: Path) -> None:
+    """Put cert.pem and key.pem into the folder, from a certificate authority in its `tls`."""
+    made = campaign_certificate(folder / "tls", ["127.0.0.1"])
+    for file, name in ((made.cert, "cert.pem"), (made.key, "key.pem")):
+        shutil.copyfile(file, folder / name)
 
 
 def _processes() -> set[str]:

@@ -11,8 +11,8 @@ from typing import Any
 
 import yaml
 
+from cli.conftest import put_certificate
 from h123.catalogue import catalogue, install, prefix
-from h123.execution import campaign_certificate
 
 FILES = Path(__file__).with_name("programs")
 SIZE = 20_000
@@ -84,9 +84,7 @@ def lay_out(name: str, folder: Path) -> None:
     shutil.copytree(FILES, folder, dirs_exist_ok=True)
     (folder / "site").mkdir()
     (folder / "site/orders").write_bytes(b"0123456789" * (SIZE // 10))
-    made = campaign_certificate(folder / "tls", ["127.0.0.1"])
-    for file, called in ((made.cert, "cert.pem"), (made.key, "key.pem")):
-        shutil.copyfile(file, folder / called)
+    put_certificate(folder)
     if program.built:
         source, binary = program.built
         subprocess.run(["go", "build", "-o", f"../{binary}", "."], cwd=folder / source, check=True)

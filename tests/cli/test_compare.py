@@ -12,7 +12,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from cli.conftest import ROOT, Tool
+from cli.conftest import Tool
 from h123.base.paths import cache_folder
 from h123.execution import campaign_certificate
 
@@ -22,13 +22,10 @@ FEW = ("--networks", "home", "--load", "1x2", "--max-blocks", "8")
 
 
 @pytest.fixture
-def own(h123: Tool) -> Path:
+def own(own: Path) -> Path:
     """A folder with a server's program and certificate."""
-    made = campaign_certificate(h123.folder / "tls", ["127.0.0.1"])
-    for file, name in ((made.cert, "cert.pem"), (made.key, "key.pem")):
-        shutil.copyfile(file, h123.folder / name)
-    shutil.copyfile(ROOT / "tests/cli/own_server.py", h123.folder / "own_server.py")
-    return h123.folder
+    shutil.copy(Path(__file__).with_name("own_server.py"), own)
+    return own
 
 
 def script(folder: Path, name: str, *protocols: str) -> str:
@@ -80,21 +77,18 @@ ONE = "--server base='...' --server new='...'"
 )
 def test_a_server_that_cannot_be_compared_is_told_so(h123: Tool, fault: str, said: str, remedy: str) -> None:
     command = f"{shlex.quote(sys.executable)} own_server.py {fault}".strip()
-    done = h123("compare", "--server", command, "--url", "https://localhost:8443/orders")
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert remedy in done.stderr
+    refusal = h123.refusal("compare", "--server", command, "--url", "https://localhost:8443/orders")
+    assert said in refusal
+    assert remedy in refusal
     assert not (h123.folder / "campaigns").exists()
 
 
 def test_a_certificate_that_has_run_out_is_told(h123: Tool, own: Path) -> None:
     run_out(own)
     command = f"{shlex.quote(sys.executable)} own_server.py"
-    told = h123("compare", "--server", command, "--url", "https://localhost:8443/orders")
-    assert "Its certificate expired on 2020-01-02" in told.stderr
-    refused = h123("compare", "--server", command, "--url", "https://localhost:8443/orders", "--cacert", "cert.pem")
-    assert refused.returncode == 2
-    assert "certificate has expired or is not yet valid" in " ".join(refused.stderr.split())
+    asked = ("compare", "--server", command, "--url", "https://localhost:8443/orders")
+    assert "Its certificate expired on 2020-01-02" in h123(*asked).stderr
+    assert "certificate has expired or is not yet valid" in h123.refusal(*asked, "--cacert", "cert.pem")
 
 
 def run_out(folder: Path) -> None:
@@ -125,16 +119,14 @@ def run_out(folder: Path) -> None:
 )
 def test_a_certificate_is_checked_where_that_is_asked(h123: Tool, own: Path, options: list[str], said: str) -> None:
     campaign_certificate(own / "other", ["127.0.0.1"], seed=1)
-    done = h123("compare", "--server", script(own, "server", "h2"), "--url", URL, *options)
-    assert done.returncode == 2  # there is one protocol alone
-    assert said in " ".join(done.stderr.split())
-    assert ("speaks only HTTP/2" in done.stderr) == ("trusted" in said)
+    refusal = h123.refusal("compare", "--server", script(own, "server", "h2"), "--url", URL, *options)
+    assert said in refusal
+    assert ("speaks only HTTP/2" in refusal) == ("trusted" in said)  # there is one protocol alone
 
 
 def test_one_command_answers_and_keeps_its_study(h123: Tool, own: Path) -> None:
     server = script(own, "server", "h2", "h3")
-    done = h123("compare", "--server", server, "--url", URL, *FEW, "--out", "c", "--save", "mine.yaml")
-    assert done.returncode == 0, done.stderr
+    done = h123.succeed("compare", "--server", server, "--url", URL, *FEW, "--out", "c", "--save", "mine.yaml")
     assert "It speaks HTTP/2 and HTTP/3" in done.stderr
     assert "GET /bytes/2000: 200, 2 kB" in done.stderr
     assert (own / "c/report.html").exists()
@@ -146,9 +138,7 @@ def test_one_command_answers_and_keeps_its_study(h123: Tool, own: Path) -> None:
             status, word = 98, "undecided"
         gate = h123("gate", "c", "--fail-if", f"latency h3/h2 {limit}")
         assert (gate.returncode, json.loads((own / "c/gate.json").read_text())["verdict"]) == (status, word)
-    again = h123("plan", "mine.yaml")
-    assert again.returncode == 0, again.stderr
-    assert "8 blocks, 24 trials" in again.stdout
+    assert "8 blocks, 24 trials" in h123.succeed("plan", "mine.yaml").stdout
 
 
 def recorded(folder: Path, *paths: str) -> None:
@@ -170,8 +160,7 @@ def test_a_recorded_page_is_loaded_from_it(h123: Tool, own: Path) -> None:
     recorded(own, "/bytes/9000", "/bytes/20000", "/nothing", "/bytes/3000?v=2", "https://cdn.example.net/x.js")
     server = script(own, "server", "h2", "h3")
     options = ["--har", "page.har", "--url", "https://localhost:8443/", *FEW, "--out", "c", "--save", "mine.yaml"]
-    done = h123("compare", "--server", server, *options)
-    assert done.returncode == 0, done.stderr
+    done = h123.succeed("compare", "--server", server, *options)
     for said in (
         "GET /bytes/9000: 200, 9 kB",
         "Left out: 1 request of other hosts",
@@ -185,7 +174,7 @@ def test_a_recorded_page_is_loaded_from_it(h123: Tool, own: Path) -> None:
     assert asked["page_complete"]["family"] == "answer/home"
     assert asked["page_complete"]["ratio"]
     assert asked["page_complete"]["workload"] == "page page, 3 requests, 32 kB"
-    assert h123("plan", "mine.yaml").returncode == 0
+    h123.succeed("plan", "mine.yaml")
 
 
 @pytest.mark.usefixtures("own")
@@ -200,10 +189,9 @@ def test_a_recorded_page_is_loaded_from_it(h123: Tool, own: Path) -> None:
 )
 def test_a_page_that_cannot_be_loaded(h123: Tool, arguments: list[str], said: str) -> None:
     recorded(h123.folder, "/")
-    done = h123("compare", "--server", "true", "--har", "page.har", *arguments)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert "Finding out" not in done.stderr
+    refusal = h123.refusal("compare", "--server", "true", "--har", "page.har", *arguments)
+    assert said in refusal
+    assert "Finding out" not in refusal
 
 
 @pytest.mark.heavy
@@ -213,16 +201,15 @@ def test_a_build_is_no_slower_than_itself(h123: Tool, own: Path) -> None:
     base, new = script(own, "old", "h3"), script(own, "young", "h3")
     limits = ["--fail-if", "latency new/base > 1.05"]
     servers = ["--server", f"base={base}", "--server", f"new={new}"]
-    done = h123(
-        "compare", *servers, "--url", URL, "--protocols", "h3", *FEW, "--clock", "virtual", *limits, "--out", "same"
-    )
-    assert done.returncode == 0, done.stderr
+    options = ["--protocols", "h3", *FEW, "--clock", "virtual", *limits, "--out", "same"]
+    done = h123.succeed("compare", *servers, "--url", URL, *options)
     assert "Required, latency new/base <= 1.05: passed" in done.stdout
     failed = h123("gate", "same", "--fail-if", "latency new/base > 0.95")
     assert failed.returncode == 99, failed.stderr
     assert json.loads((own / "same/gate.json").read_text())["verdict"] == "failed"
 
 
+STARTED = ("--server", "true", "--url", URL)
 NETWORK = "h123: network/1\nname: {name}\ntitle: 40 ms\nboth: {{delay: 20ms, rate: 100Mbit/s, queue: 500kB}}\n"
 
 
@@ -244,10 +231,9 @@ def test_networks_are_files_too(h123: Tool, own: Path, given: str, said: str) ->
     (own / "networks/near.yaml").write_text(NETWORK.format(name="near"))
     (own / "networks/far.yaml").write_text(NETWORK.format(name="far").replace("20ms", "30ms"))
     networks = given.replace("@", str(own))
-    done = h123("compare", "--server", "false", "--url", URL, "--networks", networks)
-    assert done.returncode == 2
-    assert ("Finding out" in done.stderr) == (not said)
-    assert said in " ".join(done.stderr.split())
+    refusal = h123.refusal("compare", "--server", "false", "--url", URL, "--networks", networks)
+    assert ("Finding out" in refusal) == (not said)
+    assert said in refusal
 
 
 @pytest.mark.usefixtures("own")
@@ -259,37 +245,36 @@ def test_networks_are_files_too(h123: Tool, own: Path, given: str, said: str) ->
         (["--server", "true", "--url", "unix:/run/x.sock"], "Unix socket"),
         (["--server", "true", "--url", "https://localhost:0/"], "no server listens on port 0"),
         (["--url", "https://[::1]:0/x"], "no server listens on port 0"),
-        (["--server", "true", "--url", URL, "--ready", "tcp:0"], "ports are from 1 to 65535"),
-        (["--server", "true", "--url", URL, "--load", "x"], "--load 'x'"),
-        (["--server", "true", "--url", URL, "--networks", "moon"], "moon"),
+        ([*STARTED, "--ready", "tcp:0"], "ports are from 1 to 65535"),
+        ([*STARTED, "--load", "x"], "--load 'x'"),
+        ([*STARTED, "--networks", "moon"], "moon"),
         (["--server", "true", "--server", "false", "--url", URL], "each needs a name"),
-        (["--server", "true", "--url", URL, "--fail-if", "slow"], "cannot be read"),
-        (["--server", "true", "--url", URL, "--header", "x"], "NAME: VALUE"),
-        (["--server", "true", "--url", URL, "--method", "POST"], "are only valid together"),
+        ([*STARTED, "--fail-if", "slow"], "cannot be read"),
+        ([*STARTED, "--header", "x"], "NAME: VALUE"),
+        ([*STARTED, "--method", "POST"], "are only valid together"),
         (
-            ["--server", "true", "--url", URL, "--client", "curl-ngtcp2"],
+            [*STARTED, "--client", "curl-ngtcp2"],
             "--client curl-ngtcp2: the choices are go, load",
         ),
-        (["--server", "true", "--url", URL, "--ready", "tcp:99999"], "ports are from 1 to 65535"),
-        (["--server", "true", "--url", URL, "--protocols", "h4"], "h4"),
+        ([*STARTED, "--ready", "tcp:99999"], "ports are from 1 to 65535"),
+        ([*STARTED, "--protocols", "h4"], "h4"),
         (
-            ["--server", "true", "--url", URL, "--protocols", "h3"],
+            [*STARTED, "--protocols", "h3"],
             "--protocols h3: there is nothing to compare a single protocol with",
         ),
-        (["--server", "true", "--url", URL, "--save", "nowhere/x.yaml"], "there is no folder nowhere"),
-        (["--server", "true", "--url", URL, "--save", "own_server.py"], "own_server.py is there already"),
-        (["--server", "true", "--url", URL, "--fail-if", "page_complete h3/h2 > 1"], "measures page visits"),
-        (["--server", "true", "--url", URL, "--fail-if", "latency h3/h9 > 1"], "'h9' is not compared here"),
-        (["--server", "true", "--url", URL, "--protocols", "h1,h2", "--fail-if", "ttfb h3 > 1s"], "'h3' is not"),
+        ([*STARTED, "--save", "nowhere/x.yaml"], "there is no folder nowhere"),
+        ([*STARTED, "--save", "own_server.py"], "own_server.py is there already"),
+        ([*STARTED, "--fail-if", "page_complete h3/h2 > 1"], "measures page visits"),
+        ([*STARTED, "--fail-if", "latency h3/h9 > 1"], "'h9' is not compared here"),
+        ([*STARTED, "--protocols", "h1,h2", "--fail-if", "ttfb h3 > 1s"], "'h3' is not"),
         (["--server", "a=true", "--server", "b=true", "--url", URL, "--fail-if", "ttfb b/h2 > 1"], "'h2' is not"),
-        (["--server", "true", "--url", URL, "--clock", "virtual", "--fail-if", "cpu h3 > 1ms"], "cpu has no value"),
-        (["--server", "true", "--url", URL, "--load", "1x9", "--fail-if", "latency_p99 h3 > 1s"], "--load 1x300"),
-        (["--server", "true", "--url", URL, "--cacert", "nothing.pem"], "nothing.pem: cannot be read: No such file"),
-        (["--server", "true", "--url", URL, "--cacert", "own_server.py"], "there is no certificate in it"),
+        ([*STARTED, "--clock", "virtual", "--fail-if", "cpu h3 > 1ms"], "cpu has no value"),
+        ([*STARTED, "--load", "1x9", "--fail-if", "latency_p99 h3 > 1s"], "--load 1x300"),
+        ([*STARTED, "--cacert", "nothing.pem"], "nothing.pem: cannot be read: No such file"),
+        ([*STARTED, "--cacert", "own_server.py"], "there is no certificate in it"),
     ],
 )
 def test_bad_arguments_are_refused_before_anything_starts(h123: Tool, arguments: list[str], said: str) -> None:
-    done = h123("compare", *arguments)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert "Finding out" not in done.stderr
+    refusal = h123.refusal("compare", *arguments)
+    assert said in refusal
+    assert "Finding out" not in refusal

@@ -1,12 +1,11 @@
 """Prose in lines: what may be parted, and what not."""
 
-import io
-
 import pytest
 from rich.console import Console
 from rich.table import Table
 
 from h123.base.terminal.console import err_console, name_program, out_console, wrap, write
+from printing import printed
 
 
 @pytest.mark.parametrize(
@@ -25,10 +24,8 @@ def test_prose_is_broken_between_words_alone(text: str, width: int, lines: list[
 
 
 def test_lines_hang_below_what_leads_them() -> None:
-    console = Console(width=16, file=io.StringIO())
-    write(console, "free at least 2 GB of disk\n\nnow", lead="  -> ")
-    assert isinstance(console.file, io.StringIO)
-    assert console.file.getvalue() == "  -> free at\n     least 2 GB\n     of disk\n\n     now\n"
+    shown = printed(lambda console: write(console, "free at least 2 GB of disk\n\nnow", lead="  -> "), width=16)
+    assert shown == "  -> free at\n     least 2 GB\n     of disk\n\n     now\n"
 
 
 @pytest.mark.parametrize("console", [out_console, err_console])

@@ -4,7 +4,6 @@ import pytest
 
 from cli.conftest import Tool
 from h123.measures import load_attempts
-from h123.store import CampaignFolder
 
 NETWORK = """\
 h123: network/1
@@ -28,11 +27,8 @@ blocks: 1
 def test_a_page_takes_longer_where_others_send_too(h123: Tool) -> None:
     (h123.folder / "calm.yaml").write_text(NETWORK.format(name="calm"))
     (h123.folder / "busy.yaml").write_text(NETWORK.format(name="busy") + CROSS)
-    (h123.folder / "crossed.yaml").write_text(STUDY)
-    done = h123("run", "crossed.yaml", "--out", "out")
-    assert done.returncode == 0, done.stderr
     complete = {}
-    for attempt in load_attempts(CampaignFolder.open(h123.folder / "out")):
+    for attempt in load_attempts(h123.run_study(STUDY)):
         complete[attempt.cell["network"]] = attempt.metrics["page_complete"]
         (link,) = attempt.report.links
         assert (link.cross is not None) == (attempt.cell["network"] == "busy")
@@ -48,5 +44,5 @@ def test_a_page_takes_longer_where_others_send_too(h123: Tool) -> None:
 
 
 def test_networks_say_what_others_send(h123: Tool) -> None:
-    listed = h123("list", "networks")
+    listed = h123.succeed("list", "networks")
     assert "cross traffic down: 4 bulk TCP connections" in " ".join(listed.stdout.split())

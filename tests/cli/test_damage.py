@@ -13,8 +13,8 @@ def test_every_command_names_the_trial_and_how_to_repeat_it(h123: Tool) -> None:
     folder = make_campaign(h123.folder / "c", Scenario(blocks=1))
     lost = folder.sealed()[0]
     shutil.rmtree(lost)
-    for command in (["analyse", "c"], ["export", "c"]):
-        done = h123(*command)
+    for command in ("analyse", "export"):
+        done = h123(command, "c")
         assert done.returncode == 1, done.stderr
         assert f"{lost.name}: its folder is gone" in done.stderr
         assert "h123 run --out c repeats only this trial" in " ".join(done.stderr.split())
@@ -32,8 +32,8 @@ def test_trials_that_a_cut_journal_lacks_are_reported(h123: Tool, kept: float) -
     journal = folder.path / "journal.jsonl"
     os.truncate(journal, int(kept * journal.stat().st_size) if kept < 1 else int(kept))
     lacking = len(folder.unjournalled())
-    for command in (["analyse", "c"], ["export", "c"], ["report", "c"]):
-        done = h123(*command)
+    for command in ("analyse", "export", "report"):
+        done = h123(command, "c")
         said = " ".join(done.stderr.split())
         assert done.returncode == 1, done.stderr
         assert f"{lacking} finished trials are left out, because the journal was cut short and lacks them" in said
@@ -45,7 +45,5 @@ def test_broken_files_of_a_campaign_are_sentences(h123: Tool) -> None:
     for name, said in (("journal.jsonl", "line 1"), ("campaign.json", "campaign.json")):
         whole = (folder / name).read_bytes()
         (folder / name).write_bytes(b"[" * 100_000 + b"\n" + whole)
-        done = h123("analyse", "c")
-        assert (done.returncode, "Traceback" in done.stderr) == (2, False), done.stderr
-        assert said in done.stderr
+        assert said in h123.refusal("analyse", "c")
         (folder / name).write_bytes(whole)

@@ -4,25 +4,30 @@ import secrets
 import subprocess
 import sys
 
+import pytest
+
 from cli.conftest import ROOT
 
-READERS = (
+MUTATED = (
     *("journal", "campaign", "report", "trial", "client", "seal", "samples", "parquet", "forged-verdicts"),
     *("import-oha", "import-k6"),
 )
+FORGED = tuple(f"forged-{name}" for name in ("campaign", "journal", "report", "trial", "samples"))
+"""Every document of a campaign that was just measured, with values that it must not have."""
+PLANS = ("networks", "studies", "manifests", "workloads")
+"""Files that people write."""
 
 
-def test_mutated_files_are_read_or_refused() -> None:
+@pytest.mark.parametrize(
+    ("readers", "cases"), [(MUTATED, 25), (FORGED, 8), (PLANS, 60)], ids=["files", "forged", "plans"]
+)
+def test_changed_files_are_read_or_refused(readers: tuple[str, ...], cases: int) -> None:
+    run_with_a_seed("fuzz", *readers, "--cases", str(cases))
+
+
+def run_with_a_seed(tool: str, *arguments: str) -> None:
+    """Run a tool of `tools` that tries random cases, and print the seed if it finds a fault."""
     seed = str(secrets.randbelow(2**32))
-    command = [sys.executable, str(ROOT / "tools/fuzz"), *READERS, "--cases", "25", "--seed", seed]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"seed {seed}: {done.stdout}{done.stderr}"
-
-
-def test_forged_campaigns_are_refused_in_words() -> None:
-    """Every document of a campaign that was just measured, with values that it must not have."""
-    seed = str(secrets.randbelow(2**32))
-    readers = [f"forged-{name}" for name in ("campaign", "journal", "report", "trial", "samples")]
-    command = [sys.executable, str(ROOT / "tools/fuzz"), *readers, "--cases", "8", "--seed", seed]
+    command = [sys.executable, str(ROOT / "tools" / tool), *arguments, "--seed", seed]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"seed {seed}: {done.stdout}{done.stderr}"

@@ -20,21 +20,8 @@ def commands(group: Any = GROUP, path: tuple[str, ...] = ()) -> list[tuple[tuple
 
 
 VERBS = {
-    *(
-        "Run",
-        "Rerun",
-        "Show",
-        "Reanalyse",
-        "Write",
-        "Export",
-        "Import",
-        "Compare",
-        "Check",
-        "Measure",
-        "List",
-        "Install",
-    ),
-    *("Remove", "Try", "Publish", "Make", "Join", "Send", "Explain", "Print", "Merge"),
+    *("Run", "Rerun", "Show", "Reanalyse", "Write", "Export", "Import", "Compare", "Check", "Measure", "List"),
+    *("Install", "Remove", "Try", "Publish", "Make", "Join", "Send", "Explain", "Print", "Merge"),
 }
 
 

@@ -5,7 +5,6 @@ import pytest
 from cli.conftest import Tool
 from h123.measures import load_attempts
 from h123.packets.capture import read_packets
-from h123.store import CampaignFolder
 
 STUDY = """\
 h123: study/1
@@ -22,11 +21,8 @@ blocks: 1
 
 @pytest.mark.usefixtures("leaves_nothing_behind")
 def test_packets_over_ipv6_carry_less(h123: Tool) -> None:
-    (h123.folder / "versions.yaml").write_text(STUDY.replace("NETWORK", "home"))
-    done = h123("run", "versions.yaml", "--out", "out")
-    assert done.returncode == 0, done.stderr
     sent = {}
-    attempts = load_attempts(CampaignFolder.open(h123.folder / "out"))
+    attempts = load_attempts(h123.run_study(STUDY.replace("NETWORK", "home")))
     assert len(attempts) == 9, "three of them are twins"
     for attempt in attempts:
         packets = read_packets(h123.folder / "out/trials" / f"{attempt.trial}~{attempt.attempt}")
@@ -66,10 +62,7 @@ def test_clients_use_ipv4_where_ipv6_is_broken(h123: Tool, client: str, protocol
         network = f"h123: network/1\nname: {name}\ntitle: {name}\nboth: {{delay: 1ms, ipv6: {policy}}}\n"
         (h123.folder / f"{name}.yaml").write_text(network)
     study = CHOICE.replace("CLIENT", client).replace("PROTOCOLS", protocols).replace("CLOCK", clock)
-    (h123.folder / "choice.yaml").write_text(study)
-    done = h123("run", "choice.yaml", "--out", "out")
-    assert done.returncode == 0, done.stderr
-    for attempt in load_attempts(CampaignFolder.open(h123.folder / "out")):
+    for attempt in load_attempts(h123.run_study(study)):
         waited, share = attempt.metrics["cold_ttfb"], attempt.metrics["over_ipv6"]
         works = attempt.cell["ipv6"] == "works"
         assert share > 90 if works else share < 10, "a browser may try both"
@@ -87,6 +80,4 @@ def test_clients_use_ipv4_where_ipv6_is_broken(h123: Tool, client: str, protocol
 def test_networks_without_ipv6_are_refused(h123: Tool, name: str, network: str, said: str) -> None:
     (h123.folder / "odd.yaml").write_text(f"h123: network/1\nname: odd\ntitle: odd\n{network}\n")
     (h123.folder / "versions.yaml").write_text(STUDY.replace("NETWORK", name))
-    done = h123("plan", "versions.yaml")
-    assert done.returncode == 2
-    assert said in " ".join(done.stderr.split())
+    assert said in h123.refusal("plan", "versions.yaml")

@@ -45,7 +45,6 @@ def test_it_goes_on_for_what_is_asked(
             trial_noise=noise,
             effects=EFFECT,
             protocols=("h2", "h3"),
-            pairs=("h3/h2",),
             networks={"poor": NETWORKS["poor"]},
         ),
     )
@@ -57,9 +56,7 @@ def test_it_goes_on_for_what_is_asked(
 
 
 def _unfinished(path: Path, blocks: int, done: int, **more: Any) -> CampaignFolder:
-    scenario = Scenario(
-        blocks=blocks, effects=EFFECT, protocols=("h2", "h3"), pairs=("h3/h2",), networks={"poor": NETWORKS["poor"]}
-    )
+    scenario = Scenario(blocks=blocks, effects=EFFECT, protocols=("h2", "h3"), networks={"poor": NETWORKS["poor"]})
     plan = make_plan(Study.from_resolved(study_of(scenario)), blocks=blocks, seed=scenario.seed)
     late = frozenset(trial.id for trial in plan.trials() if trial.block > done)
     return make_campaign(path, replace(scenario, missing=late, **more))

@@ -1,7 +1,5 @@
 """Every network that h123 ships carries real traffic as it says."""
 
-import json
-
 import pytest
 
 from cli.conftest import Tool
@@ -29,10 +27,8 @@ TOO_NARROW = {"ipv4-dropped", "mtu-1280", "mtu-1280-black-hole", "mtu-1420-black
 @pytest.mark.parametrize("network", list_networks())
 @pytest.mark.usefixtures("leaves_nothing_behind")
 def test_network_carries_traffic(h123: Tool, network: str) -> None:
-    (h123.folder / "carry.yaml").write_text(STUDY.format(network=network))
-    done = h123("run", "carry.yaml", "--out", "out")
-    assert done.returncode == 0, done.stderr
-    verdicts = json.loads((h123.folder / "out/verdicts.json").read_text())
+    h123.run_study(STUDY.format(network=network))
+    verdicts = h123.verdicts()
     failed = {row["audit"] for row in verdicts["audit_summary"] if row["failed"]}
     # Without UDP no HTTP/3 request succeeds, and the trial says so. The same holds for any path that drops what every
     # connection needs.

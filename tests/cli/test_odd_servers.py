@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import CACHE, ROOT, Tool
-from h123.execution import campaign_certificate
 
 FEW = ("--networks", "us-us", "--load", "2x4", "--max-blocks", "8", "--out", "c")
 NODE = pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
@@ -17,27 +16,15 @@ LOAD = pytest.mark.skipif(not (CACHE / "load").is_dir(), reason="load is not ins
 NGINX = CACHE / "nginx-sid/run"
 
 
-@pytest.fixture
-def own(h123: Tool) -> Path:
-    """A folder with a certificate."""
-    made = campaign_certificate(h123.folder / "tls", ["127.0.0.1"])
-    for file, name in ((made.cert, "cert.pem"), (made.key, "key.pem")):
-        shutil.copyfile(file, h123.folder / name)
-    return h123.folder
-
-
-def _said(h123: Tool, server: str, *more: str) -> str:
+def _said(h123: Tool, server: str) -> str:
     """What a server that cannot be measured is answered with, on one line."""
-    done = h123("compare", "--server", server, "--url", "https://localhost:8443/", *FEW, *more)
-    assert done.returncode == 2, done.stderr
-    return " ".join(done.stderr.split())
+    return h123.refusal("compare", "--server", server, "--url", "https://localhost:8443/", *FEW)
 
 
 def _measured(h123: Tool, server: str, *more: str) -> str:
     """What is said of a server that is measured, of which nothing may fail."""
-    done = h123("compare", "--server", server, "--url", "https://localhost:8443/", *FEW, *more)
-    assert done.returncode == 0, done.stderr
-    found = json.loads((h123.folder / "c/verdicts.json").read_text())
+    done = h123.succeed("compare", "--server", server, "--url", "https://localhost:8443/", *FEW, *more)
+    found = h123.verdicts("c")
     assert found["trials"]["valid"] == found["trials"]["planned"]
     assert not [one for one in found["audits"] if one["audit"] == "requests-failed" and one["passed"] is False]
     return " ".join(done.stderr.split())
@@ -47,14 +34,17 @@ def _measured(h123: Tool, server: str, *more: str) -> str:
 @pytest.mark.usefixtures("own")
 @pytest.mark.parametrize("client", ["go", pytest.param("load", marks=[pytest.mark.heavy, LOAD])])
 def test_connections_that_end_with_each_answer(h123: Tool, client: str) -> None:
-    script = ROOT / "tests/catalogue/ending.mjs"
-    shutil.copyfile(script, h123.folder / "ending.mjs")
-    text = (h123.folder / "ending.mjs").read_text().replace('listen(0, "127.0.0.1"', 'listen(8443, "0.0.0.0"')
-    (h123.folder / "ending.mjs").write_text(text)
+    script = (ROOT / "tests/catalogue/ending.mjs").read_text()
+    (h123.folder / "ending.mjs").write_text(script.replace('listen(0, "127.0.0.1"', 'listen(8443, "0.0.0.0"'))
     said = _measured(h123, "node ending.mjs rotate cert.pem key.pem", "--client", client)
     assert "Over HTTP/1.1 it closes each connection after one response" in said
 
 
+SERVE = """
+context.load_cert_chain("cert.pem", "key.pem")
+server.socket = context.wrap_socket(server.socket, server_side=True)
+server.serve_forever()
+"""
 CERTIFICATES = {
     "node": "import { readFileSync } from 'node:fs'; import { createSecureServer } from 'node:http2';"
     "const cert = readFileSync('cert.pem'), key = readFileSync('key.pem');"
@@ -64,12 +54,10 @@ CERTIFICATES = {
 import http.server, ssl
 server = http.server.ThreadingHTTPServer(("0.0.0.0", 8443), http.server.SimpleHTTPRequestHandler)
 context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-context.load_cert_chain("cert.pem", "key.pem")
 context.load_verify_locations("cert.pem")
 context.verify_mode = ssl.CERT_REQUIRED
-server.socket = context.wrap_socket(server.socket, server_side=True)
-server.serve_forever()
-""",
+"""
+    + SERVE,
 }
 
 
@@ -85,7 +73,7 @@ def test_a_server_that_asks_for_certificates(h123: Tool, own: Path, program: str
     assert "h123's clients have no certificate" in said
 
 
-IPV6 = """
+IPV6 = f"""
 import http.server, socket, ssl
 class Server(http.server.ThreadingHTTPServer):
     address_family = socket.AF_INET6
@@ -94,10 +82,7 @@ class Server(http.server.ThreadingHTTPServer):
         super().server_bind()
 server = Server(("::", 8443), http.server.SimpleHTTPRequestHandler)
 context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-context.load_cert_chain("cert.pem", "key.pem")
-server.socket = context.wrap_socket(server.socket, server_side=True)
-server.serve_forever()
-"""
+{SERVE}"""
 
 
 @pytest.mark.parametrize("program", ["python", pytest.param("node", marks=[NODE, pytest.mark.heavy])])

@@ -70,8 +70,7 @@ def test_curl_uploads_and_downloads_objects(h123: Tool, protocol: str, option: s
 name=$(python3 -c 'import json; print(json.load(open("listed"))["items"][0]["name"].replace("/", "%2F"))')
 {curl} -sS --fail -o stored "{api}/download/storage/v1/b/h123/o/$name?alt=media"
 """
-    done = h123("lab", "exec", "--network", "medium", "--server", server, "--client", fetch)
-    assert done.returncode == 0, done.stderr
+    h123.succeed("lab", "exec", "--network", "medium", "--server", server, "--client", fetch)
     assert (h123.folder / "answer").read_text() == f"{len(body)} {version}"
     assert (h123.folder / "stored").read_bytes() == body, f"seed {seed}"
     served, seeded = ((h123.folder / name).read_bytes() for name in ("served", "seeded"))

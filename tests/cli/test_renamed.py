@@ -1,12 +1,12 @@
 """Words of the version before: accepted once more, with a line about the new ones."""
 
-import json
 import re
 from pathlib import Path
 
 import pytest
 
-from cli.conftest import ROOT, Tool
+from cli.conftest import SMOKE, Tool
+from documents import changed_campaign
 from h123.analysis import analyse
 from h123.store import CampaignFolder
 from h123.study import Study, load_study
@@ -57,21 +57,18 @@ def test_an_option_that_a_command_never_had_stays_unknown(h123: Tool) -> None:
 
 
 def test_an_old_value_of_a_study(h123: Tool) -> None:
-    text = (ROOT / "studies/smoke.yaml").read_text()
     study = h123.folder / "old.yaml"
-    study.write_text(text.replace("congestion: cubic", "congestion: own"))
-    done = h123("plan", "old.yaml")
-    assert done.returncode == 0, done.stderr
+    study.write_text(SMOKE.replace("congestion: cubic", "congestion: own"))
+    done = h123.succeed("plan", "old.yaml")
     line = next(number for number, each in enumerate(study.read_text().splitlines(), 1) if "own" in each)
     assert f"old.yaml:{line}: congestion: own is now called default" in done.stderr
     assert load_study(study).settings["congestion"] == "default"
 
 
 def test_a_level_keeps_the_name_that_the_study_gives_it(tmp_path: Path) -> None:
-    text = (ROOT / "studies/smoke.yaml").read_text()
     study = tmp_path / "old.yaml"
     study.write_text(
-        text.replace("  congestion: cubic\n", "").replace("factors:\n", "factors:\n  congestion: [own, cubic]\n")
+        SMOKE.replace("  congestion: cubic\n", "").replace("factors:\n", "factors:\n  congestion: [own, cubic]\n")
     )
     assert load_study(study).factors["congestion"] == {
         "own": {"congestion": "default"},
@@ -80,13 +77,11 @@ def test_a_level_keeps_the_name_that_the_study_gives_it(tmp_path: Path) -> None:
 
 
 def test_old_keys_of_a_study(h123: Tool) -> None:
-    text = (ROOT / "studies/smoke.yaml").read_text()
     servers = "servers:\n  mine: {address: 127.0.0.1, may_load: true, host: x, protocols: [h1]}\n"
     study = h123.folder / "old.yaml"
-    study.write_text(text + "only: {network: [lan]}\n" + servers)
-    done = h123("plan", "old.yaml")
-    assert done.returncode == 0, done.stderr
-    line = len(text.splitlines()) + 1
+    study.write_text(SMOKE + "only: {network: [lan]}\n" + servers)
+    done = h123.succeed("plan", "old.yaml")
+    line = len(SMOKE.splitlines()) + 1
     assert f"old.yaml:{line}: only is now called filter; the next version will refuse the old key" in done.stderr
     assert f"old.yaml:{line + 2}: may_load is now called allow_remote_load" in done.stderr
     assert load_study(study).filter == {"network": ["lan"]}
@@ -94,15 +89,13 @@ def test_old_keys_of_a_study(h123: Tool) -> None:
 
 
 def test_a_fault_below_an_old_key_has_its_line(h123: Tool) -> None:
-    text = (ROOT / "studies/smoke.yaml").read_text()
-    (h123.folder / "old.yaml").write_text(text + "only: {network: [nowhere]}\n")
+    (h123.folder / "old.yaml").write_text(SMOKE + "only: {network: [nowhere]}\n")
     done = h123("plan", "old.yaml")
-    assert f"old.yaml:{len(text.splitlines()) + 1}: 'nowhere' is not a level of 'network'" in done.stderr
+    assert f"old.yaml:{len(SMOKE.splitlines()) + 1}: 'nowhere' is not a level of 'network'" in done.stderr
 
 
 def test_a_study_with_both_words_is_refused(h123: Tool) -> None:
-    text = (ROOT / "studies/smoke.yaml").read_text()
-    (h123.folder / "old.yaml").write_text(text + "only: {network: [lan]}\nfilter: {network: [lan]}\n")
+    (h123.folder / "old.yaml").write_text(SMOKE + "only: {network: [lan]}\nfilter: {network: [lan]}\n")
     assert "unknown key 'only'" in h123("plan", "old.yaml").stderr
 
 
@@ -110,14 +103,11 @@ def test_a_campaign_begun_with_old_keys_stays_readable(tmp_path: Path) -> None:
     precision = {"wanted": 0.5, "at_most": 9}
     made = make_campaign(tmp_path / "c", Scenario(blocks=6, only={"network": ["lan"]}, width=precision))
     verdicts = analyse(made)
-    document = tmp_path / "c" / "campaign.json"
-    content = json.loads(document.read_text())
-    content["only"], content["width"] = content.pop("filter"), content.pop("precision")
-    content["study"]["only"] = {"network": ["lan"]}
-    content["study"]["servers"] = {"mine": {"address": "::1", "may_load": True, "host": "x", "protocols": ["h1"]}}
-    del content["digest"]
-    document.write_text(json.dumps(content))
-    folder = CampaignFolder.open(tmp_path / "c")
+    with changed_campaign(made.path) as content:
+        content["only"], content["width"] = content.pop("filter"), content.pop("precision")
+        content["study"]["only"] = {"network": ["lan"]}
+        content["study"]["servers"] = {"mine": {"address": "::1", "may_load": True, "host": "x", "protocols": ["h1"]}}
+    folder = CampaignFolder.open(made.path)
     assert (folder.level_filter, folder.precision) == ({"network": ["lan"]}, precision)
     study = Study.from_resolved(folder.study)
     assert study.servers["mine"].allow_remote_load
@@ -128,12 +118,9 @@ def test_a_campaign_begun_with_old_keys_stays_readable(tmp_path: Path) -> None:
 def test_a_campaign_begun_with_an_old_value_stays_readable(tmp_path: Path) -> None:
     made = make_campaign(tmp_path / "c", Scenario(blocks=6))
     verdicts = analyse(made)
-    document = tmp_path / "c" / "campaign.json"
-    content = json.loads(document.read_text())
-    content["study"]["settings"]["congestion"] = "own"
-    del content["digest"]
-    document.write_text(json.dumps(content))
-    folder = CampaignFolder.open(tmp_path / "c")
+    with changed_campaign(made.path) as content:
+        content["study"]["settings"]["congestion"] = "own"
+    folder = CampaignFolder.open(made.path)
     assert Study.from_resolved(folder.study).settings["congestion"] == "default"
     assert folder.study == Study.from_resolved(folder.study).resolved()
     assert analyse(folder)["comparisons"] == verdicts["comparisons"]

@@ -1,6 +1,5 @@
 """What people's servers waited for, as `h123 compare` and `h123 why` name it: two builds that differ by one cause."""
 
-import json
 import shutil
 import subprocess
 import sys
@@ -104,17 +103,14 @@ CASES = {
 
 
 @pytest.fixture
-def folder(h123: Tool) -> Path:
+def folder(own: Path) -> Path:
     """The programs, their certificates and what they are asked with."""
     for name in ("limits.mjs", "halves.py"):
-        shutil.copyfile(FILES / name, h123.folder / name)
-    (h123.folder / "far.yaml").write_text(FAR)
-    (h123.folder / "body.bin").write_bytes(bytes(UPLOAD))
-    made = campaign_certificate(h123.folder / "tls", ["127.0.0.1"])
-    for file, name in ((made.cert, "cert.pem"), (made.key, "key.pem")):
-        shutil.copyfile(file, h123.folder / name)
-    campaign_certificate(h123.folder / "tls", ["127.0.0.1"], CHAIN)
-    return h123.folder
+        shutil.copy(FILES / name, own)
+    (own / "far.yaml").write_text(FAR)
+    (own / "body.bin").write_bytes(bytes(UPLOAD))
+    campaign_certificate(own / "tls", ["127.0.0.1"], CHAIN)
+    return own
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -126,9 +122,8 @@ def test_the_cause_is_named(h123: Tool, folder: Path, name: str) -> None:
         subprocess.run(["go", "build", "-o", folder / "service", "."], cwd=FILES / "go", check=True)
     builds = ("--server", f"base={case.base}", "--server", f"new={case.new}")
     asked = ("--url", f"https://localhost:8443/{case.path}", *case.options)
-    done = h123("compare", *builds, *asked, "--clock", "virtual", "--max-blocks", "8", "--out", "c")
-    assert done.returncode == 0, done.stderr
-    found = json.loads((folder / "c/verdicts.json").read_text())
+    h123.succeed("compare", *builds, *asked, "--clock", "virtual", "--max-blocks", "8", "--out", "c")
+    found = h123.verdicts("c")
     assert found["trials"]["valid"] == found["trials"]["planned"]
     assert [one for one in found["audits"] if one["passed"] is False] == []
     why, details = h123("why", "c"), h123("analyse", "c", "--details")

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -32,7 +33,7 @@ def test_smoke_study_ends_with_a_report(h123: Tool) -> None:
     done = replace(h123, draws=True)("run", "smoke", "--out", "out")
     assert done.returncode == 0, done.stderr
     out = h123.folder / "out"
-    verdicts = json.loads((out / "verdicts.json").read_text())
+    verdicts = h123.verdicts()
     assert verdicts["trials"]["valid"] == verdicts["trials"]["planned"] == 8
     assert str(out / "report.html") in done.stdout.replace("\n", "") or "out/report.html" in done.stdout
     assert "<html" in (out / "report.html").read_text()
@@ -43,23 +44,39 @@ def test_smoke_study_ends_with_a_report(h123: Tool) -> None:
     elsewhere = {"gate", "diff", "order", "machine", "pool-event", "result-head", "result-page"}  # not in its folder
     elsewhere |= {"tuning", "tuning-answer"}
     assert check_campaign(out) == {*DOCUMENTS} - elsewhere
-    again = h123("analyse", "out")
-    assert again.returncode == 0
-    assert json.loads((out / "verdicts.json").read_text()) == verdicts
-    told = h123("why", "out", "--filter", "network=medium")
-    assert told.returncode == 0, told.stderr
+    h123.succeed("analyse", "out")
+    assert h123.verdicts() == verdicts
+    told = h123.succeed("why", "out", "--filter", "network=medium")
     assert "connection setup" in told.stdout
     assert "The parts add up to a request's latency, within 2" in told.stdout
     assert h123("why", "out", "--filter", "network=lan").returncode == 2  # a plain veth
-    limits = h123("why", "out", "--limits")
-    assert limits.returncode == 0, limits.stderr
+    limits = h123.succeed("why", "out", "--limits")
     rows = {line.split("|")[1].strip(): line for line in limits.stdout.splitlines() if line.startswith("| ")}
     assert "the server's processor" in rows["lan"]
     assert "**" in rows["medium"]
     assert "plain veth" in limits.stdout
-    exported = h123("export", "out", "--format", "csv")
-    assert exported.returncode == 0
+    exported = h123.succeed("export", "out", "--format", "csv")
     assert all(Path(h123.folder / line).stat().st_size > 0 for line in exported.stdout.split())
+
+
+def _stopped(process: "subprocess.Popen[str]", blow: signal.Signals = signal.SIGINT) -> str:
+    """Return what it has said by its end."""
+    process.send_signal(blow)
+    said = process.communicate(timeout=PATIENCE_S)[1]
+    assert process.returncode == (-blow if blow == signal.SIGKILL else 130), said
+    return said
+
+
+def _goes_on(h123: Tool, valid: int, *options: str) -> None:
+    """Nothing is lost, and what was done is not done again."""
+    out = h123.folder / "out"
+    before = _trials(out)
+    h123.succeed("run", "--out", "out", *options)
+    after = _trials(out)
+    assert after[: len(before)] == before
+    clean = [trial["trial"] for trial in after if trial["valid"] and not trial["disturbed"]]
+    assert len(clean) == len(set(clean))
+    assert len({trial["trial"] for trial in after if trial["valid"]}) == valid
 
 
 def _until_trials(out: Path, count: int) -> None:
@@ -75,19 +92,10 @@ def test_stopped_campaign_leaves_nothing_and_goes_on(h123: Tool, blow: signal.Si
     process = h123.start("run", "smoke", "--out", "out")
     _until_trials(out, 2)
     time.sleep(0.15)  # into the next trial
-    process.send_signal(blow)
-    said = process.communicate(timeout=PATIENCE_S)[1]
-    assert process.returncode == (-blow if blow == signal.SIGKILL else 130), said
+    said = _stopped(process, blow)
     if blow != signal.SIGKILL:
         assert "h123 run --out out" in said
-    before = _trials(out)
-    done = h123("run", "--out", "out")
-    assert done.returncode == 0, done.stderr
-    after = _trials(out)
-    assert after[: len(before)] == before
-    clean = [event["trial"] for event in after if event["valid"] and not event["disturbed"]]
-    assert len(clean) == len(set(clean)), "what was done is not done again"
-    assert len({event["trial"] for event in after if event["valid"]}) == 8
+    _goes_on(h123, 8)
 
 
 def test_killed_tool_takes_the_running_trial_with_it(h123: Tool) -> None:
@@ -98,14 +106,13 @@ def test_killed_tool_takes_the_running_trial_with_it(h123: Tool) -> None:
 
 
 def test_lanes_end_with_a_report_and_say_who_ran_beside_whom(h123: Tool) -> None:
-    done = h123("run", "smoke", "--out", "out", "--jobs", "2")
-    assert done.returncode == 0, done.stderr
+    h123.succeed("run", "smoke", "--out", "out", "--jobs", "2")
     trials = _trials(h123.folder / "out")
     assert {trial["trial"] for trial in trials if trial["valid"]} == {trial["trial"] for trial in trials}
     together = [trial for trial in trials if not trial["alone"]]
     assert {trial["lane"] for trial in together} == {1, 2}
     assert all(trial["cell"]["network"] == "medium" for trial in together)
-    verdicts = json.loads((h123.folder / "out/verdicts.json").read_text())
+    verdicts = h123.verdicts()
     failed = {audit["audit"]: audit["failed"] for audit in verdicts["audit_summary"]}
     assert failed["order-unrecorded"] == 0
 
@@ -121,17 +128,8 @@ def test_blow_amid_lanes_loses_at_most_the_running_trials(h123: Tool, blow: sign
         most = max(most, len(list(out.glob("trials/orders.partial/*/*.partial"))))
         assert time.monotonic() < deadline, "never two at once"
         time.sleep(0.01)
-    process.send_signal(blow)
-    said = process.communicate(timeout=PATIENCE_S)[1]
-    assert process.returncode == (-blow if blow == signal.SIGKILL else 130), said
-    before = _trials(out)
-    done = h123("run", "--out", "out", "--jobs", "2")
-    assert done.returncode == 0, done.stderr
-    after = _trials(out)
-    assert after[: len(before)] == before
-    clean = [trial["trial"] for trial in after if trial["valid"] and not trial["disturbed"]]
-    assert len(clean) == len(set(clean)), "what was done is not done again"
-    assert len({trial["trial"] for trial in after if trial["valid"]}) == 12
+    _stopped(process, blow)
+    _goes_on(h123, 12, "--jobs", "2")
 
 
 def test_a_campaign_that_is_extended_is_one_process_only(h123: Tool) -> None:
@@ -144,9 +142,7 @@ def test_a_campaign_that_is_extended_is_one_process_only(h123: Tool) -> None:
         process.send_signal(signal.SIGSTOP)  # however fast it is
         refused = h123("run", "--out", "out")
         process.send_signal(signal.SIGCONT)
-        process.send_signal(signal.SIGINT)
-        said = process.communicate(timeout=PATIENCE_S)
-        assert process.returncode == 130, said
+        _stopped(process)
         assert refused.returncode == 1
         assert "another h123" in refused.stderr
     assert json.loads((out / "campaign.json").read_text())["blocks"] == 40
@@ -168,9 +164,7 @@ def test_killed_lab_is_a_failed_attempt(h123: Tool) -> None:
         time.sleep(0.01)
     os.kill(found[0], signal.SIGKILL)
     _until_trials(h123.folder / "out", 2)
-    process.send_signal(signal.SIGINT)
-    said = process.communicate(timeout=PATIENCE_S)[1]
-    assert process.returncode == 130, said
+    _stopped(process)
     killed, again = _trials(h123.folder / "out")[:2]
     assert [reason["code"] for reason in killed["reasons"]] == ["lab-killed"]
     assert "memory" in killed["reasons"][0]["detail"]
@@ -180,20 +174,16 @@ def test_killed_lab_is_a_failed_attempt(h123: Tool) -> None:
 def test_resuming_another_study_is_refused(h123: Tool) -> None:
     process = h123.start("run", "smoke", "--out", "out")
     _until_trials(h123.folder / "out", 1)
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=PATIENCE_S)
-    refused = h123("run", "quick", "--out", "out")
-    assert refused.returncode == 2
-    assert "another study" in refused.stderr
+    _stopped(process)
+    assert "another study" in h123.refusal("run", "quick", "--out", "out")
 
 
 @pytest.mark.heavy
 def test_a_campaign_ends_with_the_look_that_decides(h123: Tool) -> None:
-    done = h123("run", "smoke", "--filter", "network=medium", "--until-decided", "--max-blocks", "12", "--out", "out")
-    assert done.returncode == 0, done.stderr
+    h123.succeed("run", "smoke", "--filter", "network=medium", "--until-decided", "--max-blocks", "12", "--out", "out")
     events = [json.loads(line) for line in (h123.folder / "out/journal.jsonl").read_text().splitlines()]
     taken = [event["blocks"] for event in events if event["event"] == "look"]
-    verdicts = json.loads((h123.folder / "out/verdicts.json").read_text())
+    verdicts = h123.verdicts()
     assert taken in ([8], [8, 12])
     assert (verdicts["looks"]["blocks"], verdicts["looks"]["rule"]) == (taken, "planned")
     assert verdicts["blocks"]["planned"] == taken[-1]
@@ -205,10 +195,9 @@ def test_a_campaign_ends_with_the_look_that_decides(h123: Tool) -> None:
 @pytest.mark.heavy
 def test_a_campaign_ends_when_its_intervals_are_narrow_enough(h123: Tool) -> None:
     asked = ["--filter", "network=medium", "--precision", "10%", "--max-blocks", "12", "--out", "out"]
-    done = h123("run", "smoke", *asked)
-    assert done.returncode == 0, done.stderr
+    done = h123.succeed("run", "smoke", *asked)
     out = h123.folder / "out"
-    verdicts = json.loads((out / "verdicts.json").read_text())
+    verdicts = h123.verdicts()
     width, blocks = verdicts["width"], verdicts["blocks"]["planned"]
     assert blocks in (10, 12)
     assert width["narrow"] == (width["widest"] <= 0.1)
@@ -217,18 +206,14 @@ def test_a_campaign_ends_when_its_intervals_are_narrow_enough(h123: Tool) -> Non
     assert [event["blocks"] for event in _events(out) if event["event"] == "look"] == [blocks], "one look, at the end"
     details = h123("analyse", "out", "--details").stdout
     assert "--precision" in details or "as asked" in details
-    again = h123("run", "smoke", *asked)
-    assert again.returncode == 0, again.stderr
+    h123.succeed("run", "smoke", *asked)
     assert len({event["trial"] for event in _trials(out)}) == 4 * blocks
-    other = h123("run", "smoke", "--precision", "1%", "--out", "out")
-    assert other.returncode == 2
-    assert "must be given when a campaign starts" in other.stderr
+    assert "must be given when a campaign starts" in h123.refusal("run", "smoke", "--precision", "1%", "--out", "out")
 
 
 def test_a_plan_of_many_treatments_tells_its_slices(h123: Tool) -> None:
     """And those of `--filter`, whose figures it is, when little enough is left to list it."""
-    whole = h123("plan", "page-loads-beyond", "--clock", "virtual")
-    assert whole.returncode == 0, whole.stderr
+    whole = h123.succeed("plan", "page-loads-beyond", "--clock", "virtual")
     assert len(whole.stdout.splitlines()) < 70
     slices = dict(re.findall(r"^(\w+=\S+) +(\d+ .*?) *$", whole.stdout, re.MULTILINE))
     assert {"protocol=h3", "site=small", "network=cellular", "behind=same-host"} < slices.keys()
@@ -241,8 +226,7 @@ def test_a_plan_of_many_treatments_tells_its_slices(h123: Tool) -> None:
 
 
 def test_a_plan_says_what_its_blocks_buy(h123: Tool) -> None:
-    told = h123("plan", "quick", "--precision", "10%", "--effect", "20%")
-    assert told.returncode == 0, told.stderr
+    told = h123.succeed("plan", "quick", "--precision", "10%", "--effect", "20%")
     said = " ".join(told.stdout.split())
     assert "as in the published quick (docs/results)" in said
     assert "truly differs by 20 %" in said

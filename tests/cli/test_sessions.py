@@ -1,13 +1,9 @@
 """A campaign whose connections resume sessions and send early data, on real namespaces."""
 
-import json
-
 import pytest
 
 from cli.conftest import Tool
-from h123.analysis.sections import Verdicts
 from h123.measures import load_attempts
-from h123.store import CampaignFolder
 
 NETWORK = """\
 h123: network/1
@@ -42,10 +38,7 @@ ROUND_TRIPS = {"h1-resumed": 3, "h2-full": 3, "h2-resumed": 3, "h3-full": 2, "h3
 @pytest.mark.usefixtures("leaves_nothing_behind")
 def test_sessions_are_resumed_as_asked(h123: Tool) -> None:
     (h123.folder / "line.yaml").write_text(NETWORK)
-    (h123.folder / "openings.yaml").write_text(STUDY)
-    done = h123("run", "openings.yaml", "--out", "out")
-    assert done.returncode == 0, done.stderr
-    for attempt in load_attempts(CampaignFolder.open(h123.folder / "out")):
+    for attempt in load_attempts(h123.run_study(STUDY)):
         level = attempt.cell["opening"]
         [told] = attempt.tls
         _, _, sessions = level.partition("-")
@@ -53,7 +46,7 @@ def test_sessions_are_resumed_as_asked(h123: Tool) -> None:
         # By the wall clock others may pass while this machine is at work.
         assert min(one.round_trips for one in attempt.openings) == ROUND_TRIPS[level], level
         assert len(attempt.openings) == 2
-    verdicts: Verdicts = json.loads((h123.folder / "out/verdicts.json").read_text())
+    verdicts = h123.verdicts()
     held = {(audit["audit"], audit["passed"]) for audit in verdicts["audits"] if audit["trial"]}
     assert {name for name, _ in held} >= {"sessions-wrong", "round-trips-odd", "tls-unlike"}
     assert not {name for name, passed in held if not passed} & {"sessions-wrong", "tls-unlike"}
@@ -62,6 +55,5 @@ def test_sessions_are_resumed_as_asked(h123: Tool) -> None:
 def test_early_data_over_tcp_is_refused_before_anything_runs(h123: Tool) -> None:
     (h123.folder / "line.yaml").write_text(NETWORK)
     (h123.folder / "openings.yaml").write_text(STUDY.replace("h2, sessions: resumed", "h2, sessions: early"))
-    done = h123("plan", "openings.yaml")
-    assert done.returncode == 2
-    assert "has no early data (0-RTT) over h2, only over h3" in done.stderr.replace("\n", " ").replace("  ", " ")
+    refusal = h123.refusal("plan", "openings.yaml")
+    assert "has no early data (0-RTT) over h2, only over h3" in refusal.replace("\n", " ").replace("  ", " ")

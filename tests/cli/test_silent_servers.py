@@ -8,7 +8,6 @@ import pytest
 
 from cli.conftest import Tool
 from cli.own_programs import FILES
-from h123.execution import campaign_certificate
 
 pytestmark = [
     pytest.mark.heavy,
@@ -17,19 +16,10 @@ pytestmark = [
 ]
 
 
-@pytest.fixture
-def own(h123: Tool) -> Path:
-    """A folder with the program and a certificate."""
-    made = campaign_certificate(h123.folder / "tls", ["127.0.0.1"])
-    for file, name in ((made.cert, "cert.pem"), (made.key, "key.pem")):
-        shutil.copyfile(file, h123.folder / name)
-    shutil.copyfile(FILES / "falls-silent.mjs", h123.folder / "falls-silent.mjs")
-    return h123.folder
-
-
 @pytest.mark.parametrize(("silent", "how"), [("h2", "never"), ("h2", "midway"), ("h1", "never"), ("h1", "midway")])
 def test_half_a_minute_a_trial(h123: Tool, own: Path, silent: str, how: str) -> None:
     """Under the virtual clock, where waiting costs the test nothing."""
+    shutil.copy(FILES / "falls-silent.mjs", own)
     command = f"node falls-silent.mjs {silent} {how}"
     builds = ["--server", f"base={command}", "--server", f"new={command}", "--url", "https://localhost:8443/x"]
     asked = ["--networks", "us-us", "--load", "4x5", "--clock", "virtual", "--max-blocks", "8", "--out", "c"]

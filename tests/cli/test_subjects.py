@@ -1,6 +1,5 @@
 """What a person does with subjects: lists, installs and removes them, and tries who gets on with whom."""
 
-import io
 import json
 import shutil
 import signal
@@ -8,40 +7,49 @@ import time
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner
 
 from catalogue.own_cache import own_cache
-from catalogue.small import MANIFEST, small, write_small
+from catalogue.small import MANIFEST, change_small, small, write_small
 from cli.conftest import PATIENCE_S, Tool
 from h123.base.errors import UserError
-from h123.catalogue import read_subject
+from h123.catalogue import Subject, read_subject
 from h123.cli.app import app
 from h123.cli.subjects.subject_listing import print_subject, print_subjects
 from h123.verification import roles_of
 from h123.verification.public_record import publish
 from h123.verification.record import keep_results
 from h123.verification.result import Result
+from printing import printed
 
 pytestmark = pytest.mark.usefixtures("leaves_nothing_behind")
 WELL = Result(role="server", protocol="h3", check="GET 1", verdict="passed")
 ILL = Result(role="client", protocol="h1", check="404", verdict="failed", detail="status 200")
 
 
-def _shown(console: Console) -> str:
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
+@pytest.fixture
+def subjects(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:  # noqa: ARG001
+    """A folder for subjects of the test's own, which has none yet."""
+    monkeypatch.setenv("H123_SUBJECTS", str(tmp_path / "subjects"))
+    return tmp_path / "subjects"
 
 
-def _listed(width: int = 110) -> str:
-    console = Console(width=width, file=io.StringIO())
-    print_subjects(console)
-    return _shown(console)
+def _listed(width: int = 110) -> list[str]:
+    return printed(print_subjects, width).splitlines()
+
+
+def _last_words() -> list[str]:
+    """Of the only subject's row."""
+    return _listed()[1].split()[-2:]
+
+
+def _shown(subject: Subject) -> str:
+    return printed(lambda console: print_subject(subject, console), width=200)
 
 
 @pytest.mark.parametrize("width", [80, 110])
 def test_the_catalogue_fits_the_terminal(width: int) -> None:
-    lines = _listed(width).splitlines()
+    lines = _listed(width)
     assert max(map(len, lines)) <= width
     assert ("version" in lines[0]) == (width >= 110)
     names = [line.split()[0] for line in lines[1 : lines.index("")]]
@@ -49,18 +57,16 @@ def test_the_catalogue_fits_the_terminal(width: int) -> None:
     assert names == sorted(names)
 
 
-def test_what_a_subject_can_do_is_in_its_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("H123_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("H123_SUBJECTS", str(tmp_path / "subjects"))
-    write_small(tmp_path / "subjects")
-    assert _listed().splitlines()[1].split() == ["small", "-", "sh", "1", "123", "c", "123", "d", "-", "-"]
+def test_what_a_subject_can_do_is_in_its_row(subjects: Path) -> None:
+    write_small(subjects)
+    assert _listed()[1].split() == ["small", "-", "sh", "1", "123", "c", "123", "d", "-", "-"]
     able = MANIFEST.replace('"sh"', '"C++ and JavaScript, driven by sh"', 1).replace(
         "[client]", '[client]\nttfb = true\nkinds = ["requests", "mix"]\nheaders = true'
     )
     able += 'clocks = ["wall", "virtual"]\nresumption = ["h1"]\nzero_rtt = ["h3"]\nqlog = ["h3"]\n'
-    write_small(tmp_path / "subjects", able)
-    header, row, *_, last = _listed().splitlines()
-    assert _listed(80).splitlines()[1].split() == ["small", "-", "123", "0qc", "123", "tdkh", "v", "-", "-"]
+    write_small(subjects, able)
+    header, row, *_, last = _listed()
+    assert _listed(80)[1].split() == ["small", "-", "123", "0qc", "123", "tdkh", "v", "-", "-"]
     assert header.split() == [
         "name",
         "QUIC",
@@ -75,50 +81,39 @@ def test_what_a_subject_can_do_is_in_its_row(tmp_path: Path, monkeypatch: pytest
     ]
     assert row.split() == ["small", "-", "C++/JS", "1", "123", "0qc", "123", "tdkh", "v", "-", "-"]
     assert "shows everything about one" in last
-    console = Console(width=100, file=io.StringIO())
-    print_subject(read_subject(tmp_path / "subjects/small"), console)
-    facts = [line.split() for line in _shown(console).splitlines()]
+    facts = [line.split() for line in _shown(read_subject(subjects / "small")).splitlines()]
     assert ["workloads", "requests", "mix"] in facts
     assert ["request", "headers", "yes"] in facts
-    assert all(f"{mark} " in _listed() for mark in "r0qctodkhv")
+    assert all(f"{mark} " in "\n".join(_listed()) for mark in "r0qctodkhv")
 
 
-def test_a_subject_is_verified_until_its_files_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("H123_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("H123_SUBJECTS", str(tmp_path / "subjects"))
-    subject = small(tmp_path / "subjects")
-    assert _listed().splitlines()[1].split()[-2:] == ["-", "-"]
+def test_a_subject_is_verified_until_its_files_change(subjects: Path) -> None:
+    subject = small(subjects)
+    assert _last_words() == ["-", "-"]
     record = keep_results(subject, "server", [WELL])
-    assert _listed().splitlines()[1].split()[-2:] == ["server", "only"]
+    assert _last_words() == ["server", "only"]
     keep_results(subject, "client", [WELL.model_copy(update={"role": "client"})])
-    assert _listed().splitlines()[1].split()[-1] == record.time[:10]
+    assert _last_words()[-1] == record.time[:10]
     keep_results(subject, "client", [ILL.model_copy(update={"verdict": "unsupported"})])
-    assert _listed().splitlines()[1].split()[-1] == f"{record.time[:10]}*"
+    assert _last_words()[-1] == f"{record.time[:10]}*"
     keep_results(subject, "client", [ILL])
-    assert _listed().splitlines()[1].split()[-2:] == ["1", "failed"]
-    console = Console(width=100, file=io.StringIO())
-    print_subject(subject, console)
-    words = " ".join(_shown(console).split())
+    assert _last_words() == ["1", "failed"]
+    words = " ".join(_shown(subject).split())
     assert "verified" in words
     assert "1 passed, 1 failed client h1 404: failed: status 200" in words
-    write_small(tmp_path / "subjects", MANIFEST.replace("A shell", "Another shell"))
-    assert _listed().splitlines()[1].split()[-1] == "changed"
-    console = Console(width=100, file=io.StringIO())
-    print_subject(read_subject(tmp_path / "subjects/small"), console)
-    assert "its files have changed since" in " ".join(_shown(console).split())
+    changed = change_small(subjects)
+    assert _last_words()[-1] == "changed"
+    assert "its files have changed since" in " ".join(_shown(changed).split())
 
 
-def test_what_limits_a_server_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("H123_CACHE", str(tmp_path / "cache"))
+def test_what_limits_a_server_is_told(subjects: Path) -> None:
     limits = 'limits = {streams = {h2 = 8}, idle = {h3 = "30s"}}'
-    subject = small(tmp_path / "subjects", MANIFEST.replace('methods = ["GET"]\n', f'methods = ["GET"]\n{limits}\n', 1))
+    subject = small(subjects, MANIFEST.replace('methods = ["GET"]\n', f'methods = ["GET"]\n{limits}\n', 1))
     windows = (
         "receive windows of 6291456 bytes a stream and 15728640 a connection, 100 requests at a time, idle for 30s"
     )
     keep_results(subject, "server", [WELL.model_copy(update={"check": "limits", "detail": windows})])
-    console = Console(width=200, file=io.StringIO())
-    print_subject(subject, console)
-    words = " ".join(_shown(console).split())
+    words = " ".join(_shown(subject).split())
     assert "limit h2: 8 requests at once on a connection limit h3: ends a connection that is idle for 30 s" in words
     assert "receive windows as a server over h3: 6.29 MB per stream, 15.7 MB per connection" in words
 
@@ -132,15 +127,13 @@ def test_a_subject_verified_upstream_only_says_so(tmp_path: Path, monkeypatch: p
         keep_results(subject, role, [WELL.model_copy(update={"role": role})])
     assert publish(subject)
     shutil.rmtree(cache)
-    assert _listed().splitlines()[1].split()[-1] == "upstream"
-    console = Console(width=200, file=io.StringIO())
-    print_subject(subject, console)
-    assert "upstream, " in _shown(console)
-    assert "not yet on this machine: h123 verify small" in _shown(console)
+    assert _last_words()[-1] == "upstream"
+    assert "upstream, " in _shown(subject)
+    assert "not yet on this machine: h123 verify small" in _shown(subject)
     record = [keep_results(subject, role, [WELL.model_copy(update={"role": role})]) for role in roles_of(subject)][-1]
-    assert _listed().splitlines()[1].split()[-1] == record.time[:10]
-    write_small(root / "subjects", MANIFEST.replace("A shell", "Another shell"))
-    assert _listed().splitlines()[1].split()[-1] == "changed"
+    assert _last_words()[-1] == record.time[:10]
+    change_small(root / "subjects")
+    assert _last_words()[-1] == "changed"
 
 
 def test_what_is_published_already_is_left_alone_unless_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,13 +171,9 @@ def test_mistakes_are_said_at_once(arguments: list[str], status: int, said: str)
     assert said in f"{failed.message} {failed.remedy}"
 
 
-def test_installed_and_removed(h123: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("H123_CACHE", str(h123.folder / "cache"))
-    monkeypatch.setenv("H123_SUBJECTS", str(h123.folder / "subjects"))
-    write_small(h123.folder / "subjects")
-    write_small(
-        h123.folder / "subjects", MANIFEST.replace('"small"', '"poor"').replace('["sh"]', '["gone"]'), name="poor"
-    )
+def test_installed_and_removed(h123: Tool, subjects: Path) -> None:
+    write_small(subjects)
+    write_small(subjects, MANIFEST.replace('"small"', '"poor"').replace('["sh"]', '["gone"]'), name="poor")
     done = h123("install", "--all")
     assert done.returncode == 3
     assert done.stdout == "small: installed\n"
@@ -209,8 +198,7 @@ def test_a_matrix_is_stopped_and_gone_on_with(h123: Tool) -> None:
     assert "run the same command to resume" in err
     assert "not tried" in (h123.folder / "m/matrix.html").read_text()
     before = journal.read_text()
-    done = h123(*MATRIX)
-    assert done.returncode == 0, done.stderr
+    done = h123.succeed(*MATRIX)
     assert "go               ✓✓✓" in done.stdout
     assert journal.read_text().startswith(before)
     cells = [event["pairing"]["protocol"] for line in journal.open() if (event := json.loads(line))["event"] == "cell"]

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -35,12 +35,13 @@ def built() -> Path:
 
 
 @pytest.fixture
-def kernel(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy, by which its processes are known: they have no environment."""
+def kernel(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy, by which its processes are known: they have no environment. None of them may remain."""
     path = tmp_path / "linux"
     shutil.copy(built, path)
     monkeypatch.setenv("H123_KERNEL", str(path))
-    return path
+    yield path
+    assert _gone(path)
 
 
 def _lives(kernel: Path) -> bool:
@@ -71,11 +72,11 @@ def _reports(out: Path) -> list[dict[str, Any]]:
     return [json.loads(path.read_text()) for path in sorted(out.glob("trials/*/report.json"))]
 
 
-def test_smoke_study_in_virtual_time(h123: Tool, kernel: Path) -> None:
-    done = h123("run", "smoke", "--clock", "virtual", "--out", "out")
-    assert done.returncode == 0, done.stderr
+@pytest.mark.usefixtures("kernel")
+def test_smoke_study_in_virtual_time(h123: Tool) -> None:
+    h123.succeed("run", "smoke", "--clock", "virtual", "--out", "out")
     out = h123.folder / "out"
-    verdicts = json.loads((out / "verdicts.json").read_text())
+    verdicts = h123.verdicts()
     assert verdicts["trials"]["valid"] == verdicts["trials"]["planned"] == 8
     assert {report["clock"] for report in _reports(out)} == {"virtual"}
     # Processing takes nothing: a handshake over 30 ms lasts its round trips, a few packets long.
@@ -84,7 +85,6 @@ def test_smoke_study_in_virtual_time(h123: Tool, kernel: Path) -> None:
         if value["cell"]["network"] == "medium":
             least = trips[value["cell"]["protocol"]] * 0.030
             assert least < value["metrics"]["handshake"] < least + 0.005, value
-    assert _gone(kernel)
 
 
 REPEATED = """\
@@ -127,8 +127,7 @@ def test_a_seed_gives_the_same_bytes_in_all_surroundings(h123: Tool, tmp_path: P
     # Another day, so to speak: files that are older, and a stored trial that was executed elsewhere.
     for path in [far / "out", *(far / "out").rglob("*")]:
         os.utime(path, (10**9, 10**9))
-    verified = h123("verify", str(far / "out"), files[0].parts[1])
-    assert verified.returncode == 0, verified.stderr
+    verified = h123.succeed("verify", str(far / "out"), files[0].parts[1])
     assert verified.stdout.count(": identical\n") == 2, verified.stdout
 
 
@@ -144,16 +143,14 @@ blocks: 1
 """
 
 
-def test_a_backend_behind_the_edge_adds_its_links_round_trips(h123: Tool, kernel: Path) -> None:
-    (h123.folder / "edge.yaml").write_text(EDGE)
-    done = h123("run", "edge.yaml", "--clock", "virtual", "--out", "out")
-    assert done.returncode == 0, done.stderr
-    verdicts = json.loads((h123.folder / "out/verdicts.json").read_text())
+@pytest.mark.usefixtures("kernel")
+def test_a_backend_behind_the_edge_adds_its_links_round_trips(h123: Tool) -> None:
+    h123.run_study(EDGE, "--clock", "virtual")
+    verdicts = h123.verdicts()
     here, away = ({v["cell"]["behind"]: v["metrics"] for v in verdicts["values"]}[one] for one in ("here", "away"))
     # A first request waits for the proxy's own connection, later ones find it open. 0.1 ms: packets, clocks read.
     assert away["cold_ttfb"] - here["cold_ttfb"] == pytest.approx(2 * 0.001, abs=1e-4)
     assert away["latency"] - here["latency"] == pytest.approx(0.001, abs=1e-4)
-    assert _gone(kernel)
 
 
 TLS = """\
@@ -172,12 +169,11 @@ blocks: 1
 """
 
 
+@pytest.mark.usefixtures("kernel")
 @pytest.mark.parametrize("server", ["go", "envoy"])
-def test_tls_1_2_takes_one_round_trip_more(h123: Tool, kernel: Path, server: str) -> None:
-    (h123.folder / "tls.yaml").write_text(TLS.replace("SERVER", server))
-    done = h123("run", "tls.yaml", "--clock", "virtual", "--out", "out")
-    assert done.returncode == 0, done.stderr
-    verdicts = json.loads((h123.folder / "out/verdicts.json").read_text())
+def test_tls_1_2_takes_one_round_trip_more(h123: Tool, server: str) -> None:
+    h123.run_study(TLS.replace("SERVER", server), "--clock", "virtual")
+    verdicts = h123.verdicts()
     took = {v["cell"]["opening"]: v["metrics"] for v in verdicts["values"]}
     for protocol in ("h1", "h2"):
         newer, older = took[protocol], took[f"{protocol}-tls12"]
@@ -187,7 +183,6 @@ def test_tls_1_2_takes_one_round_trip_more(h123: Tool, kernel: Path, server: str
         assert older["latency"] == pytest.approx(newer["latency"], abs=1e-4)
     looked_at = [audit["passed"] for audit in verdicts["audits"] if audit["audit"] == "tls-wrong"]
     assert looked_at == [True] * 5
-    assert _gone(kernel)
 
 
 VISITED = """\
@@ -201,15 +196,13 @@ blocks: 1
 """
 
 
-def test_visit_of_a_page_repeats_to_the_last_byte(h123: Tool, kernel: Path) -> None:
-    (h123.folder / "visited.yaml").write_text(VISITED)
-    assert h123("run", "visited.yaml", "--clock", "virtual", "--out", "out").returncode == 0
+@pytest.mark.usefixtures("kernel")
+def test_visit_of_a_page_repeats_to_the_last_byte(h123: Tool) -> None:
+    h123.run_study(VISITED, "--clock", "virtual")
     for trial in sorted((h123.folder / "out/trials").iterdir()):
-        done = h123("verify", f"out/trials/{trial.name}")
-        assert done.returncode == 0, done.stderr
+        done = h123.succeed("verify", f"out/trials/{trial.name}")
         assert "packet counts and lost packets identical; byte counts identical" in done.stdout
         assert "samples: 102; outcomes identical; times identical" in done.stdout
-    assert _gone(kernel)
 
 
 STORED = """\
@@ -223,14 +216,12 @@ blocks: 1
 """
 
 
-def test_server_with_a_backend_in_virtual_time(h123: Tool, kernel: Path) -> None:
-    (h123.folder / "stored.yaml").write_text(STORED)
-    done = h123("run", "stored.yaml", "--clock", "virtual", "--out", "out")
-    assert done.returncode == 0, done.stderr
+@pytest.mark.usefixtures("kernel")
+def test_server_with_a_backend_in_virtual_time(h123: Tool) -> None:
+    h123.run_study(STORED, "--clock", "virtual")
     reports = _reports(h123.folder / "out")
     assert len(reports) == 6
     assert all([role["name"] for role in report["roles"]] == ["backend", "server", "client"] for report in reports)
-    assert _gone(kernel)
 
 
 @pytest.mark.parametrize("blow", [signal.SIGINT, signal.SIGKILL])
@@ -241,8 +232,7 @@ def test_stopped_campaign_takes_its_kernels_with_it_and_goes_on(h123: Tool, kern
     process.communicate(timeout=PATIENCE_S)
     assert process.returncode == (-blow if blow == signal.SIGKILL else 130)
     assert _gone(kernel)
-    done = h123("run", "--out", "out")
-    assert done.returncode == 0, done.stderr
+    h123.succeed("run", "--out", "out")
     assert {report["clock"] for report in _reports(h123.folder / "out")} == {"virtual"}
 
 
@@ -281,7 +271,6 @@ def test_program_that_spins_is_ended_as_a_failed_trial(kernel: Path, tmp_path: P
     report = _run_alone(tmp_path / "spin", kernel, "while True: pass")
     assert [reason["code"] for reason in report["reasons"]] == ["time-stalled"]
     assert "a program computes and never waits" in report["reasons"][0]["detail"]
-    assert _gone(kernel)
 
 
 def test_program_that_asks_without_end_is_ended_as_a_failed_trial(kernel: Path, tmp_path: Path) -> None:
@@ -289,7 +278,6 @@ def test_program_that_asks_without_end_is_ended_as_a_failed_trial(kernel: Path, 
     report = _finish(lab, tmp_path / "asks", patience_s=3600)  # after 180 s of processor time, however busy the machine
     assert [reason["code"] for reason in report["reasons"]] == ["time-stalled"]
     assert "asks the kernel again and again" in report["reasons"][0]["detail"]
-    assert _gone(kernel)
 
 
 def test_time_luck_and_time_of_day_are_the_trials_own(kernel: Path, tmp_path: Path) -> None:

@@ -2,11 +2,11 @@
 
 import json
 from collections import Counter
+from typing import Any
 
 import pytest
 
 from cli.conftest import Tool
-from h123.analysis.sections import Verdicts
 from stored import stored_rows
 
 STUDY = """\
@@ -40,14 +40,18 @@ SIZES = {0: (0, 2000), 1: (3000, 4)}
 """Body bytes up and down; an upload is answered by its size as text."""
 
 
+def check_audits(verdicts: dict[str, Any]) -> None:
+    """All trials were audited, and nothing was found."""
+    held = {(audit["audit"], audit["passed"]) for audit in verdicts["audits"] if audit["trial"]}
+    for name in ("size-wrong", "status-wrong", "requests-miscounted", "requests-failed", "times-disordered"):
+        assert (name, True) in held
+        assert (name, False) not in held
+
+
 @pytest.mark.usefixtures("leaves_nothing_behind")
 def test_a_mix_arrives_as_asked(h123: Tool) -> None:
     (h123.folder / "order.json").write_bytes(b"{}" * 1500)
-    (h123.folder / "tiny-mix.yaml").write_text(STUDY)
-    done = h123("run", "tiny-mix.yaml", "--out", "out")
-    assert done.returncode == 0, done.stderr
-    out = h123.folder / "out"
-    for folder in (out / "trials").iterdir():
+    for folder in h123.run_study(STUDY).trials.iterdir():
         rows = stored_rows(folder / "samples.parquet")
         warm = [row for row in rows if row["phase"] != "cold"]
         assert Counter(row["resource"] for row in warm) == {0: 12, 1: 6, 2: 2}
@@ -58,15 +62,11 @@ def test_a_mix_arrives_as_asked(h123: Tool) -> None:
         for resource, sizes in SIZES.items():
             found = {(row["bytes_up"], row["bytes_down"]) for row in rows if row["resource"] == resource}
             assert found == {sizes}
-    verdicts: Verdicts = json.loads((out / "verdicts.json").read_text())
-    held = {(audit["audit"], audit["passed"]) for audit in verdicts["audits"] if audit["trial"]}
-    for name in ("size-wrong", "status-wrong", "requests-miscounted", "requests-failed", "times-disordered"):
-        assert (name, True) in held
-        assert (name, False) not in held
+    verdicts = h123.verdicts()
+    check_audits(verdicts)
     labels = {comparison["workload"] for comparison in verdicts["comparisons"]}
     assert labels == {"60 % GET 2 kB, 30 % POST 3 kB, 10 % GET /gone"}
-    exported = h123("export", "out", "--format", "csv")
-    assert exported.returncode == 0, exported.stderr
+    exported = h123.succeed("export", "out", "--format", "csv")
     assert "group,resource" in (h123.folder / exported.stdout.split()[0]).open().readline()
 
 
@@ -102,11 +102,7 @@ RESOURCES = 11
 @pytest.mark.usefixtures("leaves_nothing_behind")
 def test_a_page_arrives_as_its_site_says(h123: Tool) -> None:
     (h123.folder / "tiny.yaml").write_text(SITE)
-    (h123.folder / "tiny-page.yaml").write_text(PAGES)
-    done = h123("run", "tiny-page.yaml", "--out", "out")
-    assert done.returncode == 0, done.stderr
-    out = h123.folder / "out"
-    for folder in (out / "trials").iterdir():
+    for folder in h123.run_study(PAGES).trials.iterdir():
         rows = stored_rows(folder / "samples.parquet")
         assert Counter(row["phase"] for row in rows) == {"warm": 6 * RESOURCES, "warmup": 2 * RESOURCES}
         visits = Counter((row["user"], row["group"]) for row in rows)
@@ -114,11 +110,8 @@ def test_a_page_arrives_as_its_site_says(h123: Tool) -> None:
         opened = Counter((row["user"], row["group"]) for row in rows if not row["reused"])
         assert set(opened.values()) == {6 if rows[0]["protocol"] == "h1" else 1}
         assert {(row["status"], row["error"]) for row in rows} == {(200, "")}
-    verdicts: Verdicts = json.loads((out / "verdicts.json").read_text())
-    held = {(audit["audit"], audit["passed"]) for audit in verdicts["audits"] if audit["trial"]}
-    for name in ("size-wrong", "status-wrong", "requests-miscounted", "requests-failed", "times-disordered"):
-        assert (name, True) in held
-        assert (name, False) not in held
+    verdicts = h123.verdicts()
+    check_audits(verdicts)
     for trial in verdicts["values"]:
         values = [trial["metrics"][name] for name in ("page_first_byte", "page_largest", "page_complete")]
         assert all(value is not None for value in values)
@@ -137,10 +130,7 @@ def test_hosts_have_connections_of_their_own_and_returning_visitors_ask_for_less
     text = PAGES.replace("protocol: [h1, h2, h3]", "cache: [empty, kept]").replace("factor: protocol", "factor: cache")
     text = text.replace("[h3/h2, h2/h1]", "[kept/empty]").replace("twin: h2", "twin: empty")
     text = text.replace("kind: page,", f"kind: page, protocol: h3, pause: {PAUSE_NS}ns,")
-    (h123.folder / "tiny-page.yaml").write_text(text)
-    done = h123("run", "tiny-page.yaml", "--out", "out")
-    assert done.returncode == 0, done.stderr
-    trials = list((h123.folder / "out" / "trials").iterdir())
+    trials = list(h123.run_study(text).trials.iterdir())
     assert len(trials) == 3
     for folder in trials:
         page = json.loads((folder / "workload.json").read_text())["page"]
@@ -153,15 +143,14 @@ def test_hosts_have_connections_of_their_own_and_returning_visitors_ask_for_less
         visits = {(row["user"], row["group"]): row["start_ns"] for row in rows if row["resource"] == 0}
         ended = {visit: max(r["end_ns"] for r in rows if (r["user"], r["group"]) == visit) for visit in visits}
         assert all(start - ended[user, n - 1] >= PAUSE_NS for (user, n), start in visits.items() if n)
-    verdicts: Verdicts = json.loads((h123.folder / "out" / "verdicts.json").read_text())
+    verdicts = h123.verdicts()
     held = {(audit["audit"], audit["passed"]) for audit in verdicts["audits"] if audit["trial"]}
     for name in ("size-wrong", "status-wrong", "requests-miscounted", "requests-failed", "loop-still"):
         assert (name, False) not in held
 
 
 def test_a_site_is_shown_with_its_source(h123: Tool) -> None:
-    every = h123("site", "show")
-    assert every.returncode == 0
+    every = h123.succeed("site", "show")
     assert {"small", "medium", "large", "home-desktop"} <= {line.split()[0] for line in every.stdout.splitlines()}
     one = h123("site", "show", "home-desktop")
     assert "Web Almanac 2024" in one.stdout
@@ -183,17 +172,14 @@ def test_a_recorded_page_becomes_a_site(h123: Tool) -> None:
     entries = [entry, {**entry, "startedDateTime": "2026-05-01T10:00:01Z", "request": other, "response": kept}]
     log = {"version": "1.2", "creator": {"name": "Firefox", "version": "140"}, "entries": entries[:1]}
     (h123.folder / "page.har").write_text(json.dumps({"log": log}))
-    done = h123("site", "import", "page.har", "--out", "mine.yaml")
-    assert done.returncode == 0, done.stderr
+    done = h123.succeed("site", "import", "page.har", "--out", "mine.yaml")
     assert "mine.yaml: 1 request, 900 B, 0 deep" in done.stdout
     assert "recorded by Firefox 140 on 2026-05-01" in h123("site", "show", "mine.yaml").stdout
     (h123.folder / "two.har").write_text(json.dumps({"log": {**log, "entries": entries}}))
-    assert h123("site", "import", "two.har", "--hosts", "apart", "--out", "two.yaml").returncode == 0
+    h123.succeed("site", "import", "two.har", "--hosts", "apart", "--out", "two.yaml")
     shown = h123("site", "show", "two.yaml").stdout
     assert "cdn-example-org was cdn.example.org" in " ".join(shown.split())
     assert "of the host cdn-example-org: 1 request, 900 B" in shown
     assert "A returning visitor (cache: kept) makes 1 request, 900 B" in shown
-    twice = h123("site", "import", "page.har", "--out", "mine.yaml")
-    assert (twice.returncode, "is there already" in twice.stderr) == (2, True)
-    broken = h123("site", "import", "mine.yaml", "--out", "other.yaml")
-    assert (broken.returncode, "mine.yaml:1: not JSON, so not a HAR" in broken.stderr) == (2, True)
+    assert "is there already" in h123.refusal("site", "import", "page.har", "--out", "mine.yaml")
+    assert "mine.yaml:1: not JSON, so not a HAR" in h123.refusal("site", "import", "mine.yaml", "--out", "other.yaml")

@@ -15,7 +15,7 @@ from h123.gate import judge, unpaired_figures
 from h123.json_schemas import schemas
 from h123.store import CampaignFolder
 from h123.study import Condition, PlannedTrial
-from synthetic import NETWORKS, Scenario, make_campaign
+from synthetic import NETWORKS, Scenario, answer_family, changed_samples, make_campaign
 
 Make = Callable[..., CampaignFolder]
 SMALL = {
@@ -23,7 +23,7 @@ SMALL = {
     "pairs": ("h3/h2",),
     "networks": {name: NETWORKS[name] for name in ("lan", "poor")},
 }
-LATENCY = [{"name": "answer", "correction": "holm", "metrics": ["latency"]}]
+LATENCY = [answer_family("latency")]
 
 
 @pytest.fixture
@@ -122,22 +122,16 @@ def test_the_same_folder_twice(make: Make) -> None:
 
 
 def test_no_metric_in_common(make: Make) -> None:
-    other = [{"name": "answer", "correction": "holm", "metrics": ["ttfb"]}]
     with pytest.raises(UserError, match="no metric in common"):
-        differ(make("before"), make("after", families=other))
+        differ(make("before"), make("after", families=[answer_family("ttfb")]))
 
 
 def _fails(trial: PlannedTrial, folder: Path) -> None:
     """A tenth of its requests has no answer."""
     if trial.cell == {"protocol": "h3", "network": "poor"}:
-        lines = (folder / "samples.csv").read_text().splitlines()
-        names = lines[0].replace('"', "").split(",")
-        error, status = names.index("error"), names.index("status")
-        for at in range(1, len(lines), 10):
-            values = lines[at].split(",")
-            values[error], values[status] = "timeout", "0"
-            lines[at] = ",".join(values)
-        (folder / "samples.csv").write_text("\n".join(lines) + "\n")
+        with changed_samples(folder) as rows:
+            for row in rows[::10]:
+                row.update(error="timeout", status="0")
 
 
 def test_what_is_left_of_failures_is_not_judged(make: Make) -> None:

@@ -1,6 +1,5 @@
 """The pages of docs/results are an atlas: short, led by their answers, and with figures of published results."""
 
-import importlib.util
 import json
 import re
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from h123.base.paths import project_root
 from h123.documents.result_archive import ARCHIVE, members, packed
 from h123.documents.result_file import results
 from h123.report import result_page
+from scripts import script
 
 ATLAS = project_root() / "docs/results"
 MOST_WORDS, MOST_WORDS_A_PAGE = 25_000, 2_000
@@ -21,19 +21,9 @@ MEMBER = re.compile(r"\(data\.tar\.xz#([\w./-]+)\)")
 MARK = re.compile(r"^<!-- figure: ([\w-]+) -->$", re.MULTILINE)
 
 
-def tool(name: str, folder: str = "tools") -> ModuleType:
-    """Import a script of the folder."""
-    spec = importlib.util.spec_from_file_location(name, project_root() / folder / f"{name}.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(name="atlas", scope="module")
 def _atlas() -> ModuleType:
-    return tool("atlas")
+    return script("atlas")
 
 
 def pages() -> Iterator[tuple[Path, str]]:
@@ -63,7 +53,7 @@ def test_the_archive_has_what_pages_link_to_and_is_as_h123_packs_it() -> None:
 
 
 def test_a_folder_becomes_the_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program, archive = tool("results_archive"), tmp_path / "a.tar.xz"
+    program, archive = script("results_archive"), tmp_path / "a.tar.xz"
     monkeypatch.setattr(program, "ARCHIVE", archive)
     with pytest.raises(SystemExit, match="has no files"):
         program.main(tmp_path)
@@ -76,7 +66,7 @@ def test_a_folder_becomes_the_archive(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_the_site_links_to_members_of_the_archive_and_shows_tables() -> None:
     page = SimpleNamespace(file=SimpleNamespace(src_uri="results/matrix.md"))
-    links = tool("docs_links")
+    links = script("docs_links")
     text = "[one](data.tar.xz#quick/summary.txt), [all](data.tar.xz), [two](data.tar.xz#two.json)\n\n"
     text += "<!-- table: matrix.csv.xz -->\n"
     first, _, table = links.on_page_markdown(text, page).partition("\n\n")
@@ -95,8 +85,8 @@ def test_each_mark_names_a_published_result() -> None:
 
 def test_the_figure_of_a_page_stands_alone() -> None:
     [result] = [one for one in results() if one.name == "fast-open"]
-    figure = tool("result_pages")._figure(result_page(result))
-    words = tool("docs_links")._alternative(figure)
+    figure = script("result_pages")._figure(result_page(result))
+    words = script("docs_links")._alternative(figure)
     assert re.search(r"h2-fast-open / h2-resumed: home 0\.\d+ faster; cellular 0\.\d+ faster\.", words)
     document = parseString(figure).documentElement
     assert document.tagName == "svg"
@@ -104,7 +94,7 @@ def test_the_figure_of_a_page_stands_alone() -> None:
     used, defined = set(re.findall(r"var\((--\w[\w-]*)\)", figure)), set(re.findall(r"(--\w[\w-]*):", figure))
     assert used
     assert used <= defined
-    assert tool("result_pages")._figure("<html>no figure</html>") is None
+    assert script("result_pages")._figure("<html>no figure</html>") is None
 
 
 def test_what_the_atlas_says_follows_from_its_data(atlas: ModuleType) -> None:
@@ -134,7 +124,7 @@ def test_the_atlas_draws_and_tabulates_each_comparison(atlas: ModuleType, tmp_pa
         document = parseString(picture).documentElement
         drawn += len(document.getElementsByTagName("title"))
         label = document.getAttribute("aria-label")
-        assert tool("docs_links")._alternative(picture) == label
+        assert script("docs_links")._alternative(picture) == label
         assert re.search("First visits: region, nginx .*; home, go ", label)
         used, defined = set(re.findall(r"var\((--\w[\w-]*)\)", picture)), set(re.findall(r"(--\w[\w-]*):", picture))
         assert used <= defined
@@ -161,7 +151,7 @@ def test_the_data_of_the_atlas_come_from_verdicts(tmp_path: Path) -> None:
         one | {"metric": "rps", "verdict": "higher"},
     ]
     (tmp_path / "verdicts.json").write_text(json.dumps({"comparisons": rows}))
-    saved = tool("atlas_saved", "bench")
+    saved = script("atlas_saved", "bench")
     with pytest.raises(SystemExit, match="CAMPAIGN"):
         saved.main([])
     assert list(saved._rows(tmp_path)) == [

@@ -59,8 +59,7 @@ def test_there_are_pages_and_commands() -> None:
 @pytest.mark.parametrize("words", _executed(), ids=" ".join)
 @pytest.mark.heavy
 def test_a_command_is_executed(h123: Tool, words: list[str]) -> None:
-    done = h123(*words)
-    assert done.returncode == 0, done.stderr
+    done = h123.succeed(*words)
     assert done.stdout
 
 
@@ -70,8 +69,7 @@ def test_the_study_of_a_page_can_be_planned(h123: Tool, name: str) -> None:
     assert found
     lines = [line.removeprefix(found[1]) for line in found[0].splitlines()[1:-1]]
     (h123.folder / "study.yaml").write_text("\n".join(lines) + "\n")
-    done = h123("plan", "study.yaml")
-    assert done.returncode == 0, done.stderr
+    h123.succeed("plan", "study.yaml")
 
 
 @pytest.mark.heavy

@@ -32,15 +32,13 @@ def campaign(h123: Tool) -> dict[str, Any]:
     networks = {name: network.resolved() for name, network in study.networks.items()}
     truth = Scenario(study=study, networks=networks, blocks=study.blocks, effects={("poor", "h3"): 0.7})
     verdicts = analyse(make_campaign(h123.folder / "campaigns/factorial", truth))
-    done = h123("export", "campaigns/factorial", "--format", "csv")
-    assert done.returncode == 0, done.stderr
+    h123.succeed("export", "campaigns/factorial", "--format", "csv")
     return dict(verdicts)
 
 
 def test_its_study_can_be_planned(h123: Tool) -> None:
     (h123.folder / "factorial.yaml").write_text(block("yaml"))
-    done = h123("plan", "factorial.yaml")
-    assert done.returncode == 0, done.stderr
+    done = h123.succeed("plan", "factorial.yaml")
     assert "10 blocks, 120 trials" in done.stdout
 
 

@@ -1,21 +1,8 @@
 """docs/results/node-article.md says what the ledger and the published verdicts say."""
 
-import importlib.util
-from types import ModuleType
+from scripts import script
 
-from h123.base.paths import project_root
-
-
-def _bench() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("node_article", project_root() / "tools/node_article.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-BENCH = _bench()
+BENCH = script("node_article")
 
 
 def test_the_page_counts_the_ledgers_verdicts_and_has_its_entries() -> None:

@@ -1,11 +1,10 @@
 """The reference that follows from the code is complete."""
 
-import importlib.util
 import json
 import re
 import sys
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,19 +16,10 @@ from h123.json_schemas import DOCUMENTS, schemas
 from h123.report import glossary
 from h123.study import METRICS, Metric
 from h123.study.parameters import PARAMETER_NAMES
+from scripts import script
 
-
-def _tool(name: str) -> ModuleType:
-    sys.path.append(str(project_root() / "tools"))
-    spec = importlib.util.spec_from_file_location(name, project_root() / f"tools/{name}.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-TOOL, SITE = _tool("reference"), _tool("docs_links")
+sys.path.append(str(project_root() / "tools"))
+TOOL, SITE = script("reference"), script("docs_links")
 
 
 def test_each_option_of_each_command_is_there() -> None:

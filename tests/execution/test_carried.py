@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from campaign.test_runner import STUDY, Silent, start
+from campaign.test_runner import Silent, start, two_levels
 from h123.base.errors import UserError
 from h123.base.paths import lab_binary, project_root
 from h123.campaign import run_campaign
@@ -20,7 +20,7 @@ from h123.catalogue import files_folder, installations
 from h123.execution import LocalPool
 from h123.virtual import virtual_kernel
 
-PAIR = STUDY.replace("[h1, h2, h3]", "[h2, h3]").replace("[lan, poor]", "[lan]").replace("blocks: 2", "blocks: 1")
+PAIR = two_levels(1, "lan")
 MIX = "kind: mix, mix: [{size: 1kB}, {method: POST, file: b:ü/order.json}], users: 1, requests: 4"
 UPLOADING = PAIR.replace("method: GET, size: 1kB, users: 1, requests: 1", MIX)
 ODD = "it's: ~a b,ü"

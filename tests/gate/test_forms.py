@@ -91,7 +91,7 @@ def test_junit_as_its_readers_have_it(folder: Path) -> None:
 
 def test_of_a_real_campaign(tmp_path: Path) -> None:
     """Nothing of what an analysis may leave out or call infinite upsets a form."""
-    campaign = make_campaign(tmp_path / "c", Scenario(blocks=2, missing=frozenset({"b02-t01-poor-h3"})))
+    campaign = make_campaign(tmp_path / "c", Scenario(blocks=2, missing={"b02-t01-poor-h3"}))
     figures = GateFigures(analyse(campaign), lambda: gather(campaign))
     texts = ("latency h3/h2 <= 1", "goodput h3/h2 <= 1", "cpu h3/h2 <= 1", "rps h3 >= 10/s", "latency h2 <= 1s")
     held = [judge(Condition(holds=text), figures.of(Condition(holds=text))) for text in texts]

@@ -20,7 +20,7 @@ from h123.json_schemas import schemas
 from h123.report import caveat_lines
 from h123.store import CampaignFolder
 from h123.study import Condition, PlannedTrial, Study, make_plan
-from synthetic import Scenario, make_campaign, study_of
+from synthetic import Scenario, answer_family, make_campaign, study_of
 
 NEEDED = 20
 
@@ -124,7 +124,7 @@ def test_a_campaign_is_held(tmp_path: Path) -> None:
     assert all(one.needed(1.05) == 6 for one in few if one.value)
 
 
-HOLM_OVER_TWO = {"name": "answer", "correction": "holm", "metrics": ["latency"], "pairs": ["h3/h2", "h2/h1"]}
+HOLM_OVER_TWO = answer_family("latency", pairs=["h3/h2", "h2/h1"])
 EACH = {"each": ["network"]}
 PROTOCOL_CONDITIONS = ("latency h3/h2 <= 1.05", "latency h3 <= 1s", "cold_latency h3/h2 <= 1.05", "ttfb h3/h1 <= 2")
 
@@ -234,7 +234,7 @@ def test_any_metric_and_pair_that_the_campaign_has(tmp_path: Path, text: str) ->
 def test_a_ratio_is_the_same_whether_it_was_named_before(tmp_path: Path) -> None:
     condition = Condition(holds="latency h3/h2 <= 1")
     named = make_campaign(tmp_path / "named", Scenario(blocks=8))
-    families = [{"name": "answer", "correction": "holm", "metrics": ["ttfb"]}]
+    families = [answer_family("ttfb")]
     other = make_campaign(tmp_path / "other", Scenario(blocks=8, families=families))
     one, two = figures(named).of(condition), figures(other).of(condition)
     assert [(f.value, f.low, f.high, f.confidence) for f in one] == [

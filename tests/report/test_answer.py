@@ -1,6 +1,5 @@
 """Which level is best, by the verdicts alone; and tables that answer any study."""
 
-import io
 import json
 import re
 import shlex
@@ -9,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
+from documents import changed_events
 from h123.analysis import analyse
-from h123.report import print_summary
 from h123.report.text.answer import AnswerTable, answers, best
 from h123.store import CampaignFolder
 from h123.study import PlannedTrial
-from synthetic import Scenario, make_campaign
+from printing import summary
+from synthetic import EVERY, Scenario, make_campaign
 
 ORDER = {"<": "faster", ">": "slower", "=": "equivalent", "?": "inconclusive"}
 
@@ -67,13 +66,6 @@ def test_a_twin_is_no_rival() -> None:
 FAMILIES = [{"name": "answer", "correction": "bh", "metrics": ["latency"], "each": ["network"]}]
 WITH_COLD = [*FAMILIES, {"name": "cold", "correction": "bh", "metrics": ["cold_latency"], "each": ["network"]}]
 FIRST = {("poor", "h1"): 0.5, ("lan", "h1"): 0.5, ("medium", "h1"): 0.5}
-
-
-def summary(verdicts: dict[str, Any], folder: Path | None = None) -> str:
-    console = Console(width=80, file=io.StringIO())
-    print_summary(verdicts, console, folder)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
 
 
 def asked(tmp_path: Path, **scenario: Any) -> tuple[AnswerTable, dict[str, Any]]:
@@ -177,13 +169,10 @@ def test_a_level_without_data_leaves_the_answer_open(tmp_path: Path) -> None:
 def test_trials_that_failed_are_to_be_tried_again(tmp_path: Path) -> None:
     """Six blocks of a campaign that has six planned would add nothing."""
     folder = make_campaign(tmp_path / "c", Scenario(families=FAMILIES))
-    journal = folder.path / "journal.jsonl"
-    events = [json.loads(line) for line in journal.read_text().splitlines()]
-    for event in events:
-        if event["event"] == "trial" and event["block"] > 4 and event["cell"]["protocol"] == "h3":
-            del event["digest"]
-            event.update(valid=False, reasons=[{"code": "client-failed", "detail": "exit status 1"}])
-    journal.write_text("".join(json.dumps(event) + "\n" for event in events))
+    with changed_events(folder.path) as events:
+        for event in events:
+            if event["event"] == "trial" and event["block"] > 4 and event["cell"]["protocol"] == "h3":
+                event.update(valid=False, reasons=[{"code": "client-failed", "detail": "exit status 1"}])
     verdicts = analyse(CampaignFolder.open(folder.path))
     assert (verdicts["projection"]["failed"], verdicts["projection"]["waiting"]) == (6, 0)
     text = summary(verdicts, Path("my campaign"))
@@ -214,9 +203,7 @@ def test_one_block_names_the_fewest_that_decide(tmp_path: Path) -> None:
 
 
 def test_nothing_measured_is_said(tmp_path: Path) -> None:
-    whole = analyse(make_campaign(tmp_path / "whole", Scenario(blocks=1)))
-    every = frozenset(value["trial"].split("~")[0] for value in whole["values"])
-    verdicts = analyse(make_campaign(tmp_path / "none", Scenario(blocks=1, missing=every)))
+    verdicts = analyse(make_campaign(tmp_path / "none", Scenario(blocks=1, missing=EVERY)))
     assert answers(verdicts) == []
     text = summary(verdicts)
     assert "No answer: no trial is valid yet." in text

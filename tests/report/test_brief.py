@@ -1,19 +1,18 @@
 """The answer on one screen: few lines, none too long, and true to verdicts.json."""
 
-import io
 import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
+import printing
 from h123.analysis import analyse
 from h123.report import caveat_lines, print_answer, print_gate, print_summary, print_table, sentence
-from synthetic import Scenario, make_campaign
+from synthetic import Scenario, answer_family, make_campaign
 
-FAMILIES = [{"name": "answer", "correction": "holm", "metrics": ["latency"], "each": ["network"]}]
+FAMILIES = [answer_family("latency", each=["network"])]
 WITH_COLD = [*FAMILIES, {"name": "cold", "correction": "bh", "metrics": ["cold_latency"]}]
 FIRST = {("poor", "h1"): 0.5, ("lan", "h1"): 0.5, ("medium", "h1"): 0.5}
 
@@ -25,10 +24,7 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def printed(verdicts: dict[str, Any], show: Any = print_answer, *given: Any, **more: Any) -> list[str]:
-    console = Console(width=100, file=io.StringIO())
-    show(verdicts, console, *given, **more)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue().splitlines()
+    return printing.printed(lambda console: show(verdicts, console, *given, **more), width=100).splitlines()
 
 
 def test_an_answer_fits_on_one_screen(verdicts: dict[str, Any]) -> None:

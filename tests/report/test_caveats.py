@@ -10,7 +10,7 @@ from h123.report.text.sections import trust
 from h123.report.text.trust.caveats import confounded_lines, handshake_lines, repeated_lines, tail_lines
 from h123.store import CampaignFolder
 from hasty import NO_PICTURES
-from synthetic import NETWORKS, Scenario, make_campaign
+from synthetic import NETWORKS, Scenario, answer_family, make_campaign
 
 Asked = tuple[CampaignFolder, dict[str, Any]]
 
@@ -18,7 +18,7 @@ Asked = tuple[CampaignFolder, dict[str, Any]]
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Asked:
     """Sixty requests a trial, the fewest that have a 95th percentile."""
-    families = [{"name": "answer", "correction": "holm", "metrics": ["latency_p95", "cpu"]}]
+    families = [answer_family("latency_p95", "cpu")]
     networks = {"poor": NETWORKS["poor"]}
     settings = {"users": 4, "requests": 15}
     scenario = Scenario(blocks=6, families=families, networks=networks, settings=settings)

@@ -3,7 +3,6 @@
 from typing import Any, cast
 
 import pytest
-from rich.console import Console
 
 from h123.analysis.explanations.changes import ChangesRow
 from h123.analysis.sections import Verdicts
@@ -17,6 +16,7 @@ from h123.report.text.explanations.changes import (
     shapley_words,
     withheld_words,
 )
+from printing import printed
 
 
 def _between(seconds: float, confidence: float = 0.969) -> dict[str, float]:
@@ -120,9 +120,7 @@ def test_the_answer_fits_into_a_ticket(count: int, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("h123.report.brief.changes.first_lines", lambda _: [])
     trials = {"planned": 48, "valid": 48, "missing": 0, "invalid": 0}
     verdicts = {"changes": rows, "trials": trials, "blocks": {"planned": 6, "complete": 6}}
-    console = Console(width=200, record=True)
-    print_changes(cast(Verdicts, verdicts), console, most=13)
-    lines = console.export_text().splitlines()
+    lines = printed(lambda console: print_changes(cast(Verdicts, verdicts), console, most=13), 200).splitlines()
     assert len(lines) <= 13
     assert max(map(len, lines)) <= 110
     assert sum("all changes together" in line for line in lines) == (count == 1)

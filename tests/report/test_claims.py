@@ -1,18 +1,16 @@
 """Claims on the page and in the summary of a synthetic campaign of the REST study."""
 
-import io
 import re
 from html import unescape
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from h123.analysis import analyse
-from h123.report import print_summary, write_report
+from h123.report import write_report
 from h123.report.text.claims import remarks, verdict_words
 from h123.study import find_study, load_study
 from hasty import NO_PICTURES
+from printing import summary
 from synthetic import Scenario, make_campaign
 
 
@@ -39,10 +37,8 @@ def test_the_page_and_the_summary_have_the_verdicts(tmp_path: Path) -> None:
     assert "because the whole interval lies on the other side" in section
     assert "cannot be: 2 MB x 8 / 1.03 s = 15.6 Mbit/s" in section
 
-    console = Console(width=200, file=io.StringIO())
-    print_summary(verdicts, console)
-    assert isinstance(console.file, io.StringIO)
-    line, _ = [line for line in console.file.getvalue().splitlines() if line.startswith("Published claims")]
+    lines = summary(verdicts, width=200).splitlines()
+    line, _ = [line for line in lines if line.startswith("Published claims")]
     assert line.startswith("Published claims at scale 0.1: ")
     assert "refuted C01; impossible C01a, C01b, C02a, C04a; undecided C03, C04, C05, C06" in line
 

@@ -1,31 +1,22 @@
 """Commands that a person is to copy name the campaign at hand."""
 
-import io
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from rich.console import Console
 
 from h123.analysis import analyse
 from h123.base.errors import UserError
 from h123.cli.campaigns import requirements
 from h123.cli.comparisons import gate
-from h123.report import print_summary
+from printing import summary
 from synthetic import Scenario, make_campaign
-
-
-def said(verdicts: Any, folder: Path) -> str:
-    printed = io.StringIO()
-    print_summary(verdicts, Console(file=printed, width=2000), folder)
-    return printed.getvalue().replace("\u00a0", " ")
 
 
 def test_the_summary_names_the_folder_and_the_stored_text_does_not(tmp_path: Path) -> None:
     folder = make_campaign(tmp_path / "my campaign", Scenario(seed=2, disturbed=lambda *_: 0.1, blocks=6))
     verdicts = analyse(folder)
-    printed = said(verdicts, Path("my campaign"))
+    printed = summary(verdicts, Path("my campaign"), width=2000).replace("\u00a0", " ")
     assert "h123 run --out 'my campaign' --retry" in printed
     assert "--out DIR" not in printed
     assert "my campaign" not in json.dumps(verdicts["audit_summary"])

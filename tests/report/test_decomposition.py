@@ -1,17 +1,16 @@
 """Protocol and processing on the page and in the terminal."""
 
-import io
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from h123.analysis import analyse
-from h123.report import print_answer, print_summary, write_report
+from h123.report import print_answer, write_report
 from h123.report.figures.decomposition import split_figure
 from h123.report.text.explanations.decomposition import product
 from hasty import BLANK_PICTURES
+from printing import printed, summary
 from report.test_page import Page
 from synthetic import NETWORKS, Scenario, make_campaign
 
@@ -20,7 +19,6 @@ BOTH = Scenario(
     blocks=6,
     clocks=True,
     protocols=("h2", "h3"),
-    pairs=("h3/h2",),
     networks={name: NETWORKS[name] for name in ("medium", "poor")},
     processing={("medium", "h3"): 1.5},
 )
@@ -35,10 +33,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, 
 
 
 def test_the_summary_says_each_answer_as_a_product(campaign: tuple[Path, dict[str, Any], str]) -> None:
-    console = Console(width=80, file=io.StringIO())
-    print_summary(campaign[1], console)
-    assert isinstance(console.file, io.StringIO)
-    text = console.file.getvalue()
+    text = summary(campaign[1])
     assert max(map(len, text.splitlines())) <= 80
     rows = [row for row in campaign[1]["parts"]["rows"] if row["metric"] == "latency"]
     assert len(rows) == 2
@@ -85,17 +80,11 @@ def test_parts_without_data_draw_nothing(tmp_path: Path) -> None:
         text = write_report(folder).read_text()
     assert Page(text).open == []
     assert 'id="figure-parts"' not in text
-    console = Console(width=80, file=io.StringIO())
-    print_summary(verdicts, console)
-    assert isinstance(console.file, io.StringIO)
-    assert "protocol × processing" not in console.file.getvalue()
+    assert "protocol × processing" not in summary(verdicts)
 
 
 def test_one_screen_has_the_parts_too(campaign: tuple[Path, dict[str, Any], str]) -> None:
-    console = Console(width=100, file=io.StringIO())
-    print_answer(campaign[1], console)
-    assert isinstance(console.file, io.StringIO)
-    lines = console.file.getvalue().splitlines()
+    lines = printed(lambda console: print_answer(campaign[1], console), width=100).splitlines()
     assert len(lines) <= 30
     after = lines[lines.index("Also found:") + 1 :]
     assert any("≈" in line for line in after)

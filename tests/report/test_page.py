@@ -1,6 +1,5 @@
 """The page of synthetic campaigns: whole, self-contained, safe, and there even where data are not."""
 
-import io
 import json
 import re
 from html.parser import HTMLParser
@@ -10,16 +9,17 @@ from typing import Any
 import pytest
 from altair.utils import schemapi
 from markupsafe import escape
-from rich.console import Console
 
+from documents import changed_campaign, changed_events
 from h123.analysis import analyse
 from h123.base.errors import UserError
-from h123.report import print_summary, write_report
+from h123.report import write_report
 from h123.report.page.template import PLACE, with_contents
 from h123.store import CampaignFolder
 from h123.study import PlannedTrial
 from hasty import NO_PICTURES
-from synthetic import FAMILIES, Scenario, make_campaign
+from printing import summary
+from synthetic import FAMILIES, Scenario, changed_samples, make_campaign
 
 ROOT = Path(__file__).resolve().parents[2]
 VOID = {"meta", "br", "img", "hr", "link", "input"}
@@ -55,22 +55,19 @@ class Page(HTMLParser):
         self.words.append(data)
 
 
-def summary(verdicts: dict[str, Any]) -> str:
-    console = Console(width=80, file=io.StringIO())
-    print_summary(verdicts, console)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
+Reported = tuple[CampaignFolder, dict[str, Any], str]
+"""A campaign, its verdicts, and its page."""
 
 
 @pytest.fixture(scope="module")
-def campaign(tmp_path_factory: pytest.TempPathFactory) -> tuple[CampaignFolder, dict[str, Any], str]:
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> Reported:
     folder = make_campaign(tmp_path_factory.mktemp("campaign") / "c", Scenario(seed=3))
     verdicts = analyse(folder)
     with schemapi.debug_mode(True):  # a chart that Vega-Lite's schema has not is refused
         return folder, verdicts, write_report(folder).read_text()
 
 
-def test_page_is_well_formed_and_loads_nothing(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
+def test_page_is_well_formed_and_loads_nothing(campaign: Reported) -> None:
     page = Page(campaign[2])
     assert page.open == []
     assert page.loads == []
@@ -79,7 +76,7 @@ def test_page_is_well_formed_and_loads_nothing(campaign: tuple[CampaignFolder, d
     assert len(campaign[2]) < 700_000
 
 
-def test_contents_lead_to_every_section(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
+def test_contents_lead_to_every_section(campaign: Reported) -> None:
     sections = re.findall(r'<h2 id="([^"]+)">([^<]+)</h2>', campaign[2])
     assert len(dict(sections)) == campaign[2].count("<h2") >= 12
     assert re.findall(r'<li><a href="#([^"]+)">([^<]+)</a></li>', campaign[2]) == sections
@@ -90,13 +87,13 @@ def test_sections_of_one_title_have_names_of_their_own() -> None:
     assert re.findall(r'<h2 id="([^"]+)">', page) == ["published-claims", "a-a-twin", "published-claims-2"]
 
 
-def test_every_comparison_is_on_the_page(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
+def test_every_comparison_is_on_the_page(campaign: Reported) -> None:
     rows = re.findall(r"<tr>\s*<td>.*?</tr>", campaign[2], re.DOTALL)
     verdicts = campaign[1]
     assert len([row for row in rows if 'class="verdict' in row and " / " in row]) == len(verdicts["comparisons"])
 
 
-def test_pictures_have_words_and_files(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
+def test_pictures_have_words_and_files(campaign: Reported) -> None:
     folder, _, text = campaign
     labels = Page(text).labels
     assert len(labels) >= 8  # each for a desk and for a phone
@@ -108,7 +105,7 @@ def test_pictures_have_words_and_files(campaign: tuple[CampaignFolder, dict[str,
 
 def test_long_names_keep_every_figure_on_a_phone(tmp_path: Path) -> None:
     loads = {"eight users who ask for a hundred objects each": {"users": 2}, "night": {"users": 1}}
-    scenario = Scenario(seed=3, blocks=2, protocols=("h2", "h3"), pairs=("h3/h2",), loads=loads, as_published=True)
+    scenario = Scenario(seed=3, blocks=2, protocols=("h2", "h3"), loads=loads, as_published=True)
     folder = make_campaign(tmp_path / "c", scenario)
     analyse(folder)
     text = write_report(folder).read_text()
@@ -118,14 +115,14 @@ def test_long_names_keep_every_figure_on_a_phone(tmp_path: Path) -> None:
     assert "…" not in text
 
 
-def test_the_same_campaign_gives_the_same_page(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
+def test_the_same_campaign_gives_the_same_page(campaign: Reported) -> None:
     folder, _, text = campaign
     before = {path.name: path.read_bytes() for path in (folder.path / "figures").iterdir()}
     assert write_report(folder).read_text() == text
     assert {path.name: path.read_bytes() for path in (folder.path / "figures").iterdir()} == before
 
 
-def test_a_page_alone_has_no_dead_link(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
+def test_a_page_alone_has_no_dead_link(campaign: Reported) -> None:
     assert not dead_links(campaign[2], None)
 
 
@@ -143,14 +140,12 @@ def dead_links(text: str, beside: Path | None) -> list[str]:
     return [target for target in inner if target[1:] not in names] + files
 
 
-def test_the_order_of_a_block_is_a_list(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
+def test_the_order_of_a_block_is_a_list(campaign: Reported) -> None:
     lists = re.findall(r'<ol class="order">(.*?)</ol>', campaign[2])
     assert [text.count("<li>") for text in lists] == [12] * 6
 
 
-def test_an_audit_says_in_how_many_trials_its_fault_was_found(
-    campaign: tuple[CampaignFolder, dict[str, Any], str],
-) -> None:
+def test_an_audit_says_in_how_many_trials_its_fault_was_found(campaign: Reported) -> None:
     """`blocks-too-few passed: there are blocks enough` read as its opposite, and so did one that failed."""
     _, verdicts, html = campaign
     section = " ".join(html[html.index(">Audits<") :].split())
@@ -160,14 +155,14 @@ def test_an_audit_says_in_how_many_trials_its_fault_was_found(
         assert re.search(f"<td>{row['audit']}</td><td [^>]*>{found}</td> <td [^>]*>{re.escape(words)}</td>", section)
 
 
-def test_terminal_summary_fits_80_columns(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
+def test_terminal_summary_fits_80_columns(campaign: Reported) -> None:
     text = summary(campaign[1])
     assert max(map(len, text.splitlines())) <= 80
     assert "On poor, HTTP/3 is " in text
     assert "A/A twin" in text
 
 
-def test_many_pairs_stand_below_one_another(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
+def test_many_pairs_stand_below_one_another(campaign: Reported) -> None:
     shown = [c for c in campaign[1]["comparisons"] if not c["twin"]]
     many = [{**c, "a": f"server-{number}", "b": "go"} for c in shown for number in range(20)]
     text = summary({**campaign[1], "comparisons": many})
@@ -179,20 +174,20 @@ def test_many_pairs_stand_below_one_another(campaign: tuple[CampaignFolder, dict
 def short(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], str]:
     """One block, and a question of hostile words."""
     folder = make_campaign(tmp_path_factory.mktemp("short") / "c", Scenario(seed=1, blocks=1))
-    path = folder.path / "campaign.json"
-    content = json.loads(path.read_text())
-    del content["digest"]
-    content["study"]["question"] = "<script>alert(1)</script> & [bold]?"
-    path.write_text(json.dumps(content))
+    with changed_campaign(folder.path) as content:
+        content["study"]["question"] = "<script>alert(1)</script> & [bold]?"
     folder = CampaignFolder.open(folder.path)
     with NO_PICTURES:
         return analyse(folder), write_report(folder).read_text()
 
 
+READS_OF_THE_CLOCK = {("lan", "h1"): 0.03, ("lan", "h2"): 0.05, ("lan", "h3"): 0.1}
+NO_TIME_ON_LAN = Scenario(blocks=6, settings={"clock": "virtual"}, effects=READS_OF_THE_CLOCK)
+
+
 def test_the_page_has_no_value_of_a_network_that_takes_no_time(tmp_path: Path) -> None:
     """Its tables and pictures showed 70 µs that are what a program takes to read a virtual clock."""
-    none = {("lan", "h1"): 0.03, ("lan", "h2"): 0.05, ("lan", "h3"): 0.1}
-    folder = make_campaign(tmp_path / "c", Scenario(blocks=6, settings={"clock": "virtual"}, effects=none))
+    folder = make_campaign(tmp_path / "c", NO_TIME_ON_LAN)
     verdicts = analyse(folder)
     assert any("against" in t and t["against"] == "lan" for i in verdicts["interactions"] for t in i["term"].values())
     text = write_report(folder).read_text()
@@ -207,8 +202,7 @@ def test_the_page_has_no_value_of_a_network_that_takes_no_time(tmp_path: Path) -
 
 def test_a_network_that_takes_no_time_comes_last(tmp_path: Path) -> None:
     """A phone, which shows one cell at a time, began with nothing but dashes."""
-    none = {("lan", "h1"): 0.03, ("lan", "h2"): 0.05, ("lan", "h3"): 0.1}
-    folder = make_campaign(tmp_path / "c", Scenario(blocks=6, settings={"clock": "virtual"}, effects=none))
+    folder = make_campaign(tmp_path / "c", NO_TIME_ON_LAN)
     analyse(folder)
     with NO_PICTURES:
         page = write_report(folder).read_text()
@@ -231,14 +225,10 @@ def test_one_block_says_that_it_is_too_few(short: tuple[dict[str, Any], str]) ->
 
 def test_campaign_without_a_valid_trial_has_a_page(tmp_path: Path) -> None:
     folder = make_campaign(tmp_path / "c", Scenario(seed=1, blocks=2))
-    journal = folder.path / "journal.jsonl"
-    events = [json.loads(line) for line in journal.read_text().splitlines()]
-    late = [{"code": "link-late", "detail": "by 3 ms <b>"}]
-    for event in events:
-        if event["event"] == "trial":
-            event.update(valid=False, reasons=late)
-            del event["digest"]
-    journal.write_text("".join(json.dumps(event) + "\n" for event in events))
+    with changed_events(folder.path) as events:
+        for event in events:
+            if event["event"] == "trial":
+                event.update(valid=False, reasons=[{"code": "link-late", "detail": "by 3 ms <b>"}])
     folder = CampaignFolder.open(folder.path)
     verdicts = analyse(folder)
     text = write_report(folder).read_text()
@@ -273,9 +263,10 @@ def test_a_campaign_whose_question_has_no_value_has_a_page(tmp_path: Path) -> No
     """Where most requests of all levels fail, latency has no ratio, but the goodput of what is left has one."""
 
     def spoil(_: PlannedTrial, place: Path) -> None:
-        header, *rows = (place / "samples.csv").read_text().splitlines()
-        failed = [re.sub(",200,(.*),,,$", r",0,\1,timeout,,", row) if row.startswith("warm,") else row for row in rows]
-        (place / "samples.csv").write_text("\n".join([header, *failed[:-1], rows[-1]]) + "\n")
+        with changed_samples(place) as rows:
+            for row in rows[:-1]:
+                if row["phase"] == "warm":
+                    row.update(status="0", error="timeout")
 
     one, both = {"lan": Scenario().networks["lan"]}, [{**FAMILIES[0], "metrics": ["latency", "goodput"], "each": []}]
     folder = make_campaign(tmp_path / "c", Scenario(blocks=2, networks=one, families=both, spoil=spoil))

@@ -229,7 +229,7 @@ def test_a_result_of_another_shape_or_format_is_said(result: PublishedResult, tm
 
 
 def test_a_campaign_that_is_not_finished_is_refused(tmp_path: Path) -> None:
-    folder = make_campaign(tmp_path / "c", Scenario(blocks=2, missing=frozenset({"b02-t01-poor-h3"})))
+    folder = make_campaign(tmp_path / "c", Scenario(blocks=2, missing={"b02-t01-poor-h3"}))
     missing = sorted(path.name for path in folder.trials.iterdir())
     assert missing
     folder = make_campaign(tmp_path / "d", Scenario(blocks=2, missing=frozenset({missing[-1].partition("~")[0]})))

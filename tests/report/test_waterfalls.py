@@ -30,7 +30,7 @@ from h123.report.figures.visits import (
 from h123.report.figures.waterfalls import CARRIERS, LOST, waterfalls_figure
 from h123.store import CampaignFolder, connect
 from h123.study import PlannedTrial
-from synthetic import NETWORKS, Scenario, make_campaign
+from synthetic import NETWORKS, Scenario, changed_samples, make_campaign
 
 MS = 1_000_000
 
@@ -153,15 +153,11 @@ def test_pictures_of_many_cells_fit_a_phone_and_a_page(requests: int) -> None:
 
 def paged(_: PlannedTrial, partial: Path) -> None:
     """Each user's requests are a visit; packets are lost before, in and after the visit of user 0."""
-    file = partial / "samples.csv"
-    header, *rows = file.read_text().splitlines()
-    names = header.split(",")
-    fields = [row.split(",") for row in rows]
-    for row in fields:
-        if row[names.index("phase")] == "warm":
-            row[names.index("group")] = "0"
-    file.write_text("\n".join([header, *map(",".join, fields)]) + "\n")
-    ends = [int(row[names.index("end_ns")]) for row in fields]
+    with changed_samples(partial) as rows:
+        for row in rows:
+            if row["phase"] == "warm":
+                row["group"] = "0"
+        ends = [int(row["end_ns"]) for row in rows]
     packets = np.zeros(len(ends) + 1, PACKET)
     packets["at_ns"] = [*ends, max(ends) + 1]
     packets["fate"] = [DELIVERED, LOST_ON_THE_LINK, QUEUE_FULL] * (len(packets) // 3) + [DELIVERED] * (len(packets) % 3)
@@ -198,10 +194,11 @@ def test_a_request_has_failed_whose_status_is_not_the_one_that_was_asked_for(tmp
 
     def answered(trial: PlannedTrial, partial: Path) -> None:
         paged(trial, partial)
-        file, asked = partial / "samples.csv", {"h1": range(4), "h2": range(3)}.get(trial.parameters.protocol, ())
-        header, *rows = file.read_text().splitlines()
-        rows = [row.replace(",200,", ",404,") if int(row.split(",")[1]) in asked else row for row in rows]
-        file.write_text("\n".join([header, *rows]) + "\n")
+        asked = {"h1": range(4), "h2": range(3)}.get(trial.parameters.protocol, ())
+        with changed_samples(partial) as rows:
+            for row in rows:
+                if int(row["user"]) in asked:
+                    row["status"] = "404"
 
     settings = {"kind": "mix", "mix": [{"path": "/missing", "status": 404}]}
     scenario = Scenario(blocks=1, networks={"lan": NETWORKS["lan"]}, settings=settings, spoil=answered)

@@ -41,14 +41,17 @@ samples:
 ROWS = ["HTTP/3,1800,60,2000000", "HTTP/3,1900,61,2000000", "HTTP/2,2000,62,2000000", "HTTP/2,2100,63,2000000"]
 
 
-def _csv(path: Path, rows: list[str], header: str = "Protocol,Latency,TTFB,Bytes") -> Path:
+HEADER = "Protocol,Latency,TTFB,Bytes"
+
+
+def _csv(path: Path, rows: list[str], header: str) -> Path:
     path.write_text("\n".join([header, *rows]) + "\n")
     return path
 
 
-def _paper(folder: Path, rows: list[str] = ROWS, schema: str = PAPER) -> CampaignFolder:
+def _paper(folder: Path, rows: list[str] = ROWS, schema: str = PAPER, header: str = HEADER) -> CampaignFolder:
     (folder / "paper.yaml").write_text(schema)
-    file = _csv(folder / "paper.csv", rows)
+    file = _csv(folder / "paper.csv", rows, header)
     return import_samples([file], load_schema(str(folder / "paper.yaml")), folder / "out")
 
 
@@ -239,9 +242,7 @@ SECURED = PAPER.replace(
 
 def _secured(folder: Path, *ends: str) -> CampaignFolder:
     rows = [f"{row},{end}" for row, end in zip(ROWS, ends, strict=True)]
-    (folder / "paper.yaml").write_text(SECURED)
-    file = _csv(folder / "paper.csv", rows, "Protocol,Latency,TTFB,Bytes,TLS,Resumed")
-    return import_samples([file], load_schema(str(folder / "paper.yaml")), folder / "out")
+    return _paper(folder, rows, SECURED, f"{HEADER},TLS,Resumed")
 
 
 def test_tls_is_kept_as_far_as_it_is_told(tmp_path: Path) -> None:

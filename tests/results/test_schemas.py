@@ -22,7 +22,7 @@ def test_each_document_has_a_schema_file(tmp_path: Path) -> None:
 
 
 def test_a_campaign_is_as_they_say(tmp_path: Path) -> None:
-    scenario = Scenario(blocks=3, as_published=True, clocks=True, missing=frozenset({"b02-t01-poor-h3"}))
+    scenario = Scenario(blocks=3, as_published=True, clocks=True, missing={"b02-t01-poor-h3"})
     analyse(make_campaign(tmp_path / "c", scenario))
     seen = check_campaign(tmp_path / "c")
     others = {"workload", "gate", "diff", "result-head", "result-page", "machine", "order", "pool-event"}

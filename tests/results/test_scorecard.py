@@ -13,7 +13,7 @@ from h123.measures import export, load_attempts
 from h123.store import CampaignFolder, import_samples
 from h123.store.foreign.scorecard import read_card
 from h123.study import find_study, load_schema, load_study
-from synthetic import Scenario, make_campaign
+from synthetic import EVERY, Scenario, make_campaign
 
 KIB, MIB = 1024, 1024**2
 
@@ -149,8 +149,7 @@ def test_its_cards_are_read_again(tmp_path: Path) -> None:
 
 
 def test_a_campaign_with_nothing_for_a_card_is_refused(tmp_path: Path) -> None:
-    every = {attempt.trial for attempt in load_attempts(make_campaign(tmp_path / "all", Scenario(blocks=1)))}
-    campaign = make_campaign(tmp_path / "c", Scenario(blocks=1, missing=frozenset(every)))
+    campaign = make_campaign(tmp_path / "c", Scenario(blocks=1, missing=EVERY))
     with pytest.raises(UserError, match="no valid trial of this campaign fits a scorecard"):
         export(campaign, "scorecard", tmp_path / "cards")
     assert not (tmp_path / "cards").exists()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from documents import changed_campaign, changed_events
 from h123.analysis import analyse
 from h123.base.errors import UserError
 from h123.measures import load_attempts
@@ -102,12 +103,9 @@ def test_campaigns_of_earlier_versions_are_read_and_said_to_be_unsealed(path: Pa
 
 def unseal(path: Path) -> None:
     """Make a campaign what earlier versions wrote."""
-    lines = [json.loads(line) for line in (path / "journal.jsonl").read_text().splitlines()]
-    bare = [{name: value for name, value in line.items() if name not in ("digest", "seal")} for line in lines]
-    (path / "journal.jsonl").write_text("".join(json.dumps(line) + "\n" for line in bare))
-    content = json.loads((path / "campaign.json").read_text())
-    del content["digest"]
-    (path / "campaign.json").write_text(json.dumps(content))
+    with changed_events(path) as events, changed_campaign(path):
+        for event in events:
+            event.pop("seal", None)
     for file in path.glob(f"trials/*/{seal.NAME}"):
         file.unlink()
 

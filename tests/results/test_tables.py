@@ -10,6 +10,7 @@ import duckdb
 import numpy as np
 import pytest
 
+from documents import changed_campaign, changed_events
 from h123.base.errors import UserError
 from h123.documents.lab_report import NO_REPORT
 from h123.measures import export, load_attempts
@@ -21,7 +22,7 @@ from h123.store.rows import Rows
 from h123.store.samples import ingest
 from h123.study.workload import workload_of
 from stored import stored_rows
-from synthetic import NETWORKS, Scenario, make_campaign
+from synthetic import EVERY, NETWORKS, Scenario, make_campaign
 
 INVALID = "b01-t01-lan-h2-twin"
 
@@ -49,9 +50,7 @@ def test_views_hold_all_attempts_and_analyse_the_last_valid(folder: CampaignFold
 
 
 def test_a_campaign_without_trials_has_empty_views(tmp_path: Path) -> None:
-    every = Scenario(blocks=1)
-    trials = {a.trial for a in load_attempts(make_campaign(tmp_path / "all", every))}
-    empty = make_campaign(tmp_path / "none", Scenario(blocks=1, missing=frozenset(trials)))
+    empty = make_campaign(tmp_path / "none", Scenario(blocks=1, missing=EVERY))
     connection = connect(empty)
     assert connection.execute("SELECT * FROM samples").fetchall() == []
     columns = [name for name, *_ in connection.execute("DESCRIBE samples").fetchall()]
@@ -188,16 +187,13 @@ def test_what_a_factor_is_called_is_never_run(tmp_path: Path, form: str) -> None
 
 def renamed(folder: CampaignFolder, factor: str, levels: dict[str, dict[str, int]]) -> CampaignFolder:
     """The campaign with two further factors, one of them `x`, as somebody else's program may have written it."""
-    content = json.loads((folder.path / "campaign.json").read_text())
-    content["study"]["factors"] |= {"x": {"one": {"requests": 5}}, factor: levels}
-    del content["study"]["settings"]["users"], content["study"]["settings"]["requests"], content["digest"]
-    (folder.path / "campaign.json").write_text(json.dumps(content))
-    events = [json.loads(line) for line in (folder.path / "journal.jsonl").read_text().splitlines()]
-    for number, event in enumerate(events):
-        del event["digest"]
-        if event["event"] == "trial":
-            event["cell"] |= {"x": "one", factor: list(levels)[number % 2]}
-    (folder.path / "journal.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
+    with changed_campaign(folder.path) as content:
+        content["study"]["factors"] |= {"x": {"one": {"requests": 5}}, factor: levels}
+        del content["study"]["settings"]["users"], content["study"]["settings"]["requests"]
+    with changed_events(folder.path) as events:
+        for number, event in enumerate(events):
+            if event["event"] == "trial":
+                event["cell"] |= {"x": "one", factor: list(levels)[number % 2]}
     return CampaignFolder.open(folder.path)
 
 

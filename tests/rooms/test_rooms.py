@@ -1,16 +1,15 @@
 """The rooms of src/h123: what they import flows one way, and they are entered by what they offer alone."""
 
 import ast
-import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import grimp
 import pytest
 from importlinter.cli import lint_imports
 
 from h123.base.paths import project_root
+from scripts import script
 
 ROOT = project_root()
 
@@ -54,19 +53,10 @@ def _offers(package: list[str]) -> list[str]:
 
 
 def test_the_picture_shows_the_declared_flow() -> None:
-    picture = _picture()
+    picture = script("rooms")
     page = picture.PAGE.read_text("utf-8")
     assert all(room in page for layer in picture.layers() for room in layer)
     assert page == picture.drawn(page), "tools/rooms.py draws it again"
-
-
-def _picture() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("rooms", ROOT / "tools/rooms.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_only_execution_looks_at_the_machine_and_constructs_what_runs_trials() -> None:

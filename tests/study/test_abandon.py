@@ -1,16 +1,12 @@
 """Which requests are abandoned: as many as the share says, the same for the same seed, told to the client by number."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from h123.base.errors import UserError
-from h123.study import load_study
 from h123.study.workload import KINDS, Abandon, Target, workload_of
-from study.samples import STUDY, write
 
 TARGET = Target("h123.test", "10.1.0.2", 4443, "/ca.pem", 7)
 MS = 10**6
@@ -70,18 +66,3 @@ def test_nothing_is_told_where_nothing_is_abandoned() -> None:
 def test_what_makes_no_workload_is_said(values: dict[str, Any], said: str) -> None:
     assert said in (_work(**values).fault() or "")
     assert _work(users=2, requests=2).fault() is None
-
-
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ("  abandon: {share: 10%, after: 30s}\n", "time out before"),
-        ("  abandon: {share: 100%, after: 1s}\n", "less than 1"),
-        ("  abandon: {share: 0%, after: 1s}\n", "greater than 0"),
-        ("  abandon: {share: 10%}\n", "after"),
-        ("  abandon: {share: 10%, after: 0s}\n", "greater than 0"),
-    ],
-)
-def test_a_study_that_cannot_be_is_refused_with_its_place(tmp_path: Path, settings: str, said: str) -> None:
-    with pytest.raises(UserError, match=said):
-        load_study(write(tmp_path, STUDY.replace("  size: 10kB\n", settings)))

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,11 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from scipy import stats
 
-from h123.base.errors import UserError
-from h123.study import load_study
 from h123.study.workload import Arrivals, Target, workload_of
-from h123.study.workload.arrivals import MOST_ARRIVALS
-from study.samples import STUDY, write
 
 MS, SECOND = 10**6, 10**9
 RATES = st.floats(0.5, 50_000)
@@ -225,19 +220,3 @@ def test_how_long_a_connection_can_be_without_one() -> None:
 def test_what_cannot_be_is_refused(told: dict[str, Any], said: str) -> None:
     with pytest.raises(ValidationError, match=said):
         Arrivals.model_validate(told)
-
-
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ("  arrivals: {steps: [{rate: 5, lasts: 1s}]}\n  rate: 5.0\n", "leave out `rate`"),
-        (
-            f"  arrivals: {{steps: [{{rate: 5, lasts: 1s}}]}}\n  warmup: {MOST_ARRIVALS + 1}\n",
-            str(MOST_ARRIVALS),
-        ),
-        ("  arrivals: {steps: [{rate: 0.1, lasts: 1s}]}\n", "less than one request"),
-    ],
-)
-def test_a_study_that_cannot_be_is_refused_with_its_place(tmp_path: Path, settings: str, said: str) -> None:
-    with pytest.raises(UserError, match=said):
-        load_study(write(tmp_path, STUDY.replace("  size: 10kB\n", settings)))

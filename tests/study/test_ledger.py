@@ -91,6 +91,20 @@ def test_no_claims_of_that_name(name: str, said: str) -> None:
         find_ledgers(name)
 
 
+def written(folder: Path, text: str) -> Ledger:
+    """The ledger of a file with this text."""
+    file = folder / "c.yaml"
+    file.write_text(text)
+    return load_ledger(file)
+
+
+def refused(folder: Path, text: str, line: int, said: str) -> None:
+    with pytest.raises(UserError) as caught:
+        written(folder, text)
+    assert caught.value.message.startswith(f"{folder}/c.yaml:{line}:"), caught.value.message
+    assert said in caught.value.message
+
+
 GOOD = """h123: claims/1
 source: {title: t, where: w}
 claims:
@@ -135,14 +149,8 @@ claims:
     ],
 )
 def test_a_broken_ledger_names_file_and_line(tmp_path: Path, old: str, new: str, line: int, said: str) -> None:
-    file = tmp_path / "c.yaml"
-    file.write_text(GOOD)
-    assert load_ledger(file).claims[0].id == "C1"
-    file.write_text(GOOD.replace(old, new, 1))
-    with pytest.raises(UserError) as caught:
-        load_ledger(file)
-    assert caught.value.message.startswith(f"{file}:{line}:"), caught.value.message
-    assert said in caught.value.message
+    assert written(tmp_path, GOOD).claims[0].id == "C1"
+    refused(tmp_path, GOOD.replace(old, new, 1), line, said)
 
 
 def test_claims_about_another_study_are_none_of_a_campaigns_business(
@@ -206,32 +214,21 @@ claims:
 def test_a_broken_measurable_claim_names_file_and_line(
     tmp_path: Path, old: str, new: str, line: int, said: str
 ) -> None:
-    file = tmp_path / "c.yaml"
-    file.write_text(MEASURABLE)
-    (claim,) = load_ledger(file).claims
+    (claim,) = written(tmp_path, MEASURABLE).claims
     assert isinstance(claim, MeasurableClaim)
     assert (claim.size, claim.cells["network"], claim.cells["load"]) == (-0.312, ["medium", "poor"], ["high"])
-    file.write_text(MEASURABLE.replace(old, new, 1))
-    with pytest.raises(UserError) as caught:
-        load_ledger(file)
-    assert caught.value.message.startswith(f"{file}:{line}:"), caught.value.message
-    assert said in caught.value.message
+    refused(tmp_path, MEASURABLE.replace(old, new, 1), line, said)
 
 
 def test_the_study_may_be_a_file_beside_the_claims(tmp_path: Path) -> None:
     study = (REST.parents[1] / "studies/rest-api.yaml").read_text().replace("name: rest-api", "name: mine")
     (tmp_path / "mine.yaml").write_text(study)
-    file = tmp_path / "c.yaml"
-    file.write_text(MEASURABLE.replace("study: rest-api", "study: mine.yaml"))
-    assert load_ledger(file).study == "mine"
+    assert written(tmp_path, MEASURABLE.replace("study: rest-api", "study: mine.yaml")).study == "mine"
 
 
 def test_a_claim_about_one_level_needs_something_to_stand_against(tmp_path: Path) -> None:
-    file = tmp_path / "c.yaml"
     alone = MEASURABLE.replace("    b: h2\n", "")
-    file.write_text(alone)
-    (claim,) = load_ledger(file).claims
+    (claim,) = written(tmp_path, alone).claims
     assert (claim.a, claim.b) == ("h3", None)
-    file.write_text(alone.replace("    against: {load: low}\n", ""))
     with pytest.raises(UserError, match="`b` is missing"):
-        load_ledger(file)
+        written(tmp_path, alone.replace("    against: {load: low}\n", ""))

@@ -1,14 +1,10 @@
 """Requests that are made again: what a study may ask, what a client is told, who can do it."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from h123.base.errors import UserError
-from h123.study import load_study
 from h123.study.workload import KINDS, Target, workload_of
-from study.samples import STUDY, write
 
 TARGET = Target("h123.test", "10.1.0.2", 4443, "/ca.pem", 7)
 MS = 10**6
@@ -49,19 +45,3 @@ def test_nothing_is_told_where_nothing_is_made_again() -> None:
 def test_what_makes_no_workload_is_said(values: dict[str, Any], said: str) -> None:
     assert said in (_work(**values).fault() or "")
     assert _work(timeout=401 * MS).fault() is None
-
-
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ("  retry: {after: 15s, at_most: 2}\n", "time out before"),
-        ("  retry: {after: 1s, at_most: 0}\n", "at least 1"),
-        ("  retry: {after: 1ms, at_most: 101}\n", "at most 100"),
-        ("  retry: {after: 1s, at_most: 1.5}\n", "at_most"),
-        ("  retry: {after: 0s, at_most: 1}\n", "greater than 0"),
-        ("  retry: {after: 1s}\n", "at_most"),
-    ],
-)
-def test_a_study_that_cannot_be_is_refused_with_its_place(tmp_path: Path, settings: str, said: str) -> None:
-    with pytest.raises(UserError, match=said):
-        load_study(write(tmp_path, STUDY.replace("  size: 10kB\n", settings)))

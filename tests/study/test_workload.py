@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from h123.base.errors import UserError
 from h123.study import load_study
 from h123.study.workload import KINDS, AnyWorkloadFile, Target, VisitShape, WorkloadKind, workload_of
+from h123.study.workload.arrivals import MOST_ARRIVALS
 from h123.study.workload.mix import LEAST_ORDER, order
 from study.samples import STUDY, write
 
@@ -191,6 +192,20 @@ FAULTS = [
         17,
         "'sessions' belongs to workloads of the kind requests",
     ),
+    ("  abandon: {share: 10%, after: 30s}\n", 12, "time out before"),
+    ("  abandon: {share: 100%, after: 1s}\n", 15, "less than 1"),
+    ("  abandon: {share: 0%, after: 1s}\n", 15, "greater than 0"),
+    ("  abandon: {share: 10%}\n", 15, "after"),
+    ("  abandon: {share: 10%, after: 0s}\n", 15, "greater than 0"),
+    ("  retry: {after: 15s, at_most: 2}\n", 12, "time out before"),
+    ("  retry: {after: 1s, at_most: 0}\n", 15, "at least 1"),
+    ("  retry: {after: 1ms, at_most: 101}\n", 15, "at most 100"),
+    ("  retry: {after: 1s, at_most: 1.5}\n", 15, "at_most"),
+    ("  retry: {after: 0s, at_most: 1}\n", 15, "greater than 0"),
+    ("  retry: {after: 1s}\n", 15, "at_most"),
+    ("  arrivals: {steps: [{rate: 5, lasts: 1s}]}\n  rate: 5.0\n", 12, "leave out `rate`"),
+    (f"  arrivals: {{steps: [{{rate: 5, lasts: 1s}}]}}\n  warmup: {MOST_ARRIVALS + 1}\n", 12, str(MOST_ARRIVALS)),
+    ("  arrivals: {steps: [{rate: 0.1, lasts: 1s}]}\n", 15, "less than one request"),
 ]
 
 

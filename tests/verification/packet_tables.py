@@ -58,8 +58,16 @@ class Table:
         for name, column in zip(("at_ns", "left_ns", "payload", "way", "fate"), zip(*rows, strict=True), strict=True):
             table[name] = column
         table["protocol"] = self.protocol
+        table["source"][table["way"] == 0] = table["destination"][table["way"] == 1] = 5000
         table["bytes"] = table["payload"] + HEADERS[self.protocol]
         return table
+
+
+def opened(way: int = 1, protocol: int = TCP) -> Table:
+    """A table that begins with a handshake."""
+    table = Table(way, protocol)
+    table.handshake()
+    return table
 
 
 def doubling(first: int, times: int) -> list[int]:
@@ -69,7 +77,6 @@ def doubling(first: int, times: int) -> list[int]:
 
 def of_flights(windows: Sequence[int], spread: float = 0.0, way: int = 1, protocol: int = TCP) -> Packets:
     """A handshake and these windows."""
-    table = Table(way, protocol)
-    table.handshake()
+    table = opened(way, protocol)
     table.flights(windows, spread=spread)
     return table.packets()

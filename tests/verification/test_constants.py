@@ -17,7 +17,7 @@ from h123.verification.constants.findings import (
     Tail,
 )
 from h123.verification.constants.transfer import Transfer, download, upload
-from verification.packet_tables import MS, SIZE, TRIP, Table, doubling, of_flights
+from verification.packet_tables import MS, SIZE, TRIP, Table, doubling, of_flights, opened
 
 
 def down(table: Table) -> Transfer:
@@ -40,8 +40,7 @@ def test_windows_are_what_is_sent_in_each_round_trip(first: int, growths: list[f
     for factor in growths:
         windows.append(int(windows[-1] * factor) + 1)
     begin = 2.5 if way else 2.0
-    table = Table(way)
-    table.handshake()
+    table = opened(way)
     table.flights(windows, begin, spread)
     seen = (download if way else upload)(table.packets(), TRIP)
     flight = growth.first_flight(seen)
@@ -53,8 +52,7 @@ def test_windows_are_what_is_sent_in_each_round_trip(first: int, growths: list[f
 
 
 def test_small_packets_count_in_the_first_flight() -> None:
-    table = Table()
-    table.handshake()
+    table = opened()
     for payload in (200, 50, *[SIZE] * 8):
         table.data(2.5 * TRIP, payload)
     table.flights([20], 3.5)
@@ -99,8 +97,7 @@ def test_a_slow_start_may_last_to_the_end() -> None:
 
 
 def test_sizes_that_grow() -> None:
-    table = Table(protocol=UDP)
-    table.handshake()
+    table = opened(protocol=UDP)
     table.flights([10, 20], size=1200)
     table.flights([40, 80], begin=4.5, size=1400)
     table.data(4.5 * TRIP, 1452)
@@ -126,8 +123,7 @@ def test_every_packet_may_be_acknowledged_or_every_other_one() -> None:
 
 @pytest.mark.parametrize("keeps", [0.5, 0.7, 1.0])
 def test_what_a_loss_leaves_of_the_window(keeps: float) -> None:
-    table = Table()
-    table.handshake()
+    table = opened()
     begin = 2.5
     table.flights([100] * 10, begin)
     for lost_at in (begin + 10, begin + 40):
@@ -155,8 +151,7 @@ def test_several_losses_are_told_by_their_median() -> None:
 
 
 def test_a_window_that_was_not_steady_is_not_judged() -> None:
-    table = Table()
-    table.handshake()
+    table = opened()
     table.flights([10, 20, 40])
     table.data(5.6 * TRIP, lost=True)
     table.flights([80, 120], 5.61)
@@ -169,8 +164,7 @@ def test_a_window_that_was_not_steady_is_not_judged() -> None:
 
 
 def test_retransmissions_of_a_tail() -> None:
-    table = Table(protocol=UDP)
-    table.handshake()
+    table = opened(protocol=UDP)
     table.flights([8])
     tail = 2.5 * TRIP + 1
     table.packet(tail, 700, lost=True)
@@ -190,8 +184,7 @@ def test_retransmissions_of_a_tail() -> None:
 
 
 def test_probes_that_carry_nothing_are_told_from_acknowledgements() -> None:
-    table = Table(protocol=UDP)
-    table.handshake()
+    table = opened(protocol=UDP)
     table.flights([8])
     tail = 2.5 * TRIP + 1
     table.packet(tail, 700, lost=True)
@@ -204,8 +197,7 @@ def test_probes_that_carry_nothing_are_told_from_acknowledgements() -> None:
 
 
 def test_retransmissions_of_tcp_are_told_by_their_numbers() -> None:
-    table = Table()
-    table.handshake()
+    table = opened()
     table.flights([8])
     tail = 2.5 * TRIP + 1
     table.packet(tail, 700, lost=True)
@@ -222,8 +214,7 @@ def test_retransmissions_of_tcp_are_told_by_their_numbers() -> None:
 
 
 def test_pauses_and_what_follows_them() -> None:
-    table = Table()
-    table.handshake()
+    table = opened()
     table.flights([10, 20, 40, 3])
     table.flights([40, 30], 25)
     table.packet(200 * TRIP, 30)  # keeps the connection alive
@@ -237,8 +228,6 @@ def test_pauses_and_what_follows_them() -> None:
 
 
 def test_a_transfer_without_flights_tells_nothing() -> None:
-    table = Table()
-    table.handshake()
     for read in (growth.handshake, growth.first_flight, growth.datagrams, recovery.tail_index):
         with pytest.raises(NotMeasurable):
-            read(down(table))
+            read(down(opened()))

@@ -24,9 +24,11 @@ WELL = Result(role="server", protocol="h3", check="GET 1", verdict="passed")
 Asking = Callable[[Subject, Pool], Iterator[Result]]
 
 
+pytestmark = pytest.mark.usefixtures("cache")
+
+
 @pytest.fixture
-def subjects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Subject]:
-    monkeypatch.setenv("H123_CACHE", str(tmp_path / "cache"))
+def subjects(tmp_path: Path) -> list[Subject]:
     names = ("small", "tiny")
     return [read_subject(write_small(tmp_path, MANIFEST.replace('"small"', f'"{n}"'), name=n)) for n in names]
 
@@ -146,7 +148,6 @@ NEVER = WELL.model_copy(update={"verdict": "unsupported", "detail": "the client 
 def test_what_is_missing_is_what_is_not_known_well(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, results: list[Result], parts: set[Part]
 ) -> None:
-    monkeypatch.setenv("H123_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr("h123.verification.constants.measure.installed_kernel", lambda: "there")
     manifest = MANIFEST.replace("[features]", '[features]\nclocks = ["wall", "virtual"]')
     subject = read_subject(write_small(tmp_path, manifest))

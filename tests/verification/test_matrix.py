@@ -67,9 +67,7 @@ class Interrupted(ScriptedEngine):
         return super().wait()
 
 
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("H123_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("cache")
 
 
 def _subjects(folder: Path) -> dict[str, Subject]:

@@ -15,7 +15,7 @@ from h123.verification.constants.transfer import download
 from h123.verification.profile import SITUATIONS, SituationResult, holding_words, measure, profile, slowness, summary
 from h123.verification.profile.measure import spread
 from h123.verification.profile.situation import PACING
-from verification.packet_tables import TRIP, Table, doubling
+from verification.packet_tables import TRIP, doubling, opened
 
 ONE = SituationResult(role="server", protocol="h3", congestion="cubic", situation="far-getting", least=0.5)
 PARTS = {"limit": 0.9, "slow-start": 0.5, "rate": 0.4, "trip": 0.1, "loss": 0.05, "idle": 0.05}
@@ -41,8 +41,7 @@ FAR = next(one for one in SITUATIONS if one.name == PACING)
 
 @pytest.mark.parametrize(("paced", "share"), [(0.0, 0.0), (0.9, 0.896)])
 def test_pacing_is_told_of_flights_that_the_link_does_not_spread(paced: float, share: float) -> None:
-    table = Table(protocol=UDP)
-    table.handshake()
+    table = opened(protocol=UDP)
     table.flights(doubling(16, 4), spread=paced)
     table.flights(doubling(256, 3), begin=6.5, spread=1.0)  # 358 kB of 2.5 MB and more
     assert spread(download(table.packets(), TRIP), FAR) == pytest.approx(share, abs=0.005)

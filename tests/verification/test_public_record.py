@@ -6,22 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from catalogue.small import MANIFEST, small, write_small
+from catalogue.small import change_small, small
 from h123.base.errors import UserError
-from h123.catalogue import install, read_subject
+from h123.catalogue import install
 from h123.verification.constants.findings import Constants
 from h123.verification.proof import proof
 from h123.verification.public_record import begin_record, has_news, public_file, public_records, publish
 from h123.verification.record import keep_constants, keep_results, read_record
 from h123.verification.result import Result
 
+pytestmark = pytest.mark.usefixtures("project")
 WELL = Result(role="server", protocol="h3", check="TLS", verdict="passed", detail="1.3, X25519")
-
-
-@pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("H123_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("H123_ROOT", str(tmp_path))
+SEEN = Constants(role="server", protocol="h3", congestion="cubic")
 
 
 def _text() -> str:
@@ -48,8 +44,7 @@ def test_published_as_verified(tmp_path: Path) -> None:
     assert told.bytes
     assert told.seconds is not None
     assert told.holds_for(subject)
-    write_small(tmp_path, MANIFEST.replace("A shell", "Another shell"))
-    assert not told.holds_for(read_subject(tmp_path / "small"))
+    assert not told.holds_for(change_small(tmp_path))
 
 
 def test_news_are_what_is_newer_or_says_something_else(tmp_path: Path) -> None:
@@ -59,7 +54,7 @@ def test_news_are_what_is_newer_or_says_something_else(tmp_path: Path) -> None:
     assert has_news(subject)
     publish(subject)
     assert not has_news(subject), "what concerns this machine alone is none"
-    keep_constants(subject, "server", [Constants(role="server", protocol="h3", congestion="cubic")])
+    keep_constants(subject, "server", [SEEN])
     assert has_news(subject), "measured since, which the record's time does not tell"
     publish(subject)
     assert not has_news(subject)
@@ -86,7 +81,7 @@ def test_constants_are_published_in_a_line_a_protocol(tmp_path: Path) -> None:
     keep_results(subject, "server", [WELL])
     publish(subject)
     assert public_records()["small"].record.constants is None
-    seen = Constants(role="server", protocol="h3", congestion="cubic", unknown={"decrease": f"see ({tmp_path}/x)"})
+    seen = SEEN.model_copy(update={"unknown": {"decrease": f"see ({tmp_path}/x)"}})
     keep_constants(subject, "server", [seen, seen.model_copy(update={"protocol": "h2"})])
     publish(subject)
     constants = public_records()["small"].record.constants
@@ -102,7 +97,7 @@ def test_constants_are_published_in_a_line_a_protocol(tmp_path: Path) -> None:
 def test_what_was_measured_elsewhere_alone_stays_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     subject = small(tmp_path)
     keep_results(subject, "server", [WELL])
-    keep_constants(subject, "server", [Constants(role="server", protocol="h3", congestion="cubic")])
+    keep_constants(subject, "server", [SEEN])
     publish(subject)
     monkeypatch.setenv("H123_CACHE", str(tmp_path / "another machine's"))
     keep_results(subject, "server", [WELL.model_copy(update={"detail": "1.3"})])
@@ -111,8 +106,7 @@ def test_what_was_measured_elsewhere_alone_stays_told(tmp_path: Path, monkeypatc
     assert told.results[0].detail == "1.3"
     assert [one.congestion for one in told.constants or []] == ["cubic"]
     assert not has_news(subject)
-    write_small(tmp_path, MANIFEST.replace("A shell", "Another shell"))
-    other = read_subject(tmp_path / "small")
+    other = change_small(tmp_path)
     keep_results(other, "server", [WELL])
     publish(other)
     assert public_records()["small"].record.constants is None, "of other files"
@@ -127,19 +121,18 @@ def test_measurements_are_added_to_what_the_project_verified(tmp_path: Path, mon
     installed = public_records()["small"].seconds
     assert installed is not None
     monkeypatch.setenv("H123_CACHE", str(tmp_path / "another machine's"))
-    constants = [Constants(role="server", protocol="h3", congestion="cubic")]
-    assert not keep_constants(subject, "server", constants)
+    assert not keep_constants(subject, "server", [SEEN])
     begin_record(subject)
-    assert keep_constants(subject, "server", constants)
+    assert keep_constants(subject, "server", [SEEN])
     begin_record(subject)
     known = proof(subject, "server")
     assert (known["outcome"], known["upstream"]) == ("passed", True)
     publish(subject)
     public = public_records()["small"].record
-    assert (public.results, public.constants, public_records()["small"].seconds) == ([WELL], constants, installed)
-    write_small(tmp_path, MANIFEST.replace("A shell", "Another shell"))
-    begin_record(read_subject(tmp_path / "small"))
-    assert read_record(read_subject(tmp_path / "small")) is None
+    assert (public.results, public.constants, public_records()["small"].seconds) == ([WELL], [SEEN], installed)
+    other = change_small(tmp_path)
+    begin_record(other)
+    assert read_record(other) is None
 
 
 def test_no_place_of_this_machine_is_told(tmp_path: Path) -> None:

@@ -87,6 +87,13 @@ class Reader:
         command = [word.replace(root, place) for word in command]
         return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=WAIT_S, check=False)
 
+    def rows(self, document: Mapping[str, Any]) -> list[dict[str, str]]:
+        """Carry the workload out, and return the samples."""
+        done = self.run(document)
+        assert done.returncode == 0, done.stderr
+        with (self.folder / "samples.csv").open() as file:
+            return list(csv.DictReader(file))
+
     def refuses(self, document: Mapping[str, Any], named: str) -> None:
         done = self.run({name: value for name, value in document.items() if value is not ABSENT})
         assert done.returncode == 127, (named, done.stderr)
@@ -121,10 +128,9 @@ def test_only_declared_kinds_are_carried_out(reader: Reader) -> None:
         if kind not in reader.client.kinds:
             reader.refuses(reader.document(asked), "kind")
             continue
-        assert reader.run(reader.document(asked)).returncode == 0
-        lines = (reader.folder / "samples.csv").read_text().splitlines()
-        assert lines[0] == ",".join(COLUMNS)
-        assert len(lines) == 1 + asked.workload.all_requests()  # requests that failed are rows
+        rows = reader.rows(reader.document(asked))
+        assert list(rows[0]) == COLUMNS
+        assert len(rows) == asked.workload.all_requests()  # requests that failed are rows
 
 
 def test_only_declared_sessions_are_asked_for(reader: Reader) -> None:
@@ -147,10 +153,7 @@ def test_requests_count_from_when_they_are_due(reader: Reader) -> None:
     if not reader.client.arrivals:
         reader.refuses(document, "gaps_ns")
         return
-    done = reader.run(document)
-    assert done.returncode == 0, done.stderr
-    with (reader.folder / "samples.csv").open() as file:
-        starts = sorted(int(row["start_ns"]) for row in csv.DictReader(file))
+    starts = sorted(int(row["start_ns"]) for row in reader.rows(document))
     assert asked.arrivals
     due = asked.arrivals.due(reader.seed, 122)
     assert [at - starts[0] for at in starts] == [at - due[0] for at in due]
@@ -166,10 +169,7 @@ def test_requests_are_on_the_connections_that_they_are_dealt_to(reader: Reader) 
     if not reader.client.per_connection:
         reader.refuses(document, "dealt_to")
         return
-    done = reader.run(document)
-    assert done.returncode == 0, done.stderr
-    with (reader.folder / "samples.csv").open() as file:
-        starts = sorted(int(row["start_ns"]) for row in csv.DictReader(file))
+    starts = sorted(int(row["start_ns"]) for row in reader.rows(document))
     assert asked.arrivals
     due = [at for at, _ in asked.arrivals.dealt(reader.seed, 120, 2)]
     assert [at - starts[0] for at in starts] == [at - due[0] for at in due]
@@ -183,10 +183,7 @@ def test_only_those_who_can_are_told_to_abandon(reader: Reader) -> None:
     if not reader.client.abandons:
         reader.refuses(document, "abandon")
         return
-    done = reader.run(document)
-    assert done.returncode == 0, done.stderr
-    with (reader.folder / "samples.csv").open() as file:
-        rows = sorted(csv.DictReader(file), key=lambda row: int(row["start_ns"]))
+    rows = sorted(reader.rows(document), key=lambda row: int(row["start_ns"]))
     leaving = [number for number, row in enumerate(rows) if row["phase"] == "leaving"]
     assert leaving == document["abandoned"]
     for change in ({"abandoned": [99]}, {"abandoned": leaving[::-1]}, {"abandon_ns": document["timeout_ns"]}):
@@ -201,10 +198,7 @@ def test_only_those_who_can_are_told_to_make_requests_again(reader: Reader) -> N
     if not reader.client.retries:
         reader.refuses(document, "retr")
         return
-    done = reader.run(document)
-    assert done.returncode == 0, done.stderr
-    with (reader.folder / "samples.csv").open() as file:
-        rows = list(csv.DictReader(file))
+    rows = reader.rows(document)
     assert list(rows[0]) == RETRIED_COLUMNS
     assert {(row["phase"], row["tries"]) for row in rows} == {("cold", "1"), ("warmup", "3"), ("warm", "3")}
     for row in rows:
@@ -242,10 +236,7 @@ def test_visits_are_as_far_apart_as_they_are_to_be(reader: Reader) -> None:
         pytest.skip(f"{reader.subject.name} refuses the kind already")
     example = KINDS["page"].example(reader.client.methods, reader.client.documents)
     asked = reader.parameters(kind="page", cold=True, requests=3, pause="300ms", **example)
-    done = reader.run(reader.document(asked))
-    assert done.returncode == 0, done.stderr
-    with (reader.folder / "samples.csv").open() as file:
-        rows = list(csv.DictReader(file))
+    rows = reader.rows(reader.document(asked))
     visits = [[row for row in rows if row["group"] == str(n)] for n in range(3)]
     for before, after in itertools.pairwise(visits):
         ended = max(int(row["end_ns"]) for row in before)

@@ -15,9 +15,7 @@ WELL = Result(role="server", protocol="h3", check="GET 1", verdict="passed")
 ILL = Result(role="client", protocol="h1", check="404", verdict="failed", detail="status 200")
 
 
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("H123_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("cache")
 
 
 def test_what_was_never_verified_has_no_record(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from catalogue.small import built_already
 from h123.base.transport import SETTINGS
 from h123.catalogue import Subject, catalogue, install, prefix, read_subject
 from h123.catalogue.manifest import Limits
@@ -13,19 +14,9 @@ from h123.verification.result import Result
 from h123.verification.server import verify_server
 from h123.verification.server_cases import questions
 
-MANIFEST = """\
-h123 = "subject/1"
-name = "other"
-title = "The embedded server, started in another way"
-stack = "quic-go"
-language = "Go"
-version = "1"
-home = "https://example.org"
-licence = "Apache-2.0"
-
-[install]
-build = ["true"]
-
+MANIFEST = (
+    built_already("other", "The embedded server, started in another way")
+    + """\
 [server]
 command = [{before}"{go}/h123-go", "serve", "--address", "{{address}}", "--port", "{{port}}", "--protocol", "{spoken}",
            "--tls", "1.3", "--cert", "{{cert}}", "--key", "{{key}}", "--qlog", "", "--alt-svc", "", "--documents", "",
@@ -37,6 +28,7 @@ listens = {{{protocol} = ["{listens}"]}}
 [features]
 {features}
 """
+)
 
 
 @pytest.fixture

@@ -6,13 +6,12 @@ from h123.base.transport import SETTINGS
 from h123.packets.capture import UDP
 from h123.verification.constants.transfer import Transfer, download
 from h123.verification.settings import PROOFS, Seen, initial_window, max_datagram, pacing
-from verification.packet_tables import TRIP, Table, doubling
+from verification.packet_tables import TRIP, doubling, opened
 
 
 def sent(first: int, spread: float = 0.0, *, sizes: tuple[int, int] = (1400, 1400)) -> Transfer:
     """Flights of slow start over QUIC; the first one's packets have the first size."""
-    table = Table(protocol=UDP)
-    table.handshake()
+    table = opened(protocol=UDP)
     begin, *later = doubling(first, 6)
     table.flights([begin], 2.5, spread, sizes[0])
     table.flights(later, 3.5, spread, sizes[1])

@@ -24,12 +24,6 @@ from virtual.toolbox import COMPILE, Toolbox, make_toolbox
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("H123_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
-
-
-@pytest.fixture
 def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> Toolbox:
     assert not cache.exists()
     return make_toolbox(tmp_path / "toolbox", monkeypatch)
