@@ -66,7 +66,6 @@ class RecordedPage:
 
     @property
     def site(self) -> Site:
-        """The page as a site for studies."""
         return Site(name=self.name, resources=tuple(self.resources))
 
 
@@ -84,7 +83,7 @@ def _settled(resource: Resource, served: RecordedAnswer, askers_of_missing: Mapp
     return resource.model_copy(update={"size": max(size, 1), "exact": served.sizes == {size} and size > 0, "by": asker})
 
 
-def recorded_page(path: Path, name: str = "page", *, page: int | None = None, every_host: bool = False) -> RecordedPage:
+def recorded_page(path: Path, *, page: int | None = None, every_host: bool = False) -> RecordedPage:
     """Read page number `page` of a HAR, or by default the page of its first request, as requests to the document's
     server. With `every_host`, requests to other hosts go to that server, too. Raises UserError."""
     recording = read_har(path, page)
@@ -95,7 +94,7 @@ def recorded_page(path: Path, name: str = "page", *, page: int | None = None, ev
     if document not in indices:
         raise UserError(f"{path}: its document, {entries[document].url[:200]}, {why[document]}")
     resources = list(_resources(entries, graph, indices, document))
-    return RecordedPage(name, entries[document].url, resources, list(_notes(recording, why)))
+    return RecordedPage("page", entries[document].url, resources, list(_notes(recording, why)))
 
 
 def _why_not(entry: HarEntry, document: HarEntry, before: bool, every_host: bool) -> str | None:
