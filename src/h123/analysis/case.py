@@ -86,12 +86,10 @@ class Case:
 
     @property
     def attempts(self) -> Sequence[Attempt]:
-        """The attempts that are analysed."""
         return self.trials.attempts
 
     @property
     def factor(self) -> str:
-        """The factor whose levels are compared."""
         return self.plan.study.compare.factor
 
     @property

@@ -34,8 +34,6 @@ Vouch = Callable[[Cast], Mapping[str, Mapping[VerifiedRole, Proof]]]
 
 @dataclass
 class Outcome:
-    """The outcome of a run."""
-
     planned: int
     valid: int = 0
     failed: list[str] = field(default_factory=list)

@@ -260,7 +260,6 @@ def _odd(event: TrialEvent, possible: EventRange) -> str | None:
 
 
 def machines(events: Iterable[Event]) -> dict[str, MachineFacts]:
-    """Return the journal's latest facts about each machine."""
     facts = dict[str, MachineFacts]()
     for event in events:
         if event["event"] in ("campaign", "resume", "joined", "shard"):

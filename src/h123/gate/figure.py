@@ -84,8 +84,6 @@ class GateFigure:
 
 @dataclass(frozen=True)
 class GateFigures:
-    """All figures of a campaign that conditions can test."""
-
     verdicts: Verdicts
     gathered: Callable[[], Case]
     """Returns the campaign's trials. It is called only if the study's own comparisons are not enough."""
@@ -104,7 +102,6 @@ class GateFigures:
         return figures if had or not all(map(self._measured, condition.levels)) else []
 
     def _measured(self, level: str) -> bool:
-        """Return whether the level has any valid trial."""
         return any(row["cell"].get(self.verdicts["factor"]) == level for row in self.verdicts["values"])
 
     @cached_property

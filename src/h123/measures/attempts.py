@@ -71,7 +71,6 @@ class Attempt:
 
     @cached_property
     def workload(self) -> WorkloadKind:
-        """The workload, from the trial's parameters."""
         return _workload(json.dumps(self.parameters, sort_keys=True))
 
     @property

@@ -36,8 +36,6 @@ class Difference:
 
 @dataclass(frozen=True)
 class Repetition:
-    """The differences between two executions of a trial."""
-
     packets: list[Difference]
     """The counts of packets, and the sets of dropped packets, that differ."""
     bytes: list[Difference]

@@ -213,7 +213,6 @@ def _fell_back(rows: Rows, ok: Mask, work: WorkloadKind) -> float | None:
 
 
 def _opening(rows: Rows, parts: _PhaseMasks, work: WorkloadKind) -> _Fields:
-    """Return the fields about connections."""
     reused = rows["reused"]
     opened = reused.valid & (reused.values == 0)
     open_ns = rows["end_ns"].most(parts.cold | opened)

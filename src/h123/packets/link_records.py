@@ -29,7 +29,6 @@ class LinkRecords:
     """Columns that tables from early versions lack. `read` returns 0 for them."""
 
     def file(self, folder: Path, link: str = "access") -> Path:
-        """Return the path of a link's table in a trial's folder."""
         return folder / f"{self.name}-{link}{_SUFFIX}"
 
     def read(self, folder: Path, link: str = "access", columns: Sequence[str] | None = None) -> Records:

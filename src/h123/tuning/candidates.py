@@ -65,7 +65,6 @@ class Candidate:
 
     @property
     def is_default(self) -> bool:
-        """Whether every knob has its first value."""
         return self.name == DEFAULT
 
 
@@ -141,7 +140,6 @@ def _placeholders(place: str, text: str) -> list[tuple[str, int]]:
 
 
 def _given(template: ServerTemplate, file: str) -> dict[str, str]:
-    """Return the values of the placeholders that h123 fills in."""
     values = {"cert": mounted("tls", "cert.pem"), "key": mounted("tls", "key.pem")}
     if template.config:
         values["config"] = mounted("uploads", file)

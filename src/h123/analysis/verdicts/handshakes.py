@@ -62,7 +62,6 @@ def noted(comparisons: Sequence[JudgedComparison], rows: Sequence[HandshakesRow]
 
 
 def _share(row: HandshakesRow) -> float:
-    """Return the number of handshakes per request."""
     return float(row["handshakes"] / row["requests"])
 
 

@@ -37,8 +37,6 @@ class Treatment:
 
 @dataclass(frozen=True)
 class TreatmentMetric:
-    """The values of one metric for a treatment."""
-
     logs: Mapping[int, float]
     """The logarithms of the values by block; infinite if the trial failed."""
     withheld: str | None

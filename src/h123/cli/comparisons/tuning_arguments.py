@@ -46,8 +46,6 @@ _DEFAULTS = {"hosts": "own", "metric": "latency", "client": "go", "seed": 1, "cw
 
 @dataclass(frozen=True)
 class TuneArguments:
-    """The arguments of `h123 tune`."""
-
     networks: str = NETWORKS
     held_out: str = NETWORKS
     margin: float = share(MARGIN)

@@ -53,7 +53,6 @@ class _Group:
 
 
 def print_table(verdicts: Verdicts, console: Console) -> None:
-    """Print only the tables of the answer."""
     if verdicts.get("changes"):
         print_changes(verdicts, console)
         return

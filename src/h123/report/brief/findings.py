@@ -41,7 +41,6 @@ class AnswerLine(NamedTuple):
 
 
 def comparison_lines(verdicts: Verdicts) -> list[AnswerLine]:
-    """Return the lines that answer the question."""
     asked = headline(verdicts["comparisons"])
     if len(asked) > _ONE_BY_ONE:
         lines = [AnswerLine(*line) for line in headline_sentences(asked)]

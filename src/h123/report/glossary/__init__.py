@@ -43,7 +43,6 @@ class Term:
 
     @property
     def names(self) -> list[str]:
-        """All names under which the term can be found."""
         return [name for name in (self.name, self.words, *self.also) if name]
 
 

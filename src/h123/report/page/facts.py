@@ -52,7 +52,6 @@ class PageFacts:
 
     @classmethod
     def of(cls, folder: CampaignFolder, verdicts: Verdicts) -> Self:
-        """Return the data from a campaign's folder."""
         attempts, events = load_attempts(folder), folder.events()
         return cls(
             name=folder.name,

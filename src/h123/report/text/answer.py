@@ -68,7 +68,6 @@ class AnswerRow:
 
     @property
     def words(self) -> str:
-        """The best level in words."""
         if self.ratios and all(comparison["withheld"] for comparison in self.ratios.values()):
             return "not judged"
         return self.best.words
@@ -123,7 +122,6 @@ class AnswerTable:
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """Return the pairs that the answer compares."""
         return list(dict.fromkeys(pair for row in self.main for pair in row.ratios))
 
     @property
@@ -226,7 +224,6 @@ def cold(verdicts: Verdicts) -> list[JudgedComparison]:
 
 
 def findings(compared: Iterable[JudgedComparison]) -> list[JudgedComparison]:
-    """Return the comparisons that found a difference."""
     return list(filter(decided, compared))
 
 

@@ -152,7 +152,6 @@ SAID: Sequence[SectionWords] = [
 
 
 def first_lines(verdicts: Verdicts) -> list[str]:
-    """Return the sentences before any answer."""
     return [line for registered in SAID if registered.first for line in registered.first(verdicts)]
 
 
@@ -167,7 +166,6 @@ def trust(verdicts: Verdicts) -> list[str]:
 
 
 def last(verdicts: Verdicts) -> list[str]:
-    """Return the sentences after all others."""
     return [line for registered in SAID if registered.last for line in registered.last(verdicts)]
 
 

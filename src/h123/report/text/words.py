@@ -51,7 +51,6 @@ def other_factors(cell: Mapping[str, str], factor: str) -> str:
 
 
 def reason(code: str) -> str:
-    """Return why a trial does not count, in words."""
     return str(_VOCABULARY["reasons"].get(code, code))
 
 

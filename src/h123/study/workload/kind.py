@@ -110,7 +110,6 @@ class WorkloadKind(ABC):
     # Participants
 
     def methods(self) -> list[str]:
-        """Return the distinct methods of the requests."""
         return list(dict.fromkeys(exchange.method for exchange in self.exchanges() if exchange.method))
 
     def senders(self) -> list[Sender]:
@@ -125,7 +124,6 @@ class WorkloadKind(ABC):
 
     @property
     def has_headers(self) -> bool:
-        """Whether a client must send headers that the study defines."""
         return bool(self.load.headers)
 
     def fresh_bytes(self) -> int:

@@ -84,7 +84,6 @@ def reception_faults(case: ClientCase, limits: Reach, received: Reception | None
 
 
 def count_cancelled(log: Iterable[Mapping[str, Any]]) -> int:
-    """Return the number of requests that the client cancelled."""
     received = (event for event in log if event.get("name") == RECEIVED)
     return len({frame["stream_id"] for event in received for kind in _ENDS for frame in _frames(event, kind)})
 
