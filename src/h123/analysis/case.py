@@ -69,11 +69,9 @@ class Case:
 
     plan: Plan
     measured: TrialSet
-    """All measured trials."""
     selection: Selection
     rule: Rule
     networks: Mapping[str, Network]
-    """Network profiles by name."""
     facts: Facts
     evidence: Evidence
     computed: dict[Callable[["Case"], Any], Any] = field(default_factory=dict, repr=False)

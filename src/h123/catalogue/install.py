@@ -38,7 +38,6 @@ class Installation:
     recipe: str
     """SHA-256 of everything that the installation was built from."""
     seconds: float
-    """The duration of the build in seconds."""
     bytes: int
     """The size on disk in bytes."""
 

@@ -182,7 +182,6 @@ class EventRange:
     """The names that a campaign's events may use."""
 
     factors: Mapping[str, Mapping[str, object]]
-    """Factors and their levels."""
     networks: Container[str]
     unknown: Container[str] | None
     """Parameters that imported samples do not give. None: h123 measured the campaign itself."""

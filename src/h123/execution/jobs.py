@@ -76,7 +76,6 @@ class Jobs:
 
     networks: dict[str, Network]
     compared: str
-    """The factor whose levels are compared."""
     estimates: dict[str, float]
     """The expected duration of each trial in seconds."""
     cpus: int

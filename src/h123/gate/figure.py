@@ -38,7 +38,6 @@ class GateFigure:
     low: float | None
     high: float | None
     confidence: float | None
-    """The confidence of the interval."""
     reliable: bool
     """Whether the confidence is at least the required one; for two campaigns, whether there are enough blocks."""
     blocks: int

@@ -39,7 +39,6 @@ class Repetition:
     packets: list[Difference]
     """The counts of packets, and the sets of dropped packets, that differ."""
     bytes: list[Difference]
-    """The counts of bytes that differ."""
     samples: int
     """The number of samples in the first execution."""
     outcomes: int

@@ -24,7 +24,6 @@ class LinkRecords:
     record: np.dtype[Any]
     """The lab's form of a record."""
     columns: Sequence[str]
-    """The columns that the table keeps."""
     later: Container[str] = ()
     """Columns that tables from early versions lack. `read` returns 0 for them."""
 

@@ -25,7 +25,6 @@ class ServerAbilities:
     """The protocols and ports over which h123 can measure a server, with remarks."""
 
     spoken: Sequence[ProtocolFindings]
-    """The findings over the requested protocols."""
     remarks: Sequence[str]
     protocols: Sequence[str]
     """All protocols that the server speaks. It is ready when it listens for all of them, even if the study uses only

@@ -36,7 +36,6 @@ class ServerTemplate:
     command: str
     environment: Mapping[str, str]
     config: Path | None = None
-    """The file with the template of the configuration."""
     subject: str | None = None
     """The folder of the subject's installation, the value of `{{ prefix }}`."""
 
@@ -55,11 +54,9 @@ class Candidate:
 
     name: str
     values: Mapping[str, str]
-    """The value of each knob."""
     command: str
     environment: Mapping[str, str]
     config: str | None
-    """The text of the configuration."""
     file: str | None
     """The name of the configuration's file."""
 

@@ -86,7 +86,6 @@ class KnobLibrary:
     path: Path
     content: KnobFile
     lines: dict[str, int]
-    """The line of each knob."""
 
     @classmethod
     def read(cls, name: str) -> "KnobLibrary":

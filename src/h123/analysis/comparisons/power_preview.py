@@ -64,7 +64,6 @@ def preview_power(
 
 
 def headline(families: Sequence[FamilyPower]) -> list[Expected]:
-    """Return the comparisons of the study's first family, which answers its question."""
     first = families[0].name.partition("/")[0]
     return [
         comparison for family in families if family.name.partition("/")[0] == first for comparison in family.comparisons

@@ -119,7 +119,6 @@ class Requested:
     asked: dict[str, str]
     """All options on which the results depend, as text."""
     command: str
-    """The command that repeats the tuning."""
 
 
 def requested(a: TuneArguments) -> Requested:

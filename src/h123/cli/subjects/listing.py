@@ -70,7 +70,6 @@ def command(
 
 
 def _rows(what: Shelf, names: "Sequence[str]") -> "Iterator[Mapping[str, object]]":
-    """Yield the listed items, one row each, from the files below subjects/, networks/ and studies/."""
     from h123.study import list_networks, list_studies, load_network, question_of
 
     match what:

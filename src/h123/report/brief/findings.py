@@ -37,7 +37,6 @@ class AnswerLine(NamedTuple):
     standing: str
     text: str
     short: str = ""
-    """A shorter version of the line."""
 
 
 def comparison_lines(verdicts: Verdicts) -> list[AnswerLine]:

@@ -59,7 +59,6 @@ class AnswerRow:
     cell: Mapping[str, str]
     metric: Metric
     values: Mapping[str, float | None]
-    """The values by level."""
     best: Best
     ratios: Mapping[tuple[str, str], JudgedComparison]
     """The comparisons of pairs of levels, without A/A comparisons."""

@@ -32,7 +32,6 @@ class PrintedSide:
     scale: float
     trials: TrialCounts
     factors: Sequence[str]
-    """The factors, in the study's order."""
     source: Mapping[str, object]
     rows: Sequence[PrintedRow]
     """The `as_published.printed.rows` of the campaign's verdicts.json."""

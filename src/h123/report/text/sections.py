@@ -73,11 +73,9 @@ class SectionWords:
     first: Lines | None = None
     """Facts that readers must know before any answer: servers that did different work, subjects that failed."""
     below: Callable[[Verdicts], Iterable[SectionLine]] | None = None
-    """The sentences below the answer."""
     trust: Lines | None = None
     """Facts to know before you trust the answer."""
     last: Lines | None = None
-    """The sentences after all others."""
 
 
 def _plain(lines: Lines) -> Callable[[Verdicts], Iterable[SectionLine]]:

@@ -135,7 +135,6 @@ def metric_word(name: str, verdict: str) -> str:
 
 
 def metric_titles(names: Iterable[str]) -> list[str]:
-    """Return the titles of the metrics, each once."""
     return [metric(name).title for name in dict.fromkeys(names)]
 
 

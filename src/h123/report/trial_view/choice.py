@@ -22,10 +22,8 @@ class SelectedAttempt:
     trial: str
     attempt: int
     counts: bool
-    """Whether the trial's results come from this attempt."""
     valid: bool
     reasons: Sequence[Mapping[str, str]]
-    """The reasons why the attempt is not valid."""
     disturbed: bool
     block: int
     cell: Mapping[str, str]

@@ -37,7 +37,6 @@ class RecordedPage:
 
     name: str
     address: str
-    """The document's URL."""
     resources: Sequence[Resource]
     notes: Sequence[str]
     """Notes about requests that were left out."""

@@ -26,7 +26,6 @@ class WorkloadKind(ABC):
     """A workload. The methods return what is right for most kinds, and each kind overrides some of them."""
 
     load: Load
-    """The workload's parameters."""
 
     @abstractmethod
     def exchanges(self) -> Sequence[Exchange]:

@@ -41,7 +41,6 @@ class ClientTrial:
     rows: list[Sample]
     facts: Any
     certificate_bytes: int
-    """The size of the server's certificate in bytes."""
 
 
 def verify_client(subject: Subject, pool: Pool) -> Iterator[Result]:

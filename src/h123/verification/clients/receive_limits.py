@@ -43,7 +43,6 @@ class Reception:
     streams: int
     """The largest number of simultaneous requests."""
     stream: Window
-    """The window of one stream."""
     connection: Window
 
 
