@@ -71,7 +71,6 @@ class LocalPool:
         return self._order / attempt.archive
 
     def cancel(self) -> None:
-        """Stop the order that is running, and delete its files."""
         self._engine.stop()
         self._run = iter(())
         if self._order:
@@ -79,7 +78,6 @@ class LocalPool:
             self._order = None
 
     def close(self) -> None:
-        """Stop the order that is running, and close the pool permanently."""
         self._engine.stop()
         self._run = iter(())
         if self._folder:

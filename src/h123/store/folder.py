@@ -300,10 +300,6 @@ class CampaignFolder:
         partial.mkdir(parents=True)
         return partial
 
-    def seal(self, partial: Path, event: AttemptFacts) -> Path:
-        """Seal an attempt, flush its files to the disk, and move its folder to its final path. Return that path."""
-        return seal.seal_attempt(partial, event)
-
     @property
     def arrivals(self) -> Path:
         """The folder in which attempts run and are sealed before they join the campaign. It is deleted when the

@@ -120,14 +120,12 @@ class RayPool:
         return self._folder / done.machine / done.archive
 
     def cancel(self) -> None:
-        """End all actors together with their trials."""
         for actor in self._actors:
             self._ray.kill(actor.handle)
         self._actors.clear()
         self._boots.clear()
 
     def close(self) -> None:
-        """End all actors together with their trials, and leave the cluster."""
         self.cancel()
         self._ray.shutdown()
         shutil.rmtree(self._folder, ignore_errors=True)
