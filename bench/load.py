@@ -35,12 +35,11 @@ from h123.catalogue import (
     DEFAULT_CONGESTION,
     Subject,
     catalogue,
-    client_command,
+    command_line,
     controller,
     install,
     installed,
     prefix,
-    server_command,
     settings,
 )
 from h123.execution import campaign_certificate
@@ -147,8 +146,9 @@ class Place:
 
     def __enter__(self) -> "Place":
         p = self._parameters("load")  # whoever asks, the server is the same
-        command = server_command(
+        command = command_line(
             self._subject,
+            "server",
             address="127.0.0.1",
             port=self._port,
             protocol=self._protocol,
@@ -234,7 +234,7 @@ class Place:
         assert client.client
         p = self._parameters(client.name)
         places = {"workload": "workload.json", "samples": os.devnull, "facts": os.devnull}
-        command = client_command(client, **places, congestion=controller(client, p), **settings(p))
+        command = command_line(client, "client", **places, congestion=controller(client, p), **settings(p))
         command = self._here(command, client)
         with (self._folder / "said").open("w+") as said:
             running = subprocess.Popen(command, cwd=self._folder, stdout=subprocess.DEVNULL, stderr=said)

@@ -150,13 +150,13 @@ def print_model(cost: Cost) -> None:
             print(f"| {machines} | {work / took:.0f} | {work / took / machines:.0%} | {busy / took:.0%} |")
 
 
-def simulate(machines: int, blocks: int, block_s: float, busy_s: float, seed: int = 1) -> tuple[float, float, float]:
+def simulate(machines: int, blocks: int, block_s: float, busy_s: float) -> tuple[float, float, float]:
     """Return three times in seconds: how long a campaign takes, how long its machines work in total, and how long the
     controller works.
 
     The controller handles one block at a time, in the order of arrival, and then gives the machine its next block.
     """
-    times = _times(block_s, seed)
+    times = _times(block_s, seed=1)
     drawn = [next(times) for _ in range(blocks)]
     given = min(machines, blocks)
     ends = drawn[:given]

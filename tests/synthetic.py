@@ -26,6 +26,7 @@ from h123.documents.trial_files import ClientFile, TrialFile
 from h123.execution import machine_facts
 from h123.store import CampaignFolder, ingest
 from h123.store.columns import RETRIED_COLUMNS
+from h123.store.seal import seal_attempt
 from h123.study import Network, PlannedTrial, Study, make_plan
 from synthetic_report import SECOND, lab_report
 
@@ -259,7 +260,7 @@ def _attempt(
     }
     if scenario.machines:
         event["place"] = _machine(scenario, trial)
-    folder.seal(partial, event)
+    seal_attempt(partial, event)
     folder.append(event)
 
 

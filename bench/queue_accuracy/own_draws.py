@@ -59,13 +59,11 @@ class Figure:
         return f"{np.mean(self.kernel):.4g} ± {np.std(self.kernel, ddof=1):.2g}, {np.mean(self.link):.4g}"
 
 
-def figures(
-    delays: Sequence[float | None], marked: Sequence[bool], quantiles: Sequence[float] = QUANTILES
-) -> list[float]:
+def figures(delays: Sequence[float | None], marked: Sequence[bool]) -> list[float]:
     """Return the percentages of packets dropped (without delay) and marked, and quantiles of the delay."""
     waited = sorted(delay for delay in delays if delay is not None)
     shares = [100 * (len(delays) - len(waited)) / len(delays), 100 * sum(marked) / len(delays)]
-    return [*shares, *(waited[int(quantile * len(waited))] for quantile in quantiles)]
+    return [*shares, *(waited[int(quantile * len(waited))] for quantile in QUANTILES)]
 
 
 def differing(compared: Sequence[Figure]) -> list[Figure]:

@@ -122,7 +122,6 @@ def schemas() -> Iterator[tuple[str, str]]:
 
 
 def main(folder: Path) -> None:
-    """Write all schemas."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in schemas():
         (folder / name).write_text(text, encoding="utf-8")

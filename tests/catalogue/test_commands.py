@@ -11,13 +11,10 @@ from h123.base.errors import UserError
 from h123.base.roots import mounted
 from h123.catalogue import (
     Role,
-    backend_command,
     check_supported,
-    client_command,
+    command_line,
     controller,
     is_edge,
-    origin_command,
-    server_command,
     server_uses,
 )
 from h123.study.workload import workload_of
@@ -27,12 +24,19 @@ DOCUMENT = {"name": "/", "type": "document", "size": 1000}
 
 def test_placeholders_are_filled_in(tmp_path: Path) -> None:
     subject = small(tmp_path)
-    command = server_command(
-        subject, address="10.1.0.2", port=4443, protocol="h3", cert=Path("/c.pem"), key="/k.pem", congestion="reno"
+    command = command_line(
+        subject,
+        "server",
+        address="10.1.0.2",
+        port=4443,
+        protocol="h3",
+        cert=Path("/c.pem"),
+        key="/k.pem",
+        congestion="reno",
     )
     assert command == [mounted("subjects", "small", "serve"), "10.1.0.2:4443", "--h3", "/c.pem", "/k.pem", "reno"]
     assert Path(command[0]).is_absolute()
-    command = client_command(subject, workload="w {port}", samples="s", facts="f", congestion="cubic")
+    command = command_line(subject, "client", workload="w {port}", samples="s", facts="f", congestion="cubic")
     assert command == [mounted("subjects", "small", "serve"), "w {port}", "s", "f"]
 
 
@@ -47,7 +51,7 @@ BACKEND = '[backend]\ncommand = ["{prefix}/serve", "{address}", "{port}"]\nstore
 def test_a_backend_is_started_with_its_address(tmp_path: Path) -> None:
     subject = small(tmp_path, MANIFEST + BACKEND)
     check_supported(subject, "backend", Demand(protocol="h1", store="gcs", congestion="bbr"))
-    command = backend_command(subject, address="10.1.0.6", port=4443)
+    command = command_line(subject, "backend", address="10.1.0.6", port=4443)
     assert command == [mounted("subjects", "small", "serve"), "10.1.0.6", "4443"]
 
 
@@ -55,7 +59,7 @@ def test_an_origin_is_started_with_its_address(tmp_path: Path) -> None:
     origin = '[origin]\ncommand = ["{prefix}/serve", "{address}", "{port}"]\n'
     subject = small(tmp_path, MANIFEST.replace("{congestion}", "{upstream}") + origin)
     check_supported(subject, "origin", Demand(protocol="h9", store="gcs"))
-    assert origin_command(subject, address="127.0.0.1", port=8080) == [
+    assert command_line(subject, "origin", address="127.0.0.1", port=8080) == [
         mounted("subjects", "small", "serve"),
         "127.0.0.1",
         "8080",
@@ -67,7 +71,7 @@ def test_an_origin_is_started_with_its_address(tmp_path: Path) -> None:
 def test_placeholders_of_bodies_and_logs_are_filled_in(tmp_path: Path) -> None:
     subject = small(tmp_path, MANIFEST.replace('"{cert}", "{key}"', '"{block}", "{files}", "{upstream}", "{qlog}"'))
     values = {"block": "/b", "files": "/f", "upstream": "127.0.0.1:1", "qlog": ""}
-    command = server_command(subject, address="a", port=1, protocol="h3", congestion="reno", **values)
+    command = command_line(subject, "server", address="a", port=1, protocol="h3", congestion="reno", **values)
     assert command[3:] == ["/b", "/f", "127.0.0.1:1", "", "reno"]
 
 

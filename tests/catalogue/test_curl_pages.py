@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from h123.base.roots import mounted
-from h123.catalogue import DEFAULT_CONGESTION, catalogue, client_command, install, installation, prefix
+from h123.catalogue import DEFAULT_CONGESTION, catalogue, command_line, install, installation, prefix
 from h123.execution import campaign_certificate
 from h123.execution.certificate import HOST_NAME, Certificate
 
@@ -121,7 +121,7 @@ def drive(client: str, protocol: str, tmp_path: Path) -> Iterator[Drive]:
 def _rows(client: str, folder: Path) -> list[dict[str, str]]:
     subject = catalogue()[client]
     places = {"workload": "workload.json", "samples": "samples.csv", "facts": "client.json"}
-    command = client_command(subject, **places, congestion=DEFAULT_CONGESTION)
+    command = command_line(subject, "client", **places, congestion=DEFAULT_CONGESTION)
     # Outside of a lab the subjects are where the cache has them.
     command = [word.replace(mounted("subjects"), str(prefix(subject).parent)) for word in command]
     subprocess.run(command, cwd=folder, check=True, timeout=WAIT_S, env=os.environ)

@@ -184,7 +184,7 @@ def test_constants_of_servers_and_of_the_kernel(subject: Subject) -> None:
         congestion="cubic",
         handshake=HandshakeSize(round_trips=1, bytes_up=1300, bytes_down=3400),
         first_flight=Flight(packets=32, full=31, bytes=40_000, spread=0.5),
-        slow_start=SlowStart(rounds=[1, 2, 2], growth=2, spread=1, ends=2_000_000, why="a fixed limit"),
+        slow_start=SlowStart(growth=2, spread=1, ends=2_000_000, why="a fixed limit"),
         decrease=LossResponse(keeps=0.7, each=[0.55, 0.7, 0.71], regrown={10: 1.1}),
         datagrams=Datagrams(first=1252, common=1452, largest=1452, grew=3),
         tail_near=Tail(round_trip_ms=2, first_ms=28, second_ms=84),

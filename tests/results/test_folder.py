@@ -11,6 +11,7 @@ from h123.base.files import journal
 from h123.documents.events import AttemptFacts
 from h123.execution import machine_facts
 from h123.store import CampaignFolder
+from h123.store.seal import seal_attempt
 from h123.study import find_study, load_study
 
 EVENT: AttemptFacts = {
@@ -97,7 +98,7 @@ def test_sealed_attempts_stay_and_partial_ones_go(tmp_path: Path) -> None:
     (whole / "logs").mkdir()
     (whole / "logs" / "client.log").write_text("fine")
     (torn / "samples.csv").touch()
-    assert folder.seal(whole, EVENT) == folder.trial("b01-t01", 1)
+    assert seal_attempt(whole, EVENT) == folder.trial("b01-t01", 1)
     folder.discard_partials()
     assert folder.sealed() == [folder.trial("b01-t01", 1)]
     assert (folder.trial("b01-t01", 1) / "logs" / "client.log").read_text() == "fine"
@@ -106,7 +107,7 @@ def test_sealed_attempts_stay_and_partial_ones_go(tmp_path: Path) -> None:
 
 def test_finished_trials_without_a_campaign_are_not_taken_for_an_empty_folder(tmp_path: Path) -> None:
     folder = create(tmp_path / "c")
-    folder.seal(folder.partial("b01-t01", 1), EVENT)
+    seal_attempt(folder.partial("b01-t01", 1), EVENT)
     (folder.path / "campaign.json").unlink()
     with pytest.raises(UserError, match=r"1 finished trial, but no campaign\.json"):
         create(tmp_path / "c")

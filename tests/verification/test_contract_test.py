@@ -17,7 +17,7 @@ from h123.verification import contract_test
 from h123.verification.constants.findings import Constants
 from h123.verification.contract_test import Part, lacking, measure_each, verify_each
 from h123.verification.paths import PathBehaviour
-from h123.verification.record import keep_constants, keep_moves, keep_paths, keep_results, read_record, trials_folder
+from h123.verification.record import keep_measured, keep_moves, keep_results, read_record, trials_folder
 from h123.verification.result import DISTURBED, Result, VerifiedRole
 
 WELL = Result(role="server", protocol="h3", check="GET 1", verdict="passed")
@@ -155,9 +155,9 @@ def test_what_is_missing_is_what_is_not_known_well(
     keep_results(subject, "server", results)
     assert lacking((subject, "server")) == parts
     assert lacking((subject, "client")) == {"checks", "constants", "paths"}  # no server, so no client moves
-    keep_constants(subject, "server", [Constants(role="server", protocol="h3", congestion="cubic")])
+    keep_measured(subject, "server", "constants", [Constants(role="server", protocol="h3", congestion="cubic")])
     keep_moves(subject, [])
-    keep_paths(subject, "server", [PathBehaviour(role="server", clock="wall")])
+    keep_measured(subject, "server", "paths", [PathBehaviour(role="server", clock="wall")])
     assert lacking((subject, "server")) == parts & {"checks"}
     (subject.folder / "serve").write_text("something else")
     assert lacking((subject, "server")) == {"checks", "constants", "moves", "paths"}

@@ -15,7 +15,7 @@ from h123.base.roots import mounted
 from h123.catalogue import (
     Subject,
     catalogue,
-    client_command,
+    command_line,
     controller,
     install,
     installation,
@@ -72,7 +72,7 @@ def command(client: Subject, server: tuple[subprocess.Popen[str], Target], tmp_p
     )
     (tmp_path / "workload.json").write_text(asked.workload.file(server[1]).model_dump_json(exclude_unset=True))
     places = {"workload": "workload.json", "samples": "samples.csv", "facts": "client.json"}
-    words = client_command(client, **places, congestion=controller(client, asked), **settings(asked))
+    words = command_line(client, "client", **places, congestion=controller(client, asked), **settings(asked))
     return [word.replace(mounted("subjects"), str(prefix(client).parent)) for word in words]
 
 

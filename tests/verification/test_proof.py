@@ -10,7 +10,7 @@ from h123.verification import proof, publish
 from h123.verification.constants.findings import Constants, Flight
 from h123.verification.paths import PathBehaviour
 from h123.verification.paths.findings import Limited, Payloads, Spoilt
-from h123.verification.record import keep_constants, keep_paths, keep_results
+from h123.verification.record import keep_measured, keep_results
 from h123.verification.result import Result
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -54,8 +54,11 @@ def test_the_first_flight_is_that_of_these_files(tmp_path: Path) -> None:
     subject = small(tmp_path)
     keep_results(subject, "server", [WELL])
     flight = Flight(packets=33, full=32, bytes=40_000, spread=0.0)
-    keep_constants(
-        subject, "server", [Constants(role="server", protocol="h3", congestion="cubic", first_flight=flight)]
+    keep_measured(
+        subject,
+        "server",
+        "constants",
+        [Constants(role="server", protocol="h3", congestion="cubic", first_flight=flight)],
     )
     assert proof(subject, "server")["first_flight"] == 33
     assert proof(subject, "client")["first_flight"] is None
@@ -78,7 +81,7 @@ def test_faults_on_adverse_paths_are_the_senders_own(tmp_path: Path) -> None:
         small=Limited(too_large=9, complete=False),
         icmp=Limited(too_large=9, complete=True),
     )
-    keep_paths(subject, "server", [found.model_copy(update={"protocol": "h2", "drop": None}), found])
+    keep_measured(subject, "server", "paths", [found.model_copy(update={"protocol": "h2", "drop": None}), found])
     publish(subject)
     keep_results(subject, "server", [WELL])
     known = proof(subject, "server")["paths"]

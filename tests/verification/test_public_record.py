@@ -12,7 +12,7 @@ from h123.catalogue import install
 from h123.verification.constants.findings import Constants
 from h123.verification.proof import proof
 from h123.verification.public_record import begin_record, has_news, public_file, public_records, publish
-from h123.verification.record import keep_constants, keep_results, read_record
+from h123.verification.record import keep_measured, keep_results, read_record
 from h123.verification.result import Result
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -54,7 +54,7 @@ def test_news_are_what_is_newer_or_says_something_else(tmp_path: Path) -> None:
     assert has_news(subject)
     publish(subject)
     assert not has_news(subject), "what concerns this machine alone is none"
-    keep_constants(subject, "server", [SEEN])
+    keep_measured(subject, "server", "constants", [SEEN])
     assert has_news(subject), "measured since, which the record's time does not tell"
     publish(subject)
     assert not has_news(subject)
@@ -82,7 +82,7 @@ def test_constants_are_published_in_a_line_a_protocol(tmp_path: Path) -> None:
     publish(subject)
     assert public_records()["small"].record.constants is None
     seen = SEEN.model_copy(update={"unknown": {"decrease": f"see ({tmp_path}/x)"}})
-    keep_constants(subject, "server", [seen, seen.model_copy(update={"protocol": "h2"})])
+    keep_measured(subject, "server", "constants", [seen, seen.model_copy(update={"protocol": "h2"})])
     publish(subject)
     constants = public_records()["small"].record.constants
     assert constants is not None
@@ -97,7 +97,7 @@ def test_constants_are_published_in_a_line_a_protocol(tmp_path: Path) -> None:
 def test_what_was_measured_elsewhere_alone_stays_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     subject = small(tmp_path)
     keep_results(subject, "server", [WELL])
-    keep_constants(subject, "server", [SEEN])
+    keep_measured(subject, "server", "constants", [SEEN])
     publish(subject)
     monkeypatch.setenv("H123_CACHE", str(tmp_path / "another machine's"))
     keep_results(subject, "server", [WELL.model_copy(update={"detail": "1.3"})])
@@ -121,9 +121,9 @@ def test_measurements_are_added_to_what_the_project_verified(tmp_path: Path, mon
     installed = public_records()["small"].seconds
     assert installed is not None
     monkeypatch.setenv("H123_CACHE", str(tmp_path / "another machine's"))
-    assert not keep_constants(subject, "server", [SEEN])
+    assert not keep_measured(subject, "server", "constants", [SEEN])
     begin_record(subject)
-    assert keep_constants(subject, "server", [SEEN])
+    assert keep_measured(subject, "server", "constants", [SEEN])
     begin_record(subject)
     known = proof(subject, "server")
     assert (known["outcome"], known["upstream"]) == ("passed", True)

@@ -20,7 +20,7 @@ from h123.catalogue import (
     DEFAULT_CONGESTION,
     Subject,
     catalogue,
-    client_command,
+    command_line,
     controller,
     installation,
     prefix,
@@ -81,7 +81,7 @@ class Reader:
         (self.folder / "workload.json").write_text(json.dumps(document))
         p = self.parameters(congestion=DEFAULT_CONGESTION)
         places = {"workload": "workload.json", "samples": "samples.csv", "facts": "client.json"}
-        command = client_command(self.subject, **places, congestion=controller(self.subject, p), **settings(p))
+        command = command_line(self.subject, "client", **places, congestion=controller(self.subject, p), **settings(p))
         # Outside of a lab the subjects are where the cache has them.
         root, place = mounted("subjects"), str(prefix(self.subject).parent)
         command = [word.replace(root, place) for word in command]

@@ -8,7 +8,7 @@ from catalogue.small import MANIFEST, small, write_small
 from h123.catalogue import read_subject
 from h123.verification.constants.findings import Constants, Flight
 from h123.verification.migration import MoveResult
-from h123.verification.record import failures_folder, keep_constants, keep_moves, keep_results, read_record
+from h123.verification.record import failures_folder, keep_measured, keep_moves, keep_results, read_record
 from h123.verification.result import Result
 
 WELL = Result(role="server", protocol="h3", check="GET 1", verdict="passed")
@@ -48,11 +48,11 @@ def test_constants_stand_beside_the_results(tmp_path: Path) -> None:
     seen = Constants(
         role="server", protocol="h3", congestion="cubic", first_flight=Flight(packets=10, full=9, bytes=1, spread=0)
     )
-    assert not keep_constants(subject, "server", [seen])  # there is nothing beside which they could stand
+    assert not keep_measured(subject, "server", "constants", [seen])  # there is nothing beside which they could stand
     assert keep_results(subject, "server", [WELL]).constants is None
-    assert keep_constants(subject, "server", [seen])
-    assert keep_constants(subject, "client", [seen.model_copy(update={"role": "client"})])
-    assert keep_constants(subject, "server", [seen.model_copy(update={"protocol": "h1"})])
+    assert keep_measured(subject, "server", "constants", [seen])
+    assert keep_measured(subject, "client", "constants", [seen.model_copy(update={"role": "client"})])
+    assert keep_measured(subject, "server", "constants", [seen.model_copy(update={"protocol": "h1"})])
     record = keep_results(subject, "client", [ILL])
     assert record.constants is not None
     assert {(one.role, one.protocol) for one in record.constants} == {("client", "h3"), ("server", "h1")}

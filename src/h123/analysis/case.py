@@ -69,11 +69,9 @@ class Case:
 
     plan: Plan
     measured: TrialSet
-    """All measured trials."""
     selection: Selection
     rule: Rule
     networks: Mapping[str, Network]
-    """Network profiles by name."""
     facts: Facts
     evidence: Evidence
     computed: dict[Callable[["Case"], Any], Any] = field(default_factory=dict, repr=False)
@@ -86,12 +84,10 @@ class Case:
 
     @property
     def attempts(self) -> Sequence[Attempt]:
-        """The attempts that are analysed."""
         return self.trials.attempts
 
     @property
     def factor(self) -> str:
-        """The factor whose levels are compared."""
         return self.plan.study.compare.factor
 
     @property

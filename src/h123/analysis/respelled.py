@@ -37,7 +37,6 @@ def respelled_verdicts(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _verdict_rows(content: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the rows with verdicts."""
     disturbances = content.get("disturbances")
     rows = [*_rows(content, "comparisons"), *_rows(content, "ladder")]
     rows += _rows(disturbances, "without") if isinstance(disturbances, dict) else []

@@ -53,5 +53,4 @@ class Selection:
 
     @property
     def left_out(self) -> list[str]:
-        """The machines whose blocks are left out."""
         return [difference["machine"] for difference in self.differences if difference["left_out"]]

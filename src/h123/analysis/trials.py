@@ -44,7 +44,6 @@ class TrialSet:
 
 
 def treated(trial: Attempt | PlannedTrial) -> Treated:
-    """Return the trial's treatment and block."""
     return Treated(trial.block, tuple(sorted(trial.cell.items())), trial.twin)
 
 

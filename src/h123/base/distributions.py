@@ -156,7 +156,6 @@ def _beta_fraction(a: float, b: float, x: float) -> float:
 
 
 def _nonzero(value: float) -> float:
-    """Return the value, or a tiny number instead of 0."""
     return value if abs(value) > _TINY else _TINY
 
 

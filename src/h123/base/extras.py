@@ -15,7 +15,6 @@ class Extra:
 
     @property
     def command(self) -> str:
-        """The command that installs the extra."""
         return f"pip install 'h123[{self.name}]'"
 
     def lacking(self, what: str) -> str | None:

@@ -32,13 +32,11 @@ class Assignee:
         return [*self.running.values(), *self.waiting]
 
     def begin(self, name: str, trial: PlannedTrial) -> None:
-        """Record that an attempt has started."""
         self.waiting = [other for other in self.waiting if other.id != trial.id]
         self.running[name] = trial
         self.jobs.began(len(self.running))
 
     def rest(self) -> None:
-        """Record that the machine has finished its order and is idle."""
         self.order, self.second_run, self.waiting, self.running = None, False, [], {}
 
 
@@ -67,12 +65,10 @@ class BlockAssignment:
 
     @property
     def unassigned(self) -> list[PlannedTrial]:
-        """The trials that wait for a machine."""
         return [t for n in self._unassigned for t in self._blocks[n] if not settled(self._attempts[t.id])]
 
     @property
     def waiting(self) -> bool:
-        """Whether a block waits for a machine."""
         return bool(self._unassigned)
 
     def home(self, block: int) -> Assignee | None:

@@ -108,7 +108,6 @@ def verify_trial(verifiable: Verifiable, pool: Pool, report: Callable[[str], Non
 
 
 def stored_attempt(verifiable: Verifiable) -> Path | None:
-    """Return the folder of the trial's last successful attempt, or None."""
     attempts = [folder for folder in verifiable.folder.sealed() if folder.name.partition("~")[0] == verifiable.trial.id]
     attempts.sort(key=lambda folder: int(folder.name.partition("~")[2] or 0))
     good = [folder for folder in attempts if not read_document(folder / "report.json", Report).reasons]

@@ -42,7 +42,6 @@ def _check_required(plan: Plan) -> None:
 
 
 def _clients(plan: Plan, family: Family) -> list[str]:
-    """Return the clients of the levels that a family compares."""
     compare = plan.study.compare
     levels = {level for pair in family.pairs or compare.pairs if pair in plan.pairs for level in split_pair(pair)}
     return list(dict.fromkeys(t.parameters.client for t in plan.blocks[0] if t.cell[compare.factor] in levels))

@@ -34,8 +34,6 @@ Vouch = Callable[[Cast], Mapping[str, Mapping[VerifiedRole, Proof]]]
 
 @dataclass
 class Outcome:
-    """The outcome of a run."""
-
     planned: int
     valid: int = 0
     failed: list[str] = field(default_factory=list)
@@ -209,7 +207,6 @@ def _run_on(pool: Pool, campaign: Campaign, display: Display, jobs: int | None, 
 
 
 def _fits(campaign: Campaign, machine: Machine) -> bool:
-    """Return whether the machine has everything that the campaign's clocks need."""
     virtual = any(trial.parameters.clock == "virtual" for trial in campaign.plan.blocks[0])
     return not virtual or bool(machine.facts.get("virtual_kernel"))
 

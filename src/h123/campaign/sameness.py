@@ -28,7 +28,6 @@ class Execution:
     files: Mapping[str, str]
 
     def machine(self) -> str:
-        """Return a description of the machine: kernel, processor and builds."""
         facts = machines(self.campaign.events()).get(self.place, self.campaign.machine)
         system = f"{self.place or 'an unnamed machine'}, Linux {facts.get('kernel')} on {facts.get('cpu')}"
         build = f"lab {facts.get('lab_build')} and virtual kernel {facts.get('virtual_kernel_build')}"
@@ -36,7 +35,6 @@ class Execution:
 
 
 def executed(campaign: CampaignFolder, event: AttemptFacts) -> Execution:
-    """Return one of the campaign's attempts as an execution."""
     return Execution(campaign, event.get("place", ""), measured_files(campaign.attempt(event)))
 
 
@@ -55,7 +53,6 @@ def differences(one: Mapping[str, str], other: Mapping[str, str]) -> str | None:
 
 
 def unlike(what: str, trial: str, fault: str, runs: Sequence[Execution]) -> UserError:
-    """Return the error about a trial whose two executions differ."""
     verify = "\n".join(dict.fromkeys(f"  h123 verify {typed(run.campaign.path)} {trial}" for run in runs))
     return UserError(
         f"{what} was run twice under the virtual clock, and {trial} did not do the same: {fault}"

@@ -131,7 +131,6 @@ class Scheduler:
                 raise event.error()
 
     def _join(self, machine: Machine) -> None:
-        """Record a new machine in the journal, and assign blocks to it."""
         if (assignee := self._assignee_of(machine)) is None:
             return
         self._last_loss = None
@@ -146,7 +145,6 @@ class Scheduler:
                 self._assign(assignee)
 
     def _assign(self, assignee: Assignee) -> None:
-        """Assign the next blocks to a machine, if there are any."""
         numbers, moved = self._assignment.assign(assignee)
         blocks = [self._blocks[number] for number in numbers]
         for event in moved:

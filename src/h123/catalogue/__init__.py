@@ -8,21 +8,15 @@ if TYPE_CHECKING:
     from h123.catalogue.batch import check_failures, install_each
     from h123.catalogue.bodies import block_file, files_folder, make_bodies, make_documents
     from h123.catalogue.commands import (
-        backend_command,
-        client_command,
+        command_line,
         controller,
         controllers,
         default_controller,
         is_edge,
         kernel_controller,
-        origin_command,
-        probe_command,
-        scout_command,
-        server_command,
         server_uses,
         settable,
         settings,
-        spoiler_command,
     )
     from h123.catalogue.declared_constants import DeclaredConstants, load_declared_constants
     from h123.catalogue.demand import ALT_SVC, DEFAULT_CONGESTION, HTTPS_RECORD, Announcement, Demand, Role
@@ -54,7 +48,6 @@ if TYPE_CHECKING:
     from h123.catalogue.openings import ALL_FULL, FULL, OPENINGS, QUIC, Resumption, SessionOpening, Sessions, opening
     from h123.catalogue.own_server import OwnServer, OwnSubject, own_subjects
     from h123.catalogue.registry import (
-        Catalogue,
         RejectedSubject,
         catalogue,
         clients_of_any_server,
@@ -83,7 +76,6 @@ __all__ = [
     "USUAL_SHARE",
     "Ability",
     "Announcement",
-    "Catalogue",
     "Client",
     "DeclaredConstants",
     "Demand",
@@ -100,14 +92,13 @@ __all__ = [
     "SessionOpening",
     "Sessions",
     "Subject",
-    "backend_command",
     "block_file",
     "catalogue",
     "check_failures",
     "check_metrics",
     "check_supported",
-    "client_command",
     "clients_of_any_server",
+    "command_line",
     "controller",
     "controllers",
     "damage",
@@ -127,18 +118,13 @@ __all__ = [
     "make_bodies",
     "make_documents",
     "opening",
-    "origin_command",
     "own_subjects",
     "prefix",
-    "probe_command",
     "read_subject",
     "remove",
-    "scout_command",
-    "server_command",
     "server_uses",
     "settable",
     "settings",
-    "spoiler_command",
     "subject_names",
     "subjects_folder",
     "unknown_subject",

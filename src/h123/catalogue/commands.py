@@ -15,39 +15,11 @@ RoleManifest = Server | Client | Backend | Origin | Probe | Scout | Spoiler
 """The section of a manifest about one role."""
 
 
-def server_command(subject: Subject, **placeholders: object) -> list[str]:
-    """Return the server's command line."""
-    return _fill(manifest_of(subject, "server").command, subject, placeholders)
-
-
-def client_command(subject: Subject, **placeholders: object) -> list[str]:
-    """Return the client's command line."""
-    return _fill(manifest_of(subject, "client").command, subject, placeholders)
-
-
-def backend_command(subject: Subject, **placeholders: object) -> list[str]:
-    """Return the backend's command line."""
-    return _fill(manifest_of(subject, "backend").command, subject, placeholders)
-
-
-def origin_command(subject: Subject, **placeholders: object) -> list[str]:
-    """Return the origin's command line."""
-    return _fill(manifest_of(subject, "origin").command, subject, placeholders)
-
-
-def probe_command(subject: Subject, **placeholders: object) -> list[str]:
-    """Return the probe's command line."""
-    return _fill(manifest_of(subject, "probe").command, subject, placeholders)
-
-
-def scout_command(subject: Subject, **placeholders: object) -> list[str]:
-    """Return the scout's command line."""
-    return _fill(manifest_of(subject, "scout").command, subject, placeholders)
-
-
-def spoiler_command(subject: Subject, **placeholders: object) -> list[str]:
-    """Return the spoiler's command line."""
-    return _fill(manifest_of(subject, "spoiler").command, subject, placeholders)
+def command_line(subject: Subject, role: Role, **placeholders: object) -> list[str]:
+    """Return the command line of a role."""
+    roots = {"prefix": mounted("subjects", subject.installed_as), **placeholders}
+    command = manifest_of(subject, role).command
+    return [PLACEHOLDER.sub(lambda match: str(roots[match.group(1)]), word) for word in command]
 
 
 def server_uses(subject: Subject, placeholder: str) -> bool:
@@ -113,11 +85,6 @@ def kernel_controller(congestion: str) -> str:
 def default_controller(subject: Subject, protocol: str) -> str:
     """Return the subject's default congestion controller, or the kernel's if the subject has none of its own."""
     return (controllers(subject, protocol) or [kernel_controller(DEFAULT_CONGESTION)])[0]
-
-
-def _fill(command: list[str], subject: Subject, values: dict[str, object]) -> list[str]:
-    roots = {"prefix": mounted("subjects", subject.installed_as), **values}
-    return [PLACEHOLDER.sub(lambda match: str(roots[match.group(1)]), word) for word in command]
 
 
 def manifest_of(subject: Subject, role: Role) -> RoleManifest:

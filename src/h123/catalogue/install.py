@@ -35,23 +35,18 @@ _GO_TEST = "_test.go"
 
 @dataclass(frozen=True)
 class Installation:
-    """The facts about an installed subject."""
-
     recipe: str
     """SHA-256 of everything that the installation was built from."""
     seconds: float
-    """The duration of the build in seconds."""
     bytes: int
     """The size on disk in bytes."""
 
 
 def installations() -> Path:
-    """Return the folder of all subjects' installations."""
     return cache_folder().resolve() / "subjects"
 
 
 def prefix(subject: Subject) -> Path:
-    """Return the subject's installation folder."""
     return installations() / subject.installed_as
 
 
@@ -189,7 +184,6 @@ def _files_of(folder: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def _files(subject: Subject) -> dict[Path, str]:
-    """Return the SHA-256 of each file that the subject is built from, by path."""
     return {path: hashlib.sha256(path.read_bytes()).hexdigest() for path, _ in _sources(subject)}
 
 

@@ -151,7 +151,6 @@ class OwnServer(Strict):
 
     @property
     def label(self) -> str:
-        """A readable name for the server."""
         return self.command or f"a server at {self.address}"
 
     @property
@@ -161,7 +160,6 @@ class OwnServer(Strict):
 
     @property
     def udp(self) -> bool:
-        """Whether the server listens on UDP."""
         return QUIC in self.protocols
 
     def port_of(self, protocol: str | None, port: int) -> int:

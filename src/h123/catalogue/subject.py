@@ -69,7 +69,6 @@ class Subject(Strict):
 
     @property
     def folder(self) -> Path:
-        """The folder of the subject's sources."""
         return self._folder
 
     @property

@@ -91,7 +91,6 @@ def _read(text: str) -> tuple[Mapping[str, Any], tuple[str, str] | None]:
 
 
 def _texts(data: Any) -> Iterator[str]:
-    """Yield all strings in the data, including keys."""
     if isinstance(data, str):
         yield data
     elif isinstance(data, dict | list):

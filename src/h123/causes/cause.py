@@ -11,8 +11,6 @@ Nanoseconds = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Cause:
-    """A named part of a request's time."""
-
     name: str
     group: str
     """The group of similar causes to which this one belongs. The search for the largest cause treats each group as one

@@ -316,8 +316,6 @@ class Explainer:
 
 @dataclass(frozen=True)
 class _RequestPackets:
-    """The packets of a request and its response."""
-
     first: int
     """The index of the request's first packet among the client's."""
     last: int

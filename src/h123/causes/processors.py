@@ -14,8 +14,6 @@ processing."""
 
 @dataclass(frozen=True)
 class Work:
-    """The processor time of a role over time."""
-
     times: Sequence[int]
     """Times of the samples in ns, ascending."""
     usage: Sequence[float]

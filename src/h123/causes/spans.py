@@ -43,7 +43,6 @@ class Spans:
         return type(self).union(begins, ends)
 
     def without(self, other: Self) -> Self:
-        """Return the times in these spans that are not in the other spans."""
         edges = np.unique(np.concatenate([self.edges, other.edges]))
         moments = edges[:-1] + np.diff(edges) // 2
         remaining = self.hold(moments) & ~other.hold(moments)

@@ -140,8 +140,6 @@ def explain(folder: Path, statuses: Sequence[int]) -> ExplainedTrial:
 
 @dataclass(frozen=True)
 class _Explanation:
-    """The explanation of one request."""
-
     explainer: Explainer
     number: int
     connection: Connection
@@ -238,7 +236,6 @@ def _workload(folder: Path) -> WorkloadFile | None:
 
 
 def _visit_starts(rows: Sequence[Sample]) -> dict[tuple[int, int], int]:
-    """Return when each visit of each user began."""
     start_of: dict[tuple[int, int], int] = {}
     for row in rows:
         if row["group"] is not None:

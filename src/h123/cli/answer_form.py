@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 
 class AnswerForm(StrEnum):
-    """The form in which an answer is printed."""
-
     SCREEN = "screen"
     DETAILS = "--details"
     TABLE = "--quiet"

@@ -7,49 +7,42 @@ from collections.abc import Callable, Iterable
 
 
 def studies() -> list[str]:
-    """Return the names of all studies."""
     from h123.study import list_studies
 
     return [path.stem for path in list_studies()]
 
 
 def claims_and_studies() -> list[str]:
-    """Return the possible arguments of `h123 claims`."""
     from h123.study import list_claims
 
     return sorted({*studies(), *(path.stem for path in list_claims())})
 
 
 def sites() -> list[str]:
-    """Return the names of all sites."""
     from h123.study import list_sites
 
     return [path.stem for path in list_sites()]
 
 
 def schemas() -> list[str]:
-    """Return the names of all import schemas."""
     from h123.study import list_schemas
 
     return [path.stem for path in list_schemas()]
 
 
 def networks() -> list[str]:
-    """Return the names of all networks."""
     from h123.study import list_networks
 
     return list_networks()
 
 
 def subjects() -> list[str]:
-    """Return the names of all subjects."""
     from h123.catalogue import subject_names
 
     return subject_names()
 
 
 def installable() -> list[str]:
-    """Return the possible arguments of `h123 install`."""
     from h123 import virtual
 
     return [*subjects(), virtual.NAME]

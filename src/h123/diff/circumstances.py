@@ -111,5 +111,4 @@ def unlike(before: Parameters, after: Parameters, networks: Sequence[Mapping[str
 
 
 def _link(profile: Resolved) -> Resolved:
-    """Return the profile without its name."""
     return unrolled(Network.from_resolved(profile)).link()

@@ -182,7 +182,6 @@ class EventRange:
     """The names that a campaign's events may use."""
 
     factors: Mapping[str, Mapping[str, object]]
-    """Factors and their levels."""
     networks: Container[str]
     unknown: Container[str] | None
     """Parameters that imported samples do not give. None: h123 measured the campaign itself."""
@@ -260,7 +259,6 @@ def _odd(event: TrialEvent, possible: EventRange) -> str | None:
 
 
 def machines(events: Iterable[Event]) -> dict[str, MachineFacts]:
-    """Return the journal's latest facts about each machine."""
     facts = dict[str, MachineFacts]()
     for event in events:
         if event["event"] in ("campaign", "resume", "joined", "shard"):

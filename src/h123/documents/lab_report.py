@@ -236,7 +236,6 @@ class LinkReport(Shape):
     frames_unread: list[UnreadFrames] | None = None
 
     def ways(self) -> list[DirectionReport]:
-        """Return the reports of the link's directions."""
         return [way for way in (self.directions or {}).values() if way]
 
 

@@ -64,15 +64,6 @@ def write_document(path: Path, document: BaseModel) -> None:
     path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
-def misshapen(content: object, model: type[BaseModel]) -> str | None:
-    """Describe how the content differs in shape from the model. Return None if it fits."""
-    try:
-        model.model_validate(content, strict=True)
-    except ValidationError as invalid:
-        return fault_of(invalid)
-    return None
-
-
 def fault_of(invalid: ValidationError) -> str:
     """Describe the first fault, in at most 300 characters."""
     fault = invalid.errors()[0]

@@ -32,8 +32,6 @@ _ABSENT = "(absent)"
 
 @dataclass(frozen=True)
 class PublishedResult:
-    """A published campaign."""
-
     name: str
     content: bytes = field(repr=False)
     archive: Path
@@ -90,7 +88,6 @@ class PublishedResult:
 
 
 def results(archive: Path = ARCHIVE) -> list[PublishedResult]:
-    """Return all published results, sorted by name."""
     return [
         PublishedResult(name.removesuffix(_SUFFIX), content, archive)
         for name, content in sorted(members(archive).items())

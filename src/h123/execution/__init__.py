@@ -3,7 +3,7 @@ repeated."""
 
 from h123.execution.block_run import execute
 from h123.execution.certificate import Certificate, campaign_certificate
-from h123.execution.disk import kept_bytes, require_room
+from h123.execution.disk import kept_bytes
 from h123.execution.engine import installed_roots
 from h123.execution.files import (
     CLIENT_ADDRESS,
@@ -11,7 +11,6 @@ from h123.execution.files import (
     SERVER_ADDRESS,
     own_role,
     trial_certificate,
-    trial_roles,
     write_trial_files,
 )
 from h123.execution.jobs import Jobs
@@ -20,7 +19,6 @@ from h123.execution.machine import (
     Machine,
     MachineOffer,
     OfferedWay,
-    UnfitMachine,
     machine_facts,
     require_privileges,
     this_machine,
@@ -67,7 +65,6 @@ __all__ = [
     "RayPool",
     "SingleTrials",
     "Started",
-    "UnfitMachine",
     "campaign_certificate",
     "check_trials",
     "execute",
@@ -83,11 +80,9 @@ __all__ = [
     "read_event",
     "require_kernel",
     "require_privileges",
-    "require_room",
     "retry_policy",
     "this_machine",
     "trial_certificate",
-    "trial_roles",
     "unpack",
     "ways",
     "write_trial_files",

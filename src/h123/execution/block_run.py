@@ -206,7 +206,6 @@ class _BlockRun:
         return trial.id == next(other.id for other in block if other.parameters.checked_links() == links)
 
     def _end(self, folder: Path) -> tuple[AttemptDone, PlannedTrial]:
-        """Judge and seal the attempt in `folder`, which has ended."""
         running = self._queue.running.pop(folder)
         trial = running.trial
         drop_specials(folder)  # a program under test may have left some, such as symbolic links

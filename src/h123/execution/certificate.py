@@ -55,7 +55,6 @@ class Certificate:
 
     @property
     def folder(self) -> Path:
-        """The folder of the certificate's files."""
         return self.ca.parent
 
     def mounted(self, file: Path) -> str:
@@ -177,8 +176,6 @@ def _size(certificate: "x509.Certificate") -> int:
 
 @dataclass(frozen=True)
 class _Issuer:
-    """A CA that signs certificates."""
-
     name: str
     key: "ec.EllipticCurvePrivateKey"
     source: _Source

@@ -15,13 +15,10 @@ from h123.catalogue import (
     OwnServer,
     OwnSubject,
     Subject,
-    backend_command,
-    client_command,
+    command_line,
     controller,
     is_edge,
     kernel_controller,
-    origin_command,
-    server_command,
     server_uses,
     settings,
 )
@@ -152,7 +149,6 @@ def _trial(
 
 
 def _tcp(p: Parameters) -> dict[str, object]:
-    """Return the TCP options that the lab sets."""
     options = {
         "initial_window": p.setting("initial_window"),
         "min_rto_ns": p.min_rto,
@@ -176,7 +172,6 @@ def _behind(p: Parameters, server: Subject) -> str | None:
 
 
 def _server_address(p: Parameters) -> str:
-    """Return the address at which the server listens."""
     return {"ipv4": SERVER_ADDRESS, "ipv6": SERVER_IPV6, "both": "::"}[p.address]
 
 
@@ -188,7 +183,6 @@ def _known_address(p: Parameters) -> str:
 
 
 def _looks_up(p: Parameters) -> bool:
-    """Return whether the client looks the server up by its name."""
     return p.workload.announcement == HTTPS_RECORD or _known_address(p) == HOST_NAME
 
 
@@ -229,7 +223,7 @@ def _recorded(links: list[Link], *, capture: bool) -> list[Link]:
 
 
 def _backend(subject: Subject) -> Role:
-    command = backend_command(subject, address=BACKEND_ADDRESS, port=BACKEND_PORT)
+    command = command_line(subject, "backend", address=BACKEND_ADDRESS, port=BACKEND_PORT)
     return _service("backend", "backend", BACKEND_ADDRESS, command, tcp=[BACKEND_PORT])
 
 
@@ -239,21 +233,21 @@ def _origin_port(p: Parameters) -> int:
 
 
 def _origin_at(p: Parameters, server: Subject) -> tuple[str, str]:
-    """Return the host and the address of the origin."""
     return ("backend", BACKEND_ADDRESS) if is_edge(server, p) else ("server", LOOPBACK)
 
 
 def _origin(p: Parameters, subject: Subject, server: Subject) -> Role:
     port, (host, address) = _origin_port(p), _origin_at(p, server)
-    command = origin_command(subject, address=address, port=port, documents=mounted("bodies", DOCUMENTS))
+    command = command_line(subject, "origin", address=address, port=port, documents=mounted("bodies", DOCUMENTS))
     return _service("origin", host, address, command, tcp=[port])
 
 
 def _server(p: Parameters, subject: Subject, certificate: Certificate, announced: str = "") -> Role:
     # An object to download must be in the backend before the server is ready.
     seeded = p.workload.served() if _stored(p) else []
-    command = server_command(
+    command = command_line(
         subject,
+        "server",
         address=_server_address(p),
         port=p.port,
         protocol=p.protocol,
@@ -350,8 +344,9 @@ def _service(
 
 
 def _client(p: Parameters, subject: Subject) -> Role:
-    command = client_command(
+    command = command_line(
         subject,
+        "client",
         workload="workload.json",
         samples="samples.csv",
         facts="client.json",

@@ -76,7 +76,6 @@ class Jobs:
 
     networks: dict[str, Network]
     compared: str
-    """The factor whose levels are compared."""
     estimates: dict[str, float]
     """The expected duration of each trial in seconds."""
     cpus: int
@@ -189,7 +188,6 @@ class Jobs:
         return True
 
     def began(self, at_once: int) -> None:
-        """Record how many trials are running now."""
         self.headroom.widest = max(self.headroom.widest, at_once if at_once > 1 else 0)
 
     def span(self, trials: Iterable[PlannedTrial], seconds: Callable[[PlannedTrial], float]) -> float:
@@ -271,7 +269,6 @@ class Forecast:
         self._estimated += self._estimates[trial.id]
 
     def seconds(self, trial: PlannedTrial) -> float:
-        """Return how many seconds `trial` will take."""
         measured = self._measured.get(_treatment(trial))
         if measured:
             return sum(measured) / len(measured)
@@ -284,8 +281,6 @@ def _treatment(trial: PlannedTrial) -> str:
 
 @dataclass
 class Running:
-    """A running attempt."""
-
     trial: PlannedTrial
     attempt: int
     repeat: bool
@@ -326,11 +321,9 @@ class MachineQueue:
         return (trial.block, links) not in self._checked and links not in checking
 
     def checked(self, trial: PlannedTrial) -> None:
-        """Record that the trial's links passed their check."""
         self._checked.add((trial.block, trial.parameters.checked_links()))
 
     def begin(self, folder: Path, running: Running) -> None:
-        """Record that an attempt has started."""
         for other in self.running.values():
             other.alone = False
         self.running[folder] = running

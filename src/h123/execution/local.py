@@ -50,12 +50,10 @@ class LocalPool:
         self.close()
 
     def machines(self) -> Sequence[Machine]:
-        """Return this machine, the only one of the pool."""
         self._machine = self._machine or this_machine()
         return [self._machine]
 
     def submit(self, machine: Machine, order: BlockOrder, archives: Mapping[str, Path]) -> None:
-        """Start an order (see `Pool`)."""
         self._folder = self._folder or self._scratch.enter_context(scratch())
         self._order = self._folder / str(order.number)
         shutil.rmtree(self._order, ignore_errors=True)
@@ -63,19 +61,16 @@ class LocalPool:
         self._run = execute(order, self._order, {**self._roots, **archives}, machine, self._engine)
 
     def events(self, _timeout_s: float | None = None, /) -> Sequence[PoolEvent]:
-        """Return the next event, or nothing if no order is running (see `Pool`)."""
         event = next(self._run, None)
         if isinstance(event, BlockDone | MachineLost):
             self.cancel()
         return [event] if event else []
 
     def archive(self, attempt: AttemptDone) -> Path:
-        """Return the folder of an attempt (see `Pool`)."""
         assert self._order  # an attempt belongs to a running order
         return self._order / attempt.archive
 
     def cancel(self) -> None:
-        """Stop the order that is running, and delete its files."""
         self._engine.stop()
         self._run = iter(())
         if self._order:
@@ -83,7 +78,6 @@ class LocalPool:
             self._order = None
 
     def close(self) -> None:
-        """Stop the order that is running, and close the pool permanently."""
         self._engine.stop()
         self._run = iter(())
         if self._folder:

@@ -77,12 +77,10 @@ class MachineOffer:
     ways: Sequence[OfferedWay]
 
     def chosen_way(self) -> OfferedWay:
-        """Return the way that the lab uses."""
         return next(way for way in self.ways if way.way == self.chosen)
 
 
 def this_machine() -> Machine:
-    """Return the machine that h123 itself runs on."""
     return Machine(
         name=_name(),
         facts={**machine_facts(), **_builds(), "privileges": _privileges()},

@@ -100,11 +100,9 @@ class BlockOrder(Message):
         return self.model_dump_json()
 
     def profiles(self) -> dict[str, Network]:
-        """Return the networks by name."""
         return {name: Network.from_resolved(resolved) for name, resolved in self.networks.items()}
 
     def trials(self) -> list[PlannedTrial]:
-        """Return the trials of all blocks."""
         return [trial for block in self.blocks for trial in block]
 
     def archives(self) -> dict[str, Digest]:

@@ -48,7 +48,6 @@ class AttemptDone(_Event):
 
     @property
     def name(self) -> str:
-        """The attempt's name in messages."""
         return _attempt_name(self.facts["trial"], self.facts["attempt"])
 
 
@@ -94,7 +93,6 @@ class OrderRefused(_Event):
     status: Count = 1
 
     def error(self) -> UserError:
-        """Return the error to show to the user."""
         return UserError(self.why, self.remedy, status=self.status)
 
 

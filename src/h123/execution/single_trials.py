@@ -40,7 +40,6 @@ class SingleTrials:
 
     @property
     def machine(self) -> Machine:
-        """The machine that executes the trials."""
         return self._pool.machines()[0]
 
     def run(

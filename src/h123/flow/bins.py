@@ -40,7 +40,6 @@ class Bins:
 
     @property
     def begins(self) -> Times:
-        """The beginning of each bin."""
         return self.begin + self.width * np.arange(self.count, dtype=np.int64)
 
     def sums(self, times: ArrayLike, amounts: ArrayLike) -> Numbers:

@@ -3,14 +3,13 @@
 from h123.gate.document import Gate
 from h123.gate.figure import GateFigure, GateFigures, spoiled, unpaired_figures
 from h123.gate.files import GATE_FILES, gate_document, write_gate
-from h123.gate.outcome import STATUS, ConditionOutcome, GateCell, gate_row, judge, worst
+from h123.gate.outcome import STATUS, ConditionOutcome, gate_row, judge, worst
 
 __all__ = [
     "GATE_FILES",
     "STATUS",
     "ConditionOutcome",
     "Gate",
-    "GateCell",
     "GateFigure",
     "GateFigures",
     "gate_document",

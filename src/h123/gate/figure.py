@@ -38,7 +38,6 @@ class GateFigure:
     low: float | None
     high: float | None
     confidence: float | None
-    """The confidence of the interval."""
     reliable: bool
     """Whether the confidence is at least the required one; for two campaigns, whether there are enough blocks."""
     blocks: int
@@ -84,8 +83,6 @@ class GateFigure:
 
 @dataclass(frozen=True)
 class GateFigures:
-    """All figures of a campaign that conditions can test."""
-
     verdicts: Verdicts
     gathered: Callable[[], Case]
     """Returns the campaign's trials. It is called only if the study's own comparisons are not enough."""
@@ -104,7 +101,6 @@ class GateFigures:
         return figures if had or not all(map(self._measured, condition.levels)) else []
 
     def _measured(self, level: str) -> bool:
-        """Return whether the level has any valid trial."""
         return any(row["cell"].get(self.verdicts["factor"]) == level for row in self.verdicts["values"])
 
     @cached_property

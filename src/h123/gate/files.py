@@ -43,7 +43,6 @@ def write_gate(folder: Path, campaign: str, outcomes: Sequence[ConditionOutcome]
 
 
 def gate_document(campaign: str, outcomes: Sequence[ConditionOutcome]) -> Gate:
-    """Return the content of gate.json."""
     verdict = worst([outcome.word for outcome in outcomes])
     return {
         "h123": "gate/1",

@@ -24,8 +24,6 @@ STATUS: Mapping[Word, int] = {"passed": 0, "undecided": 98, "failed": 99}
 
 @dataclass(frozen=True)
 class GateCell:
-    """The outcome of a condition in one cell."""
-
     figure: GateFigure
     word: Word
     why: str
@@ -46,8 +44,6 @@ class GateCell:
 
 @dataclass(frozen=True)
 class ConditionOutcome:
-    """The outcome of one condition."""
-
     condition: Condition
     cells: Sequence[GateCell]
     unmeasured: Sequence[GateFigure] = ()
@@ -56,7 +52,6 @@ class ConditionOutcome:
 
     @property
     def word(self) -> Word:
-        """The worst verdict among the cells."""
         return worst([cell.word for cell in self.cells])
 
     @property

@@ -1,7 +1,7 @@
 """Measures trials from their samples and records: their metrics, and the facts that audits need."""
 
 from h123.measures.attempts import Attempt, load_attempts
-from h123.measures.disturbance import Disturbance, disturbance, is_machines_fault, machine_noise, own_ns
+from h123.measures.disturbance import disturbance, is_machines_fault, machine_noise, own_ns
 from h123.measures.export import connect_with_metrics, export
 from h123.measures.metrics import EndedTrial, finite_metrics, trial_metrics
 from h123.measures.opening import Opening
@@ -17,7 +17,6 @@ __all__ = [
     "SHARES_MEASURABLE_NS",
     "Attempt",
     "Bodies",
-    "Disturbance",
     "EndedTrial",
     "Opening",
     "Repetition",

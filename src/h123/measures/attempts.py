@@ -54,7 +54,6 @@ class Attempt:
     """For each of the study's metrics, the share, from 0 to 1, that machine noise may have in its value. A metric is
     absent if its share is unknown."""
     link: Link
-    """The link between client and server, as in trial.json."""
     report: FinishedReport
     facts: ClientFile | None
     """The content of client.json. None if the client wrote no such file, or if imported samples contain no TLS
@@ -71,7 +70,6 @@ class Attempt:
 
     @cached_property
     def workload(self) -> WorkloadKind:
-        """The workload, from the trial's parameters."""
         return _workload(json.dumps(self.parameters, sort_keys=True))
 
     @property

@@ -117,8 +117,6 @@ def is_machines_fault(report: Report) -> bool:
 
 @dataclass(frozen=True)
 class _TrialLoad:
-    """The waits and stalls of a trial."""
-
     link: Any
     """The spans in which packets were overdue, in ns: an array of shape (spans, 2)."""
     processors: list[Any]

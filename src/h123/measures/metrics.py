@@ -109,7 +109,6 @@ class EndedTrial:
 
 
 def trial_metrics(trial: EndedTrial) -> dict[str, float | None]:
-    """Return all metrics of one trial."""
     rows, statuses, report = trial.rows, trial.work.statuses(), trial.report
     openings = openings_of(trial.folder, rows, statuses)
     recoveries = recoveries_of(breaks_of(trial.link, report), rows, statuses)

@@ -39,12 +39,12 @@ class Ranks:
 
 
 @cache
-def ranks(n: int, share: float, confidence: float = CONFIDENCE) -> Ranks | None:
+def ranks(n: int, share: float) -> Ranks | None:
     """Return the ranks of the interval for the quantile `share` of n values. The interval has equal tails if n permits;
     otherwise its upper end is the largest value, and the lower tail gets the rest of the error. None if n is too small
-    for this confidence: the quantile 0.95 needs 59 values, 0.99 needs 299."""
+    for CONFIDENCE: the quantile 0.95 needs 59 values, 0.99 needs 299."""
     below = binomial_cdf(n, share)
-    error = 1 - confidence
+    error = 1 - CONFIDENCE
     high = min(n, int(np.searchsorted(below, 1 - error / 2)) + 1)
     remainder = error / 2 if 1 - below[high - 1] <= error / 2 else error - (1 - below[high - 1])
     low = int(np.searchsorted(below, remainder, side="right"))

@@ -36,12 +36,9 @@ class Difference:
 
 @dataclass(frozen=True)
 class Repetition:
-    """The differences between two executions of a trial."""
-
     packets: list[Difference]
     """The counts of packets, and the sets of dropped packets, that differ."""
     bytes: list[Difference]
-    """The counts of bytes that differ."""
     samples: int
     """The number of samples in the first execution."""
     outcomes: int

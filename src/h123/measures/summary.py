@@ -62,7 +62,6 @@ class Summary:
     """The number of warm rows of requests that took more than one try. None if the workload has no retries, or if the
     client does not record them."""
     errors: int
-    """The number of rows with an error."""
     first_error: str | None
     """The text of one of the errors. None if there are none."""
     refused: int
@@ -85,9 +84,7 @@ class Summary:
     handshake_ns: float | None
     """The median time from the start of a cold request until its connection was open."""
     start_ns: int | None
-    """The start of the first request."""
     end_ns: int | None
-    """The end of the last request."""
     open_ns: int | None
     """The end of the last request that opened a connection, or of the last cold request if the client does not report
     which requests opened connections."""
@@ -213,7 +210,6 @@ def _fell_back(rows: Rows, ok: Mask, work: WorkloadKind) -> float | None:
 
 
 def _opening(rows: Rows, parts: _PhaseMasks, work: WorkloadKind) -> _Fields:
-    """Return the fields about connections."""
     reused = rows["reused"]
     opened = reused.valid & (reused.values == 0)
     open_ns = rows["end_ns"].most(parts.cold | opened)

@@ -29,7 +29,6 @@ class Visit(NamedTuple):
     """When the last byte of the document arrived. None if unknown."""
     end_ns: int
     failed: bool
-    """Whether a request of the visit failed."""
 
 
 class VisitTimes(NamedTuple):

@@ -24,12 +24,10 @@ class LinkRecords:
     record: np.dtype[Any]
     """The lab's form of a record."""
     columns: Sequence[str]
-    """The columns that the table keeps."""
     later: Container[str] = ()
     """Columns that tables from early versions lack. `read` returns 0 for them."""
 
     def file(self, folder: Path, link: str = "access") -> Path:
-        """Return the path of a link's table in a trial's folder."""
         return folder / f"{self.name}-{link}{_SUFFIX}"
 
     def read(self, folder: Path, link: str = "access", columns: Sequence[str] | None = None) -> Records:

@@ -101,7 +101,6 @@ def _events(record: Any) -> Iterator[Event]:
 
 
 def _list(value: Any) -> list[Any]:
-    """Return the value if it is a list, else an empty list."""
     return value if isinstance(value, list) else []
 
 

@@ -59,8 +59,6 @@ class StackLog:
 
 @dataclass(frozen=True)
 class StackLogs:
-    """The logs of a trial."""
-
     logs: list[StackLog]
     faults: list[str]
     """Why some files could not be read as logs."""
@@ -107,7 +105,6 @@ class _LogReader:
     stalls: list[FlowControlStall] = field(default_factory=list)
 
     def take(self, event: Event) -> None:
-        """Process one event."""
         self.now = round(_number(event["time"]) * _NS) if event.get("time") is not None else self.now
         name, data = kind(event), event.get("data") or {}
         if name == "packet_sent":

@@ -18,8 +18,6 @@ from h123.study import METRICS, TAIL, Condition, Network
 
 @dataclass(frozen=True)
 class Draft:
-    """A comparison to write as a study."""
-
     servers: Mapping[str, OwnServer]
     """The servers. If there is one, its protocols are compared; if there are more, each is compared with the first."""
     inquiry: Inquiry
@@ -45,7 +43,6 @@ class Draft:
         return len(self.servers) > 1
 
     def text(self) -> str:
-        """Return the study file's text."""
         return f"{_HEAD}{yaml.safe_dump(self.content(), sort_keys=False, width=120, default_flow_style=None)}"
 
     @property
@@ -54,7 +51,6 @@ class Draft:
         return holds_secrets(self.content())
 
     def content(self) -> Part:
-        """Return the content of the study's file."""
         factors: Part = {
             "protocol": list(self.protocols),
             "network": by_network(self.workload, self.networks, self.files),
@@ -76,7 +72,6 @@ class Draft:
 
     @property
     def question(self) -> str:
-        """The study's question in words."""
         if self.builds:
             old, *new = self.servers
             return f"Does {' or '.join(new)} answer {self.workload.what} faster than {old}?"

@@ -86,7 +86,6 @@ class ProbeFindings(Document):
         return next((answer.announced for answer in answers if answer.announced), None)
 
     def of(self, protocol: str) -> ProtocolFindings:
-        """Return the findings over one protocol."""
         return next(each for each in self.protocols if each.protocol == protocol)
 
     def spoken(self) -> list[ProtocolFindings]:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from h123.base.errors import UserError
 from h123.base.terminal.console import say
-from h123.catalogue import QUIC, OwnServer, catalogue, install, scout_command
+from h123.catalogue import QUIC, OwnServer, catalogue, command_line, install
 from h123.documents import Reason, read_document, write_document
 from h123.documents.lab_report import Report
 from h123.documents.trial_files import Link, LinkEnd, Role, TrialFile
@@ -88,7 +88,7 @@ def survey(
         raise UserError(f"the subject {SCOUT}, which surveys servers, is missing", remedy="link it into H123_SUBJECTS")
     server.check()
     install(subjects[SCOUT], say)
-    command = scout_command(subjects[SCOUT], plan="plan.json", found="found.json")
+    command = command_line(subjects[SCOUT], "scout", plan="plan.json", found="found.json")
     began = time.monotonic()
     tcp = _carry_out(server, inquiry, roots or {}, folder / "tcp", command, udp=udp)
     details = "".join(reason["detail"] for reason in tcp.reasons)

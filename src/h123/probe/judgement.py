@@ -25,7 +25,6 @@ class ServerAbilities:
     """The protocols and ports over which h123 can measure a server, with remarks."""
 
     spoken: Sequence[ProtocolFindings]
-    """The findings over the requested protocols."""
     remarks: Sequence[str]
     protocols: Sequence[str]
     """All protocols that the server speaks. It is ready when it listens for all of them, even if the study uses only
@@ -149,7 +148,6 @@ def _misses_others(log: Sequence[str]) -> bool:
 
 
 def _isolated(inquiry: Inquiry) -> str:
-    """Give advice about a server that cannot reach other servers."""
     site = inquiry.site
     host = f"[{site.host}]" if ":" in site.host else site.host
     return (
@@ -283,7 +281,6 @@ _FIRST = "start that one first (--ready tcp:PORT waits for its port, --ready TEX
 
 
 def _give(answer: Answer) -> str:
-    """Explain how to give the credentials that a server requires."""
     scheme = answer.authenticate.partition(" ")[0].lower()
     how = {"basic": " with Basic and USER:PASSWORD in base64", "bearer": " with Bearer and a token"}.get(scheme, "")
     return f"give the credentials that it requires: --header 'Authorization: ...'{how}"
@@ -364,7 +361,6 @@ def _of_http3(result: InquiryResult, findings: ProbeFindings, inquiry: Inquiry) 
 
 
 def _path_names(paths: Collection[str]) -> str:
-    """Name the first path, and how many more there are."""
     first, *more = map(hidden, paths)
     return f"{first} and {len(more)} more" if more else first
 

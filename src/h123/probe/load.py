@@ -100,7 +100,6 @@ class DraftedRequests:
 
     @property
     def settings(self) -> Part:
-        """The study's settings for these requests."""
         mix = [self._entry(number, path) for number, path in enumerate(self.inquiry.site.paths)]
         rate = {"rate": self.load.rate} if self.load.rate else {}
         return {"kind": "mix", "users": self.load.users, "cold": True, **rate, "mix": mix}
@@ -141,7 +140,6 @@ class DraftedRequests:
         )
 
     def times(self, network: Network) -> int:
-        """Return the number of requests per user."""
         load = self.load
         if load.requests:
             return load.requests
@@ -178,7 +176,6 @@ class DraftedVisits:
 
     @property
     def settings(self) -> Part:
-        """The study's settings for these visits."""
         resources = [resource.model_dump(mode="json", exclude_defaults=True) for resource in self.page.resources]
         for resource in resources:
             resource |= {
@@ -189,7 +186,6 @@ class DraftedVisits:
 
     @property
     def families(self) -> Sequence[Family]:
-        """The families of metrics for visits."""
         return OF_VISITS
 
     def seconds(self, network: Network) -> float:
@@ -200,7 +196,6 @@ class DraftedVisits:
         return turns * network.round_trip_ns / 1e9 + bits / _rate(network) + self.page.running_ns() / 1e9
 
     def times(self, network: Network) -> int:
-        """Return the number of visits per user."""
         return _within(_VISITS, self.load, self.seconds(network))
 
     def lasts(self, network: Network) -> float:

@@ -48,7 +48,6 @@ class Standing:
     blocks: int = 0
     so_far: Sequence[InterimEstimate] = ()
     ended: EndedTrial | None = None
-    """The last finished attempt."""
 
 
 class AttemptOutcome(TypedDict):

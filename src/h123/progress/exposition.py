@@ -102,7 +102,6 @@ class Exposition:
         return Exposed(display, self)
 
     def stands(self, standing: Standing) -> None:
-        """Set the metrics to the campaign's current progress."""
         self._planned.set(standing.total)
         self._trials_done.set(standing.done)
         self._running.set(len(standing.running))
@@ -113,7 +112,6 @@ class Exposition:
             self._estimate.labels(estimate.pair, estimate.metric, estimate.cell).set(estimate.ratio)
 
     def count_attempt(self, event: AttemptOutcome, ended: EndedTrial | None) -> None:
-        """Count a finished attempt."""
         outcome = "failed" if event["reasons"] else "disturbed" if event.get("disturbed") else "ok"
         self._attempts.labels(outcome).inc()
         for reason in event["reasons"]:

@@ -50,5 +50,4 @@ class Sample(TypedDict):
 
 
 def sql_type(column: str) -> str:
-    """Return the type of a column in DuckDB."""
     return "VARCHAR" if column in TEXT_COLUMNS else "BIGINT"

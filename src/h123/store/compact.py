@@ -96,7 +96,6 @@ def _type_name(column: Column) -> str:
 
 
 def _known(column: Column) -> Column:
-    """Return the column's values without the missing ones."""
     return column.data[~np.ma.getmaskarray(column)] if isinstance(column, np.ma.MaskedArray) else column
 
 

@@ -129,17 +129,14 @@ class CampaignFolder:
 
     @property
     def name(self) -> str:
-        """The folder's own name."""
         return real(self.path).name
 
     @property
     def study(self) -> Resolved:
-        """The resolved study."""
         return dict(self._content["study"])
 
     @property
     def networks(self) -> dict[str, Resolved]:
-        """Resolved network profiles by name."""
         return dict(self._content["networks"])
 
     @property
@@ -165,12 +162,10 @@ class CampaignFolder:
 
     @property
     def seed(self) -> int:
-        """The seed of the order of trials and of the links."""
         return int(self._content["seed"])
 
     @property
     def blocks(self) -> int:
-        """The number of planned blocks."""
         return int(self._content["blocks"])
 
     @property
@@ -192,7 +187,6 @@ class CampaignFolder:
 
     @property
     def version(self) -> str:
-        """The version of h123 that began the campaign."""
         return str(self._content["version"])
 
     @property
@@ -214,12 +208,10 @@ class CampaignFolder:
             yield
 
     def set_blocks(self, blocks: int) -> None:
-        """Change the number of planned blocks."""
         self._content = {**self._content, "blocks": blocks}
         self._save()
 
     def set_networks(self, networks: dict[str, Resolved]) -> None:
-        """Replace the resolved network profiles."""
         self._content = {**self._content, "networks": networks}
         self._save()
 
@@ -246,7 +238,6 @@ class CampaignFolder:
 
     @property
     def verdicts(self) -> Path:
-        """The file that the analysis writes."""
         return self.path / "verdicts.json"
 
     def append(self, event: Happening) -> None:
@@ -268,7 +259,6 @@ class CampaignFolder:
         return EventRange(self.study["factors"], self.networks, unknown)
 
     def attempt(self, event: AttemptFacts) -> Path:
-        """Return the folder of the attempt that the event describes."""
         return self.trial(event["trial"], event["attempt"])
 
     def damage(self, event: AttemptFacts) -> str | None:
@@ -300,7 +290,6 @@ class CampaignFolder:
         }
 
     def trial(self, trial: str, attempt: int) -> Path:
-        """Return the folder of the finished attempt."""
         return self.trials / f"{trial}~{attempt}"
 
     def partial(self, trial: str, attempt: int) -> Path:
@@ -310,10 +299,6 @@ class CampaignFolder:
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
         return partial
-
-    def seal(self, partial: Path, event: AttemptFacts) -> Path:
-        """Seal an attempt, flush its files to the disk, and move its folder to its final path. Return that path."""
-        return seal.seal_attempt(partial, event)
 
     @property
     def arrivals(self) -> Path:
@@ -326,7 +311,6 @@ class CampaignFolder:
         return seal.accept(archive, self.attempt(event), digest)
 
     def sealed(self) -> list[Path]:
-        """Return the folders of finished attempts."""
         return sorted(p for p in self.trials.iterdir() if p.is_dir() and not p.name.endswith(PARTIAL))
 
     def unjournalled(self) -> list[Path]:
@@ -382,7 +366,6 @@ class CampaignFolder:
 
     @property
     def _mode(self) -> int:
-        """The mode of files that contain the study."""
         return PRIVATE if holds_secrets(self._content["study"]) else 0o666
 
 

@@ -38,7 +38,6 @@ class _Connections(threading.local):
         self._of_process: dict[int, duckdb.DuckDBPyConnection] = {}
 
     def get(self) -> duckdb.DuckDBPyConnection:
-        """Return this thread's connection."""
         if not (connection := self._of_process.get(os.getpid())):
             connection = self._of_process[os.getpid()] = duckdb.connect(":memory:", config=_CONFIGURATION)
             # Files are named by descriptors, which are reused for other files.

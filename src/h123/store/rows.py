@@ -31,8 +31,6 @@ _RESTORE = "restore the file from a copy"
 
 @dataclass(frozen=True)
 class Texts:
-    """A column of strings."""
-
     words: Sequence[str]
     """All strings that occur in the column, and possibly others."""
     codes: Integers
@@ -46,7 +44,6 @@ class Texts:
         return cls(list(places), np.array(codes, np.int64))
 
     def column(self) -> Column:
-        """Return the column in the form that files use."""
         texts = np.array([*self.words, ""], object)[self.codes]
         return np.ma.masked_array(texts, self.codes < 0) if (self.codes < 0).any() else texts
 
@@ -69,11 +66,9 @@ class Numbers:
 
     @classmethod
     def joined(cls, parts: Sequence["Numbers"]) -> Self:
-        """Return the parts joined into one column."""
         return cls(np.concatenate([part.values for part in parts]), np.concatenate([part.valid for part in parts]))
 
     def column(self) -> Column:
-        """Return the column in the form that files use."""
         return self.values if self.valid.all() else np.ma.masked_array(self.values, ~self.valid)
 
     def __sub__(self, other: "Numbers") -> "Numbers":
@@ -157,7 +152,6 @@ class Rows:
 
     @property
     def names(self) -> set[str]:
-        """The names of the columns."""
         return {*self._numbers, *self._texts}
 
     def taken(self, places: Integers) -> "Rows":
@@ -168,7 +162,6 @@ class Rows:
         )
 
     def samples(self) -> list[Sample]:
-        """Return the rows as a list of samples."""
         names = [name for name in RETRIED_COLUMNS if name in self.names]
         columns = [self._column(name).tolist() for name in names]
         return [cast(Sample, dict(zip(names, row, strict=True))) for row in zip(*columns, strict=True)]

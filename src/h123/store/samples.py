@@ -153,7 +153,6 @@ def _first_fault(source: Path, columns: Sequence[str]) -> str | None:
 
 
 def _kept(lines: Iterable[str], record: list[str]) -> Iterator[str]:
-    """Yield the lines, and add each line to the record."""
     for line in lines:
         record.append(line)
         yield line

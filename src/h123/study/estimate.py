@@ -168,7 +168,6 @@ def _access(parameters: Parameters, networks: Mapping[str, Network]) -> Network:
 
 
 def _processing_s(parameters: Parameters) -> float:
-    """Return the seconds that processing all requests takes."""
     requests = _passes(parameters.workload) * parameters.workload.all_requests()
     return sum(requests * _bits(parameters, way) / PROCESSED_BPS[parameters.protocol, way] for way in WAYS)
 
@@ -260,7 +259,6 @@ _Paths = Mapping[str, _Path]
 
 
 def _paths(network: Network | None, parameters: Parameters) -> _Paths:
-    """Return the two paths of a network, keyed `up` and `down`."""
     return {way: _Path.of(network, way == "up", parameters.congestion) for way in WAYS}
 
 

@@ -29,8 +29,6 @@ combinations."""
 
 @dataclass(frozen=True)
 class Intervention:
-    """One change of a trial."""
-
     name: str
     words: str
     """The change in words that continue `What if`."""

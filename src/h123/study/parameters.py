@@ -134,7 +134,6 @@ class Parameters(WorkloadParameters):
         return (self.clock, self.losses, self.queue_limit, self.round_trip, self.cross_traffic, *self.networks())
 
     def roles(self) -> dict[Role, str]:
-        """Return the subject in each role of the trial."""
         pair: dict[Role, str] = {"server": self.server, "client": self.client}
         return pair if self.store == "memory" else {**pair, "backend": self.backend}
 

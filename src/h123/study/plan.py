@@ -57,15 +57,12 @@ class Plan:
     """Notes for the user, such as what the filter removed and what cannot be measured or separated."""
 
     def part(self, numbers: Container[int]) -> "Plan":
-        """Return the plan with only these blocks."""
         return replace(self, blocks=[block for block in self.blocks if block[0].block in numbers])
 
     def trials(self) -> list[PlannedTrial]:
-        """Return the trials in the order of execution."""
         return list(itertools.chain.from_iterable(self.blocks))
 
     def uploads(self) -> set[Upload]:
-        """Return the files that the trials upload."""
         return {upload for trial in self.blocks[0] for upload in trial.parameters.workload.uploads()}
 
     def estimates(self) -> dict[str, Estimate]:

@@ -149,7 +149,6 @@ class StudyReader:
                     raise self.document.error(at, message)
 
     def place(self, study: Study, name: str, cell: dict[str, str]) -> Location:
-        """Return where the file sets a parameter for a cell."""
         for factor, level in cell.items():
             if name in study.factors[factor][level]:
                 return ["factors", factor, level]

@@ -19,7 +19,6 @@ _HEAD_BYTES = 4096
 
 
 def list_networks() -> list[str]:
-    """Return the names of all networks, sorted."""
     return _names("networks")
 
 

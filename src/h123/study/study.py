@@ -229,7 +229,6 @@ class Study(Strict):
 
     @property
     def clocks(self) -> set[str]:
-        """The clocks of the study's trials."""
         sets = [self.settings, *(level for levels in self.factors.values() for level in levels.values())]
         return {values["clock"] for values in sets if "clock" in values} or {"wall"}
 

@@ -36,7 +36,6 @@ class ServerTemplate:
     command: str
     environment: Mapping[str, str]
     config: Path | None = None
-    """The file with the template of the configuration."""
     subject: str | None = None
     """The folder of the subject's installation, the value of `{{ prefix }}`."""
 
@@ -55,17 +54,14 @@ class Candidate:
 
     name: str
     values: Mapping[str, str]
-    """The value of each knob."""
     command: str
     environment: Mapping[str, str]
     config: str | None
-    """The text of the configuration."""
     file: str | None
     """The name of the configuration's file."""
 
     @property
     def is_default(self) -> bool:
-        """Whether every knob has its first value."""
         return self.name == DEFAULT
 
 
@@ -141,7 +137,6 @@ def _placeholders(place: str, text: str) -> list[tuple[str, int]]:
 
 
 def _given(template: ServerTemplate, file: str) -> dict[str, str]:
-    """Return the values of the placeholders that h123 fills in."""
     values = {"cert": mounted("tls", "cert.pem"), "key": mounted("tls", "key.pem")}
     if template.config:
         values["config"] = mounted("uploads", file)

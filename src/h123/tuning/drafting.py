@@ -51,5 +51,4 @@ def seed_of(seed: int, part: str) -> int:
 
 
 def changed(values: Mapping[str, str], default: Mapping[str, str]) -> dict[str, str]:
-    """Return the values that differ from the default."""
     return {name: value for name, value in values.items() if value != default[name]}

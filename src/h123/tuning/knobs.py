@@ -86,7 +86,6 @@ class KnobLibrary:
     path: Path
     content: KnobFile
     lines: dict[str, int]
-    """The line of each knob."""
 
     @classmethod
     def read(cls, name: str) -> "KnobLibrary":
@@ -97,7 +96,6 @@ class KnobLibrary:
         return cls(path, content, {knob: document.line(["knobs", knob]) for knob in content.knobs})
 
     def knob(self, name: str) -> Knob:
-        """Return a knob of the file."""
         return Knob(name, tuple(self.content.knobs[name].values), f"{self.path}:{self.lines[name]}")
 
     def template(self) -> Path | None:

@@ -265,7 +265,6 @@ def _findings(client: Client, case: Asked) -> Iterator[ClientCase]:
 
 
 def _visits(client: Client) -> dict[str, Any]:
-    """Return the parameters of visits to a small page."""
     return {"kind": PAGE, "cold": True, **KINDS[PAGE].example(client.methods, client.documents)}
 
 

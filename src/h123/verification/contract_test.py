@@ -17,10 +17,8 @@ from h123.verification.paths import checks, follows_paths, measure_paths, path_w
 from h123.verification.profile import SituationResult, profile
 from h123.verification.public_record import begin_record
 from h123.verification.record import (
-    keep_constants,
+    keep_measured,
     keep_moves,
-    keep_paths,
-    keep_profile,
     keep_results,
     read_record,
     trials_folder,
@@ -108,7 +106,7 @@ def measure_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> None:
     """
 
     def measure_one(subject: Subject, role: VerifiedRole) -> bool:
-        return keep_constants(subject, role, measure(subject, role, pool, steps.move))
+        return keep_measured(subject, role, "constants", measure(subject, role, pool, steps.move))
 
     _each("constants", _measurable(tasks, "constants", steps), measure_one, steps)
 
@@ -121,7 +119,7 @@ def profile_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> dict[str, l
     def profile_one(subject: Subject, role: VerifiedRole) -> bool:
         results = profile(subject, role, pool, steps.move)
         results_of.setdefault(subject.name, []).extend(results)
-        return keep_profile(subject, role, results)
+        return keep_measured(subject, role, "profile", results)
 
     _each("profile", _measurable(tasks, "profile", steps), profile_one, steps)
     return results_of
@@ -138,7 +136,7 @@ def path_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> None:
                 steps.begin(f"  {behaviour.protocol} {name}: {words}")
             for _, result in checks(behaviour):
                 steps.begin(f"  {describe(result)}")
-        return keep_paths(subject, role, behaviours)
+        return keep_measured(subject, role, "paths", behaviours)
 
     _each("paths", [task for task in tasks if follows_paths(*task)], measure_one, steps)
 

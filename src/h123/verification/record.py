@@ -97,28 +97,13 @@ def keep_results(subject: Subject, role: VerifiedRole, results: Sequence[Result]
     return record
 
 
-def keep_constants(subject: Subject, role: VerifiedRole, constants: Sequence[Constants]) -> bool:
-    """Replace the constants of a role. Returns False if there is no record of the subject's present files."""
-    return _keep(subject, role, "constants", constants)
-
-
-def keep_profile(subject: Subject, role: VerifiedRole, profile: Sequence[SituationResult]) -> bool:
-    """Replace the profile of a role. Returns False if there is no record of the subject's present files."""
-    return _keep(subject, role, "profile", profile)
-
-
-def keep_paths(subject: Subject, role: VerifiedRole, paths: Sequence[PathBehaviour]) -> bool:
-    """Replace a role's results on paths that interfere with ECN or drop large packets. Returns False if there is no
-    record of the subject's present files."""
-    return _keep(subject, role, "paths", paths)
-
-
-def _keep(
+def keep_measured(
     subject: Subject,
     role: VerifiedRole,
     field: Literal["constants", "profile", "paths"],
     measured: Sequence[Constants | SituationResult | PathBehaviour],
 ) -> bool:
+    """Replace the measurements of a role. Returns False if there is no record of the subject's present files."""
     record = read_record(subject)
     if record is None:
         return False

@@ -11,7 +11,7 @@ from typing import Literal
 
 from h123.base.files.scratch import scratch
 from h123.base.roots import mounted
-from h123.catalogue import Server, Subject, catalogue, make_bodies, probe_command
+from h123.catalogue import Server, Subject, catalogue, command_line, make_bodies
 from h123.documents import Document, Shape, read_document, trial_files, write_document
 from h123.documents.lab_report import Exit, Report
 from h123.execution import ORIGIN, SERVER_ADDRESS, Pool, campaign_certificate
@@ -135,7 +135,7 @@ def _asking(case: ServerCase, folder: Path, probe: Subject) -> list[str]:
     probe."""
     if case.purpose == "versions":
         return versions.command(folder, "plan.json", "checks.json")
-    return probe_command(probe, plan="plan.json", checks="checks.json")
+    return command_line(probe, "probe", plan="plan.json", checks="checks.json")
 
 
 def _change_trial(folder: Path, command: list[str]) -> None:
@@ -188,7 +188,6 @@ class Checks(Document):
 
 
 def _checks(case: ServerCase, folder: Path) -> Iterator[Result]:
-    """Yield the probe's findings."""
     path = folder / "checks.json"
     if not path.is_file():
         return

@@ -105,7 +105,6 @@ class Kernel:
     path: Path
     source: KernelSource
     sha256: str
-    """The digest of the binary."""
 
 
 def virtual_kernel() -> Path:

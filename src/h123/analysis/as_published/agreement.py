@@ -53,7 +53,6 @@ def _finding(verdict: str) -> str | None:
 
 
 def _reason(published: Tests, row: SoundRow, sound: JudgedComparison, margin: float, alpha: float) -> str:
-    """Explain in words why the two analyses differ."""
     if row["verdict"] in FINDINGS:
         return _against(published) if published["verdict"] in FINDINGS else _missed(published, row)
     if row["verdict"] == "equivalent":

@@ -61,7 +61,6 @@ class TrialAudits(NamedTuple):
 
 
 def audit_trials(attempts: Sequence[Attempt], plan: Plan) -> TrialAudits:
-    """Run all audits of single trials."""
     rows, summary, failures = list[AuditRow](), list[AuditCount](), list[Failed]()
     for check in _ALL:
         findings_of = check.findings(attempts, plan)
@@ -79,13 +78,11 @@ def audit_trials(attempts: Sequence[Attempt], plan: Plan) -> TrialAudits:
 
 @once
 def trial_audits(case: Case) -> TrialAudits:
-    """Return the audits of a campaign's trials."""
     return audit_trials(case.attempts, case.plan)
 
 
 @once
 def order_audits(case: Case) -> list[CampaignAudit]:
-    """Audit when a campaign's trials ran."""
     return of_order(case.attempts, case.plan)
 
 

@@ -36,7 +36,6 @@ def of_campaign(
     plan: Plan,
     rule: Rule,
 ) -> list[CampaignAudit]:
-    """Run all audits of the campaign as a whole."""
     unlike = disturbed_unlike(attempts, plan)
     worst = max((finding for finding in unlike if not finding.passed), key=lambda f: f.value or 0.0, default=None)
     return [

@@ -40,15 +40,11 @@ _NAMED = 2
 
 @dataclass(frozen=True)
 class Exclusion:
-    """A reason not to judge a comparison: its kind, and a description."""
-
     kind: str
     why: str
 
 
 class Exclusions:
-    """The reasons not to judge comparisons of one campaign."""
-
     def __init__(
         self,
         audits: Iterable[Failed],
@@ -210,14 +206,12 @@ class Exclusions:
         return max((_readings(attempt) for attempt in mine), default=0.0)
 
     def _trials(self, c: PairedComparison) -> list[list[Attempt]]:
-        """Return the trials of each side."""
         cells = [{**c.cell, self._factor: level}.items() for level in (c.a, c.b)]
         return [[attempt for attempt in self._attempts if cell <= attempt.cell.items()] for cell in cells]
 
 
 @once
 def exclusions(case: Case) -> Exclusions:
-    """Return the exclusions of a campaign."""
     return Exclusions(
         trial_audits(case).failed,
         shares(case),

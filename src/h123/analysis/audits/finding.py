@@ -111,15 +111,12 @@ class CampaignAudit:
 
 
 def at_most(value: float, limit: float, detail: str) -> Finding:
-    """Return a finding that passes if value <= limit."""
     return Finding(value <= limit, value, limit, detail)
 
 
 def at_least(value: float, limit: float, detail: str) -> Finding:
-    """Return a finding that passes if value >= limit."""
     return Finding(value >= limit, value, limit, detail)
 
 
 def none_of(count: int, detail: str) -> Finding:
-    """Return a finding that passes if count is 0."""
     return at_most(count, 0, detail)

@@ -54,7 +54,6 @@ Place = tuple[tuple[str, str], ...]
 
 
 def of_order(attempts: Sequence[Attempt], plan: Plan) -> list[CampaignAudit]:
-    """Audit when the trials ran."""
     real = [attempt for attempt in attempts if not attempt.virtual]
     timed = [attempt for attempt in real if not attempt.imported]
     unrecorded = order_unrecorded(timed)
@@ -208,7 +207,6 @@ def _place(cell: Mapping[str, str]) -> Place:
 
 
 def _failed(findings: Iterable[Finding]) -> str:
-    """Describe the failed findings, and where they failed."""
     details = [finding.detail for finding in findings if not finding.passed]
     more = len(details) - _NAMED
     return "; ".join(details[:_NAMED]) + (f"; and {more} more" if more > 0 else "")

@@ -18,7 +18,6 @@ class Arithmetic:
 
 
 def check(numbers: checks.Check) -> Arithmetic:
-    """Run one check of a claim's numbers."""
     match numbers:
         case checks.RateCheck():
             return _rate(numbers)

@@ -40,7 +40,6 @@ class Pair:
 
     @property
     def whole(self) -> bool:
-        """Whether both levels have a value."""
         return math.isfinite(self.log_ratio)
 
 
@@ -127,7 +126,6 @@ def compare(trials: TrialSet, plan: Plan, *, unknown: Collection[str] = ()) -> l
 
 @once
 def compared(case: Case) -> list[PairedComparison]:
-    """Return the comparisons of a campaign."""
     return compare(case.trials, case.plan, unknown=case.unknown)
 
 

@@ -66,7 +66,6 @@ def failed_attempts(events: Iterable[Event]) -> list[FailedAttemptsRow]:
 
 @once
 def failed_of(case: Case) -> list[FailedAttemptsRow]:
-    """Return the failed attempts of a campaign."""
     return failed_attempts(case.facts.events)
 
 
@@ -76,7 +75,6 @@ def fails_often(row: FailedAttemptsRow) -> bool:
 
 
 def never_succeeds(row: FailedAttemptsRow) -> bool:
-    """Return whether no attempt succeeded."""
     return row["failed"] == row["attempts"]
 
 

@@ -70,7 +70,6 @@ class Shares:
 
     @property
     def any(self) -> bool:
-        """Whether any request failed."""
         return any(self._shares.values())
 
     def pairs(self, cell: Cell, a: str, b: str) -> list[tuple[float, float]]:
@@ -91,7 +90,6 @@ class Shares:
 
 @once
 def shares(case: Case) -> Shares:
-    """Return the shares of failed requests in a campaign."""
     return Shares(case.trials, case.plan)
 
 

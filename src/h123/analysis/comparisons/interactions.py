@@ -114,7 +114,6 @@ def interactions(attempts: Iterable[Attempt], plan: Plan, alpha: float) -> list[
 
 
 def _levels(plan: Plan) -> Levels:
-    """Return the planned levels of each factor, in the study's order."""
     planned = {factor: {trial.cell[factor] for trial in plan.blocks[0]} for factor in plan.study.factors}
     return {factor: [name for name in plan.study.factors[factor] if name in planned[factor]] for factor in planned}
 

@@ -17,8 +17,6 @@ from h123.study import Plan
 
 @dataclass(frozen=True)
 class Expected:
-    """The prediction for one comparison."""
-
     metric: str
     where: str
     """The networks of the comparison's trials, in words, with the clock if it is virtual."""
@@ -32,8 +30,6 @@ class Expected:
 
 @dataclass(frozen=True)
 class FamilyPower:
-    """The prediction for a family of comparisons."""
-
     name: str
     comparisons: Sequence[Expected]
     able: bool
@@ -68,7 +64,6 @@ def preview_power(
 
 
 def headline(families: Sequence[FamilyPower]) -> list[Expected]:
-    """Return the comparisons of the study's first family, which answers its question."""
     first = families[0].name.partition("/")[0]
     return [
         comparison for family in families if family.name.partition("/")[0] == first for comparison in family.comparisons

@@ -84,7 +84,6 @@ def _planned(counts: Mapping[Treated, int]) -> int | None:
 
 
 def _all(counts: Mapping[Treated, int]) -> list[Treated]:
-    """Return every combination of a level and a block."""
     blocks, arms = sorted({place.block for place in counts}), dict.fromkeys(place.cell for place in counts)
     return [Treated(block, arm, False) for block in blocks for arm in arms]
 

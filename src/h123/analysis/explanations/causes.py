@@ -194,7 +194,6 @@ class TrialExplanations:
             return {}
 
     def keep(self) -> None:
-        """Store the explanations for the next analysis."""
         self._kept.keep()
 
 

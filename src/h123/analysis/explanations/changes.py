@@ -195,8 +195,6 @@ def _share_of(row: CausesRow, causes: Sequence[str]) -> float:
 
 
 class _Times:
-    """The times of both levels of a comparison, by block, for each change."""
-
     def __init__(self, c: JudgedComparison, compared: str, factor: str, explanations: TrialExplanations) -> None:
         phase = explained_phase(c["metric"])
         assert phase
@@ -250,7 +248,6 @@ def _row(
 
 
 def _seconds(times: Mapping[int, tuple[Means, Means]], blocks: Sequence[int]) -> tuple[Seconds, Seconds]:
-    """Return the seconds of both sides in these blocks."""
     a, b = (np.array([sum(times[block][side].seconds) for block in blocks]) for side in (0, 1))
     return a, b
 

@@ -79,7 +79,6 @@ def _weight(row: "ClaimRow", result: PublishedResult) -> tuple[float, int, str]:
 
 
 def _row(result: PublishedResult, claim: Claim) -> "ClaimRow | None":
-    """Return the result's row for the claim with the same id, or None."""
     return next((row for ledger in result.head["claims"] for row in ledger["claims"] if row["id"] == claim.id), None)
 
 

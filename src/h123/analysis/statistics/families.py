@@ -12,8 +12,6 @@ from h123.study import Family
 
 @dataclass(frozen=True)
 class Membership:
-    """The family of one comparison, and its correction."""
-
     name: str
     correction: str
 

@@ -13,7 +13,6 @@ class Remedy:
     campaign without a plan."""
 
     blocks: int = 0
-    """The number of planned blocks."""
     failed: int = 0
     """The number of trials that have only invalid attempts, but for which another attempt may be valid."""
     waiting: int = 0

@@ -116,9 +116,7 @@ def size(pairs: int, level: float, sides: int = 2) -> float:
     return float(max(total[total <= level * (1 + 1e-9)], default=0.0))
 
 
-def share_estimate(
-    parts: Sequence[float] | Floats, wholes: Sequence[float] | Floats, confidence: float = CONFIDENCE
-) -> IntervalEstimate | None:
+def share_estimate(parts: Sequence[float] | Floats, wholes: Sequence[float] | Floats) -> IntervalEstimate | None:
     """Return the share s for which the paired differences part - s * whole are centred at zero, with the exact interval
     of all s that the signed-rank test does not reject. None if not all wholes have the same sign.
 
@@ -130,7 +128,7 @@ def share_estimate(
         return None
     pairs = np.triu_indices(len(whole))
     quotients = np.sort(((part[:, None] + part) / (whole[:, None] + whole))[pairs])
-    return _estimate(quotients, quotients, cumulative(len(whole)), confidence)
+    return _estimate(quotients, quotients, cumulative(len(whole)), CONFIDENCE)
 
 
 def _estimate(lowest: Floats, highest: Floats, distribution: Floats, confidence: float) -> IntervalEstimate:

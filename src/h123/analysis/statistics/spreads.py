@@ -35,7 +35,6 @@ class SpreadTrial:
 
     @classmethod
     def of(cls, parameters: Parameters) -> Self:
-        """Return the properties of a trial with these parameters."""
         p, work = parameters, parameters.workload
         size = work.body_bytes() or round(work.moved("up") + work.moved("down"))
         return cls(p.network, p.clock, "+".join(work.methods()), size, p.users, p.requests)

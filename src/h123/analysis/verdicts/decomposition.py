@@ -174,7 +174,6 @@ def _row(comparisons: Sequence[JudgedComparison]) -> PartsRow:
 
 
 def _own(comparison: JudgedComparison, row: type[Own]) -> Own:
-    """Return the comparison's fields that the type `row` declares."""
     names = get_type_hints(row)
     return cast(Own, {name: value for name, value in comparison.items() if name in names})
 

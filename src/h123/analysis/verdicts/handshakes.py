@@ -61,8 +61,7 @@ def noted(comparisons: Sequence[JudgedComparison], rows: Sequence[HandshakesRow]
     return [{**c, "note": "; ".join(filter(None, [c["note"], _note(c, by_level)])) or None} for c in comparisons]
 
 
-def _share(row: HandshakesRow) -> float:
-    """Return the number of handshakes per request."""
+def handshakes_per_request(row: HandshakesRow) -> float:
     return float(row["handshakes"] / row["requests"])
 
 
@@ -76,7 +75,7 @@ def _note(c: JudgedComparison, by_level: Mapping[Any, HandshakesRow]) -> str | N
     rows = [row for row in sides if row]
     if c["metric"] not in _MIXED or c["twin"] or len(rows) < len(sides):
         return None
-    if abs(_share(rows[0]) - _share(rows[1])) <= NOTABLE:
+    if abs(handshakes_per_request(rows[0]) - handshakes_per_request(rows[1])) <= NOTABLE:
         return None
     shares = " and ".join(f"{row['handshakes']} of {row['requests']} requests of {row['level']}" for row in rows)
     return f"handshakes included, in {shares}; in trials that are long enough, `cpu_warm` measures requests alone"

@@ -37,7 +37,6 @@ def opened(case: Case) -> list[HandshakesRow]:
 
 @once
 def comparisons(case: Case) -> list[JudgedComparison]:
-    """Return the comparisons of verdicts.json."""
     return with_reasons(project(noted(judge_case(case), opened(case)), case.rule), case.attempts, case.factor)
 
 

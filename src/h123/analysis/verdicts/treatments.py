@@ -22,7 +22,6 @@ class Treatment:
     cell: Cell
     parameters: Parameters
     metrics: Mapping[str, "TreatmentMetric"]
-    """The study's metrics by name."""
     failed: float
     """The share of failed requests, over all trials."""
     answers: Mapping[int, Sent]
@@ -37,12 +36,9 @@ class Treatment:
 
 @dataclass(frozen=True)
 class TreatmentMetric:
-    """The values of one metric for a treatment."""
-
     logs: Mapping[int, float]
     """The logarithms of the values by block; infinite if the trial failed."""
     withheld: str | None
-    """The reason why the values allow no conclusion, or None."""
     timeless: bool = False
     """Whether the reason is that nothing takes time in the treatment's trials."""
 

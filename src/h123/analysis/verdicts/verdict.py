@@ -45,7 +45,6 @@ class ComparisonTest:
     test: str | None = None
     """`signed-rank`, or `sign` if the differences are asymmetric."""
     exclusion: Exclusion | None = None
-    """Why the comparison is not judged."""
     qualified: Mapping[str, int] = field(default_factory=dict)
     """Failed audits that do not prevent a verdict, with the number of trials that failed each; 0 for audits of the
     whole campaign."""

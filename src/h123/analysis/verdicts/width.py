@@ -43,8 +43,6 @@ spread well enough to go further."""
 
 @dataclass(frozen=True)
 class WidthProgress:
-    """The progress of a campaign towards the required width."""
-
     narrow: bool
     """Whether every interval has the requested width."""
     widest: float | None
@@ -97,7 +95,6 @@ def _needed(ends: tuple[float, float], blocks: int, precision: float, planned: i
 
 
 def campaign_width_progress(case: Case, comparisons: Sequence[JudgedComparison]) -> WidthProgress:
-    """Return a campaign's progress towards its required width."""
     assert case.facts.precision is not None
     return width_progress(comparisons, case.facts.precision["wanted"], len(case.plan.blocks), case.rule)
 

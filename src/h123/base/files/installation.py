@@ -73,7 +73,6 @@ def remove_installation(whole: Path) -> bool:
 
 
 def size_of(folder: Path) -> int:
-    """Return the number of bytes that a folder's files take up on disk."""
     return sum(
         Path(root, name).lstat().st_blocks * _BLOCK_BYTES for root, _, names in os.walk(folder) for name in names
     )

@@ -65,7 +65,6 @@ def _parse(path: Path, number: int, line: bytes) -> Line:
 
 
 def damaged_line(path: Path, number: int, what: str) -> UserError:
-    """Return the error about a line that is complete but damaged."""
     return UserError(
         f"{path}, line {number}: {what}",
         remedy="a crash can damage only the last line; restore the file from a copy, or begin again in a new folder",

@@ -69,10 +69,10 @@ def read_bytes(path: Path, most_bytes: int) -> bytes:
     return content
 
 
-def read_cached(path: Path, most_bytes: int = sizes.CACHED) -> bytes | None:
+def read_cached(path: Path) -> bytes | None:
     """Return the content of a file in the cache, or None if it cannot be read. h123 can create such a file again."""
     try:
-        return read_bytes(path, most_bytes)
+        return read_bytes(path, sizes.CACHED)
     except UserError:
         return None
 
@@ -107,7 +107,6 @@ def _too_large(path: Path, size: int, most_bytes: int) -> UserError:
 
 
 def csv_fault(error: csv.Error) -> str:
-    """Return a description of an error in a CSV file, for the file's author."""
     message = str(error)
     return next((words for begins, words in _CSV_FAULTS.items() if message.startswith(begins)), "not CSV")
 

@@ -31,14 +31,12 @@ class Steps:
             self._status.stop()
 
     def begin(self, text: str) -> None:
-        """Print the name of the next step."""
         self._started_at = self._printed_at = time.monotonic()
         self._console.print(with_commands(text), soft_wrap=True)
         if self._status:
             self._status.update("")
 
     def move(self, text: str) -> None:
-        """Show the progress of the current step."""
         now = time.monotonic()
         line = f"  {text}, {format_span(now - self._started_at)}"
         if self._status:

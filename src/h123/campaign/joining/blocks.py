@@ -26,7 +26,6 @@ class RunBlock:
 
     @property
     def attempts(self) -> list[TrialEvent]:
-        """All attempts at the block's trials."""
         return [event for event in self.history if event["event"] == "trial"]
 
     def standing(self, trial: PlannedTrial) -> list[LiveAttempt]:
@@ -41,7 +40,6 @@ class RunBlock:
 
     @property
     def finished(self) -> bool:
-        """Whether all trials of the block are done."""
         return self.done == len(self.trials)
 
     @property

@@ -24,8 +24,6 @@ from h123.study import Plan, Study, make_plan
 
 @dataclass(frozen=True)
 class Joined:
-    """The result of joining shards."""
-
     folder: CampaignFolder
     planned: int
     added: Sequence[int]

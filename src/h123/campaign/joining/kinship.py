@@ -51,7 +51,6 @@ def _identity(folder: CampaignFolder) -> dict[str, object]:
 
 
 def _versions(folder: CampaignFolder) -> list[str]:
-    """Return the versions of h123 that began and continued the campaign."""
     steps = [event["version"] for event in folder.events() if event["event"] in ("campaign", "resume")]
     return list(dict.fromkeys([folder.version, *steps]))
 

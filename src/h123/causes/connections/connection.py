@@ -110,11 +110,9 @@ class Sending:
         return np.append(self.delivered_at[arrived], NEVER)[place]
 
     def first(self, count: int) -> "Sending":
-        """Return the first `count` packets."""
         return self.some(slice(count))
 
     def some(self, which: slice | NDArray[np.bool_]) -> "Sending":
-        """Return the selected packets."""
         return Sending(self.packets[which], Wire(self.wire.begins[which], self.wire.ends[which]), self.busy)
 
     def joined(self, other: "Sending") -> "Sending":
@@ -145,7 +143,6 @@ class Connection:
 
     @property
     def quic(self) -> bool:
-        """Whether the connection runs over UDP."""
         return bool(self.up.packets["protocol"][0] != TCP)
 
     @property

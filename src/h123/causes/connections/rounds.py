@@ -27,8 +27,6 @@ the delivery of its first packet if that is later."""
 
 @dataclass(frozen=True)
 class Rounds:
-    """The round trips of one sender."""
-
     firsts: Times
     """The index of each round trip's first packet among the sender's packets, ascending."""
     windows: Times

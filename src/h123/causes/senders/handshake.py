@@ -83,7 +83,6 @@ def _amplification_waits(of: Connection) -> Spans:
 
 
 def _until(side: Sending, end: int) -> Sending:
-    """Return the packets sent before `end`."""
     return side.first(int(np.searchsorted(side.at, end)))
 
 

@@ -25,8 +25,6 @@ _SILENCE_NS = 200_000_000
 
 @dataclass(frozen=True)
 class Room:
-    """The room in one sender's congestion window."""
-
     sending: Sending
     answers: Sending
     round_trip_ns: int

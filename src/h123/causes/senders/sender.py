@@ -140,7 +140,6 @@ class Sender:
 
     @cached_property
     def rounds(self) -> Rounds:
-        """The sender's round trips."""
         return rounds(self.sending, self.answers, self.round_trip_ns, self._rested)
 
     @cached_property
@@ -155,7 +154,6 @@ class Sender:
 
     @cached_property
     def room(self) -> Room:
-        """The room in the sender's congestion window."""
         return Room(self._content, self.answers, self.round_trip_ns, self.conditions.first_window)
 
     @cached_property

@@ -52,8 +52,6 @@ class Stream:
 
 @dataclass(frozen=True)
 class Streams:
-    """The streams of one connection."""
-
     frames: Frames
 
     @cached_property
@@ -88,7 +86,6 @@ class Streams:
         return [(STREAM_LIMIT, stream), (CONNECTION_LIMIT, whole)]
 
     def bodies(self, way: int) -> Spans:
-        """Return when a body was being sent."""
         spans = [
             (stream.request_begin, stream.request_end + 1)
             if way == UP

@@ -12,8 +12,6 @@ from h123.cli.options import FolderArgument, ForceOption
 
 
 class Format(StrEnum):
-    """The output formats of `h123 export`."""
-
     CSV = "csv"
     PARQUET = "parquet"
     JSON = "json"

@@ -26,7 +26,6 @@ def forbidding(texts: Sequence[str], by: Basis) -> list[Condition]:
 
 
 def required(folder: CampaignFolder) -> list[Condition]:
-    """Return the conditions that the campaign's study requires."""
     return Study.from_resolved(folder.study).require
 
 
@@ -64,7 +63,6 @@ def standing(folder: CampaignFolder) -> list[Condition]:
 
 
 def print_gate_files(files: Sequence[Path]) -> None:
-    """Print the names of the files that the gate wrote."""
     if files:
         first, *others = files
         out_console.print(f"Gate: {first}, {', '.join(path.name for path in others)}", soft_wrap=True)

@@ -258,7 +258,6 @@ def _run_to_its_end(
 
 
 def _pool(campaign: "Campaign", arguments: RunArguments) -> "Pool":
-    """Return the pool of machines that run the campaign."""
     folder = campaign.folder
     if arguments.engine == "ray":
         from h123.execution import RayPool

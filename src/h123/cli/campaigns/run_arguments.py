@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunArguments:
-    """The arguments of `h123 run`."""
-
     study: str | None = None
     draft: "DraftedStudy | None" = None
     """A study without a file. If there is one, a new campaign runs it instead of `study`."""
@@ -105,7 +103,6 @@ def _began_so(arguments: RunArguments, folder: "CampaignFolder") -> bool:
 
 
 def campaign_in(out: Path | None) -> "CampaignFolder | None":
-    """Return the campaign in the folder, or None."""
     from h123.store import CampaignFolder
 
     return CampaignFolder.open(out) if out and (out / "campaign.json").exists() else None

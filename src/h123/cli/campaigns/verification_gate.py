@@ -12,7 +12,6 @@ _NAMED = 3
 
 
 def proofs_of(cast: Cast) -> Proofs:
-    """Return the verification records by subject and role."""
     proofs: Proofs = {}
     for role, subject in cast:
         proofs.setdefault(subject.name, {})[role] = proof(subject, role)

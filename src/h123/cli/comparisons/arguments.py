@@ -10,8 +10,6 @@ from h123.study import Basis
 
 @dataclass(frozen=True)
 class CompareArguments:
-    """The arguments of `h123 compare`."""
-
     servers: Sequence[str]
     urls: Sequence[str]
     har: Path | None = None

@@ -27,7 +27,6 @@ def show_losses(folder: Path, trial: str, jobs: int | None) -> None:
 
 
 def loss_lines(trial: str, found: "LossCosts") -> list[str]:
-    """Return the lines that say what each loss costs."""
     costs, whole = found.costs, format_seconds(found.seconds)
     lines = [
         f"{trial}: the link lost {counted(len(costs), 'packet')}; the mean request takes {whole}.",

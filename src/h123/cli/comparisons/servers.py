@@ -43,7 +43,6 @@ def named_servers(commands: Sequence[str], folder: Path) -> dict[str, str]:
 
 
 def check_protocols(names: Sequence[str]) -> None:
-    """Refuse unknown protocols."""
     for name in names:
         if name not in PROTOCOLS:
             raise UserError(f"--protocols {name}: {choose(name, PROTOCOLS)}")

@@ -124,8 +124,6 @@ def _study(tuning: Tuning) -> Study:
 
 @dataclass
 class _Rounds:
-    """The rounds of one tuning."""
-
     arguments: TuneArguments
     out: Path
     tuning: Tuning
@@ -135,7 +133,6 @@ class _Rounds:
     """For each round that this process ran: the number of trials, and the seconds that they took."""
 
     def run(self) -> TuningAnswer:
-        """Run all unfinished rounds, and return the answer."""
         tuning = self.tuning
         self.dropped = dict(tuning.dropped)
         alive = [name for name in tuning.candidates if name not in self.dropped and name != DEFAULT]

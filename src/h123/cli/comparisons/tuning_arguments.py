@@ -46,8 +46,6 @@ _DEFAULTS = {"hosts": "own", "metric": "latency", "client": "go", "seed": 1, "cw
 
 @dataclass(frozen=True)
 class TuneArguments:
-    """The arguments of `h123 tune`."""
-
     networks: str = NETWORKS
     held_out: str = NETWORKS
     margin: float = share(MARGIN)
@@ -121,7 +119,6 @@ class Requested:
     asked: dict[str, str]
     """All options on which the results depend, as text."""
     command: str
-    """The command that repeats the tuning."""
 
 
 def requested(a: TuneArguments) -> Requested:

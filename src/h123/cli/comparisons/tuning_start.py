@@ -180,7 +180,6 @@ def _survey(
 
 
 def _protocols(a: TuneArguments, default: ServerAbilities) -> list[str]:
-    """Return the protocols to measure."""
     spoken = [each.protocol for each in default.spoken]
     if a.protocols is None:
         return [max(spoken, key=PROTOCOLS.index)]

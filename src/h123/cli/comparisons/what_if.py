@@ -164,7 +164,6 @@ class Choice:
 
     @property
     def every(self) -> bool:
-        """Whether to make every change."""
         return EVERY in self.changes
 
     def draft(self, folder: "CampaignFolder", blocks: int, jobs: int | None) -> "DraftedStudy":

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 
 
 def conclude_shard(folder: "CampaignFolder") -> int:
-    """Print what the shard contains and what to do next, and return the exit status."""
     from h123.documents.shard import ranges
 
     assert folder.shard  # the caller has checked

@@ -70,7 +70,6 @@ def command(
 
 
 def _rows(what: Shelf, names: "Sequence[str]") -> "Iterator[Mapping[str, object]]":
-    """Yield the listed items, one row each, from the files below subjects/, networks/ and studies/."""
     from h123.study import list_networks, list_studies, load_network, question_of
 
     match what:
@@ -85,7 +84,6 @@ def _rows(what: Shelf, names: "Sequence[str]") -> "Iterator[Mapping[str, object]
 
 
 def _print_networks(console: "Console") -> None:
-    """Print all networks that come with h123 or belong to the user."""
     from h123.study import list_networks, load_network
 
     names = list_networks()
@@ -102,7 +100,6 @@ def _print_networks(console: "Console") -> None:
 
 
 def _print_studies(console: "Console") -> None:
-    """Print all studies that come with h123 or belong to the user."""
     from h123.study import list_studies, question_of
 
     table = _table("name", "question")

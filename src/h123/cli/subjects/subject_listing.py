@@ -99,7 +99,6 @@ def subject_rows(names: Sequence[str]) -> Iterator[Mapping[str, object]]:
 
 
 def print_subject(subject: Subject, console: Console) -> None:
-    """Print everything about one subject."""
     console.print(Text(subject.name, style="bold").append(f": {subject.title} {subject.version}", style="not bold"))
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(style="dim", no_wrap=True)
@@ -218,7 +217,6 @@ def congestion(subject: Subject) -> list[str]:
 
 
 def _settings(subject: Subject, role: str) -> Iterator[tuple[str, str]]:
-    """Yield the sender settings that the subject accepts."""
     for name, roles in settable(subject).items():
         over = _joined(getattr(subject.features, name))
         yield f"  {SETTINGS[name].title}", f"{over}: can be chosen" if role in roles else _NOTHING

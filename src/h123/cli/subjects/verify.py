@@ -201,7 +201,6 @@ def _verify_trials(folder: Path, names: list[str]) -> None:
 
 
 def print_repetition(trial: str, repetition: "Repetition", console: "Console") -> None:
-    """Print whether a trial repeated exactly, and every figure that differs."""
     verdict = "identical" if repetition.identical else "repeated" if repetition.repeated else "did NOT repeat"
     lines = [f"{trial}: {verdict}", _links_line(repetition)]
     lines += [f"    {d.name}: {d.first} and {d.second}" for d in (*repetition.packets, *repetition.bytes)]

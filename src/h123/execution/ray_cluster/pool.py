@@ -39,8 +39,6 @@ _MOST_LOSSES = 3
 
 @dataclass(eq=False)
 class _Actor:
-    """An actor and what it is working on."""
-
     handle: Any
     awaited: Any
     """The reference that `ray.wait` waits for: the actor's description, then the events of its order. None if the actor
@@ -105,13 +103,11 @@ class RayPool:
         return [actor.machine for actor in self._placed() if actor.machine]
 
     def submit(self, machine: Machine, order: BlockOrder, archives: Mapping[str, Path]) -> None:
-        """Start an order on a node (see `Pool`)."""
         actor = next(a for a in self._placed() if a.machine and a.machine.name == machine.name)
         references = {name: self._reference(digest, archives[name]) for name, digest in order.archives().items()}
         actor.awaited = actor.handle.run.options(num_returns="streaming").remote(order.portable(), references)
 
     def events(self, timeout_s: float | None = None, /) -> Sequence[PoolEvent]:
-        """Return the events since the last call (see `Pool`)."""
         if timeout_s is not None:
             return self._wait(timeout_s)
         until = time.monotonic() + _RETURN_S
@@ -121,18 +117,15 @@ class RayPool:
         return happened
 
     def archive(self, done: AttemptDone) -> Path:
-        """Return the folder of an attempt (see `Pool`)."""
         return self._folder / done.machine / done.archive
 
     def cancel(self) -> None:
-        """End all actors together with their trials."""
         for actor in self._actors:
             self._ray.kill(actor.handle)
         self._actors.clear()
         self._boots.clear()
 
     def close(self) -> None:
-        """End all actors together with their trials, and leave the cluster."""
         self.cancel()
         self._ray.shutdown()
         shutil.rmtree(self._folder, ignore_errors=True)
@@ -160,7 +153,6 @@ class RayPool:
         return self._archives[digest]
 
     def _wait(self, timeout_s: float) -> list[PoolEvent]:
-        """Return the events of the first actor that is ready."""
         by_awaited = {id(actor.awaited): actor for actor in self._actors if actor.awaited is not None}
         if not by_awaited:
             time.sleep(timeout_s)
@@ -231,7 +223,6 @@ _START = f"start nodes with `ray start --address=HEAD:6379 --resources='{{\"{RES
 
 
 def _connect(address: str | None) -> Any:
-    """Connect to the cluster and return the `ray` module."""
     try:
         import ray
     except ImportError:

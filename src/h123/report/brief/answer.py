@@ -42,7 +42,6 @@ class _Group:
 
     heading: str
     lines: Sequence[tuple[str, str]]
-    """The text and the style of each line."""
     main: int
     """The number of lines to show before any group gets its `least` lines."""
     least: int
@@ -53,7 +52,6 @@ class _Group:
 
 
 def print_table(verdicts: Verdicts, console: Console) -> None:
-    """Print only the tables of the answer."""
     if verdicts.get("changes"):
         print_changes(verdicts, console)
         return
@@ -136,7 +134,6 @@ def _width(console: Console) -> int:
 
 
 def _print_tables(found: Sequence[AnswerTable], verdicts: Verdicts, console: Console) -> int:
-    """Print the tables and return the number of lines."""
     if not found:
         lines = _wrapped(no_answer(verdicts), _width(console))
         for line in lines:

@@ -37,11 +37,9 @@ class AnswerLine(NamedTuple):
     standing: str
     text: str
     short: str = ""
-    """A shorter version of the line."""
 
 
 def comparison_lines(verdicts: Verdicts) -> list[AnswerLine]:
-    """Return the lines that answer the question."""
     asked = headline(verdicts["comparisons"])
     if len(asked) > _ONE_BY_ONE:
         lines = [AnswerLine(*line) for line in headline_sentences(asked)]

@@ -76,7 +76,6 @@ def write_catalogue() -> Path:
 def catalogue_page(
     subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord], missing: Sequence[RejectedSubject]
 ) -> str:
-    """Return the whole page in Markdown."""
     parts = [
         [_HEAD],
         _stacks(subjects, records),

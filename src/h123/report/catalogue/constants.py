@@ -114,7 +114,6 @@ def _summary(every: Sequence[DeclarationCheck]) -> str:
 
 
 def constants_table(every: Sequence[DeclarationCheck]) -> list[str]:
-    """Return the lines of the table that compares each declared constant with the measured one."""
     rows = []
     for check in every:
         declaration = check.declared

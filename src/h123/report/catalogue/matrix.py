@@ -83,7 +83,6 @@ def _outcome(cell: Cell | None) -> str:
 
 
 def _sides(cells: Cells) -> tuple[list[str], list[str], list[str]]:
-    """Return the servers, clients and protocols, each once."""
     names = zip(*((p.server, p.client, p.protocol) for p in cells), strict=True)
     servers, clients, protocols = (list(dict.fromkeys(side)) for side in names)
     return servers, clients, protocols
@@ -132,7 +131,6 @@ class ProtocolTable:
     rows: list[tuple[str, list[dict[str, str]]]]
     """Each server with its cell for each client."""
     absent: list[str]
-    """Servers and clients without a row or column."""
 
 
 def _protocol_table(cells: Cells, protocol: str) -> ProtocolTable:

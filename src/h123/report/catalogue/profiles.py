@@ -50,7 +50,6 @@ def profiles_page() -> str:
 
 
 def profile_tables(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> str:
-    """Return the tables of servers and of clients in Markdown."""
     parts = [_role(role, subjects, records) for role in ("server", "client")]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 

@@ -42,7 +42,6 @@ def averages_figures(replications: Sequence[ReplicationsRow], factors: Factors, 
 
 
 def times_figure(replications: Sequence[ReplicationsRow], factors: Factors, compared: str) -> Figure:
-    """Draw latency and time to first byte for each treatment."""
     outer, inner = _parted(factors, compared)
     caption = (
         f"{_TRIALS} Grey: the link's minimum, a request with an equal share of its rate (latency) or a round trip "

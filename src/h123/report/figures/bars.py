@@ -30,7 +30,6 @@ def bars_figures(values: Sequence[ValueRow], charts: Iterable[Chart], factor: st
 
 
 def _groups(values: Sequence[ValueRow], chart: Chart, factor: str) -> list[Mark]:
-    """Return the bars of a chart, with their trials and values."""
     names = {place: name for name, place in chart.at.items()}
     trials: dict[tuple[str, str, str], list[Mark]] = {}
     for row in values:

@@ -56,7 +56,6 @@ def split_figure(split: PartsOfTime, margin: float) -> Figure:
 
 
 def _marks(row: PartsRow) -> Iterable[Mark]:
-    """Yield a mark for each part and for the total."""
     name = cell_name(row["cell"]) or row["workload"]
     panel = f"{metric(row['metric']).title}, {level(row['a'])} / {level(row['b'])}"
     parts = {"protocol": row["protocol"], "processing": row["processing"], "total": row["total"]}

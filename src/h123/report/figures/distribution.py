@@ -126,7 +126,6 @@ def _times(seconds: Sequence[Sequence[float]], unit_seconds: float, unit: str, p
 
 
 def _mark(row: Mark, percent: int, scale: float, unit: str) -> Mark:
-    """Return a dot on a curve, with its description."""
     value = row["seconds"][percent] / scale
     name = ", ".join(part for part in (level(row["level"]), row["where"]) if part)
     sentence = f"{name}: {_MARKED[percent]} within {figures(value)} {unit}"

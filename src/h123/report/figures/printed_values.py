@@ -44,7 +44,6 @@ def printed_figure(table: PrintedTable) -> Figure | None:
 
 
 def _records(row: Mark, sides: Sequence[str]) -> list[Mark]:
-    """Return one record for each mark of a printed value."""
     statistic = "" if row["statistic"] == "mean" else ", median"
     name = f"{row['place']}, {level(row['of'])}{statistic}" + (", first byte" if row["metric"] == "ttfb" else "")
     bound = row["link"]["alone"]["high" if PRINTED[row["metric"]].better == "higher" else "low"]

@@ -136,7 +136,6 @@ def _carriers(visits: Sequence[Mark]) -> Mapping[str, str]:
 
 
 def _carried(visit: Mark) -> Counter[str]:
-    """Count the requests that each protocol carried."""
     return Counter(CARRIERS[row["protocol"]] for row in visit["rows"] if row["protocol"] in CARRIERS)
 
 

@@ -35,7 +35,6 @@ class Term:
     words: str = ""
     """The form of the term in answers, if that is not the name."""
     also: tuple[str, ...] = ()
-    """Other names of the term."""
     do: str = ""
     """Advice if the term appears in an answer."""
     see: str = ""
@@ -43,7 +42,6 @@ class Term:
 
     @property
     def names(self) -> list[str]:
-        """All names under which the term can be found."""
         return [name for name in (self.name, self.words, *self.also) if name]
 
 

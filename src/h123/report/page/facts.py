@@ -32,11 +32,9 @@ class PageFacts:
     single trials and no median visits."""
 
     name: str
-    """The campaign's name."""
     created: str
     study: Resolved
     networks: Sequence[tuple[str, str]]
-    """The name and the title of each network."""
     links: Sequence[LinkRow]
     lab_shares: Mapping[str, str]
     invalid: Sequence[InvalidAttempt]
@@ -52,7 +50,6 @@ class PageFacts:
 
     @classmethod
     def of(cls, folder: CampaignFolder, verdicts: Verdicts) -> Self:
-        """Return the data from a campaign's folder."""
         attempts, events = load_attempts(folder), folder.events()
         return cls(
             name=folder.name,

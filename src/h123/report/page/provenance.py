@@ -117,7 +117,6 @@ class InvalidAttempt:
 
 
 def invalid_attempts(events: Iterable[Event]) -> list[InvalidAttempt]:
-    """Return all invalid attempts of a campaign."""
     return [
         InvalidAttempt(
             f"{event['trial']}~{event['attempt']}", [(reason(r["code"]), r["detail"]) for r in event["reasons"]]

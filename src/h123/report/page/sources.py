@@ -19,8 +19,6 @@ InCell = TypeVar("InCell", bound=Mapping[str, object])
 
 @dataclass(frozen=True)
 class PageSources:
-    """The verdicts on a campaign, and the facts from its folder."""
-
     facts: PageFacts
     whole: Verdicts
     """The verdicts, including factors that have the same level in all comparisons."""
@@ -32,7 +30,6 @@ class PageSources:
 
     @cached_property
     def comparisons(self) -> list[JudgedComparison]:
-        """The comparisons, without A/A comparisons."""
         return [c for c in self.verdicts["comparisons"] if not c["twin"]]
 
     @cached_property
@@ -42,7 +39,6 @@ class PageSources:
 
     @property
     def factor(self) -> str:
-        """The compared factor."""
         return self.verdicts["factor"]
 
 

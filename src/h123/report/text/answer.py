@@ -59,7 +59,6 @@ class AnswerRow:
     cell: Mapping[str, str]
     metric: Metric
     values: Mapping[str, float | None]
-    """The values by level."""
     best: Best
     ratios: Mapping[tuple[str, str], JudgedComparison]
     """The comparisons of pairs of levels, without A/A comparisons."""
@@ -68,7 +67,6 @@ class AnswerRow:
 
     @property
     def words(self) -> str:
-        """The best level in words."""
         if self.ratios and all(comparison["withheld"] for comparison in self.ratios.values()):
             return "not judged"
         return self.best.words
@@ -123,7 +121,6 @@ class AnswerTable:
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """Return the pairs that the answer compares."""
         return list(dict.fromkeys(pair for row in self.main for pair in row.ratios))
 
     @property
@@ -226,7 +223,6 @@ def cold(verdicts: Verdicts) -> list[JudgedComparison]:
 
 
 def findings(compared: Iterable[JudgedComparison]) -> list[JudgedComparison]:
-    """Return the comparisons that found a difference."""
     return list(filter(decided, compared))
 
 

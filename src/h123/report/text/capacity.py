@@ -38,7 +38,6 @@ def maximum(row: CapacityRow) -> str:
 
 
 def rate_limit_words(of: RateLimit | None) -> str:
-    """Format a rate with its interval."""
     if of is None:
         return "not known: no block has all steps"
     bound = f"{of['bound']} " if of["bound"] else ""

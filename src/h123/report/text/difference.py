@@ -102,8 +102,6 @@ def by(ratios: Sequence[float]) -> str:
 
 @dataclass(frozen=True)
 class _Phrases:
-    """The phrases of one comparison."""
-
     comparison: VerdictRow
     of: str | None = None
     """The metric whose words are used, if not the comparison's own metric."""

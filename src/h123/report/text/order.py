@@ -25,7 +25,6 @@ def many(comparisons: Iterable[JudgedComparison]) -> bool:
 
 
 def distinct(names: Iterable[str]) -> list[str]:
-    """Return the distinct names in the order of their first appearance."""
     return list(dict.fromkeys(names))
 
 

@@ -41,7 +41,6 @@ def _shared(number: int, comparison: JudgedComparison) -> object:
 
 
 def _why(comparison: JudgedComparison) -> str:
-    """Say why the comparison is not judged."""
     return comparison["withheld"]["why"] if comparison["withheld"] else ""
 
 

@@ -26,15 +26,12 @@ IMPOSSIBLE = 1.02
 
 @dataclass(frozen=True)
 class PrintedSide:
-    """One campaign in the table."""
-
     study: str
     campaign: str
     question: str
     scale: float
     trials: TrialCounts
     factors: Sequence[str]
-    """The factors, in the study's order."""
     source: Mapping[str, object]
     rows: Sequence[PrintedRow]
     """The `as_published.printed.rows` of the campaign's verdicts.json."""
@@ -76,7 +73,6 @@ def open_other_side(here: CampaignFolder, path: Path) -> PrintedSide:
 
 
 def nothing_printed(folder: CampaignFolder) -> UserError:
-    """Return the error about a campaign without printed values."""
     return UserError(
         f"{folder.path} is of study {folder.study['name']!r}, for which no file in published/ has values",
         remedy="--with takes two campaigns of studies that one file in published/ names, analysed `as_published`",
@@ -145,7 +141,6 @@ def _title(row: Row) -> str:
 
 
 def _remarks(values: Sequence[Row], sides: Sequence[PrintedSide]) -> list[str]:
-    """Return remarks about the whole table and about its campaigns."""
     links = [row["link"] for row in values if row["link"]]
     alone = sum(link["alone"]["used"] > IMPOSSIBLE for link in links)
     share = sum(bool(link["share"]) and link["share"]["used"] > IMPOSSIBLE for link in links)

@@ -73,11 +73,9 @@ class SectionWords:
     first: Lines | None = None
     """Facts that readers must know before any answer: servers that did different work, subjects that failed."""
     below: Callable[[Verdicts], Iterable[SectionLine]] | None = None
-    """The sentences below the answer."""
     trust: Lines | None = None
     """Facts to know before you trust the answer."""
     last: Lines | None = None
-    """The sentences after all others."""
 
 
 def _plain(lines: Lines) -> Callable[[Verdicts], Iterable[SectionLine]]:
@@ -152,7 +150,6 @@ SAID: Sequence[SectionWords] = [
 
 
 def first_lines(verdicts: Verdicts) -> list[str]:
-    """Return the sentences before any answer."""
     return [line for registered in SAID if registered.first for line in registered.first(verdicts)]
 
 
@@ -167,7 +164,6 @@ def trust(verdicts: Verdicts) -> list[str]:
 
 
 def last(verdicts: Verdicts) -> list[str]:
-    """Return the sentences after all others."""
     return [line for registered in SAID if registered.last for line in registered.last(verdicts)]
 
 

@@ -51,7 +51,6 @@ def other_factors(cell: Mapping[str, str], factor: str) -> str:
 
 
 def reason(code: str) -> str:
-    """Return why a trial does not count, in words."""
     return str(_VOCABULARY["reasons"].get(code, code))
 
 
@@ -136,7 +135,6 @@ def metric_word(name: str, verdict: str) -> str:
 
 
 def metric_titles(names: Iterable[str]) -> list[str]:
-    """Return the titles of the metrics, each once."""
     return [metric(name).title for name in dict.fromkeys(names)]
 
 

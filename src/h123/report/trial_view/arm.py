@@ -32,20 +32,16 @@ class Arm:
 
     @cached_property
     def trial(self) -> TrialFile:
-        """The trial's definition."""
         return read_document(self.attempt.folder / "trial.json", TrialFile)
 
     @property
     def link(self) -> Link:
-        """The link between client and server."""
         return self.trial.links[0]
 
     def way(self, way: int) -> Direction:
-        """Return the link's settings for one direction."""
         return (self.link.down if way == DOWN else self.link.up) or Direction()
 
     def sender(self, way: int) -> str:
-        """Return the host that sends in this direction."""
         end = self.link.b if way == DOWN else self.link.a
         return end.host if end else ("server" if way == DOWN else "client")
 
@@ -57,44 +53,36 @@ class Arm:
 
     @cached_property
     def packets(self) -> Packets | None:
-        """The link's packets, if they were recorded."""
         return _if_there(lambda: read_packets(self.attempt.folder))
 
     def of_way(self, way: int) -> Packets:
-        """Return the packets in one direction. Empty if packets were not recorded."""
         record = self.packets
         return np.empty(0, PACKET) if record is None else record[record["way"] == way]
 
     @cached_property
     def connections(self) -> Sequence[Connection]:
-        """The connections, as the link saw them."""
         if self.packets is None:
             return []
         return connections(self.packets, self.way(0), self.way(1), shared=self.shared)
 
     @property
     def shared(self) -> bool:
-        """Whether cross traffic also used the link."""
         return self.link.cross is not None
 
     @cached_property
     def stack_logs(self) -> StackLogs:
-        """The logs of the server's QUIC stack."""
         return read_stack_logs(self.attempt.folder)
 
     @cached_property
     def logs(self) -> Sequence[StackLog | None]:
-        """The log of each connection."""
         return match_logs(self.stack_logs.logs, self.connections)
 
     @property
     def datagrams(self) -> bool:
-        """Whether any UDP datagram reached the link."""
         return self.packets is not None and bool((self.packets["protocol"] == UDP).any())
 
     @property
     def quic(self) -> bool:
-        """Whether all connections of the attempt used QUIC."""
         return bool(self.connections) and all(connection.quic for connection in self.connections)
 
     @cached_property

@@ -22,10 +22,8 @@ class SelectedAttempt:
     trial: str
     attempt: int
     counts: bool
-    """Whether the trial's results come from this attempt."""
     valid: bool
     reasons: Sequence[Mapping[str, str]]
-    """The reasons why the attempt is not valid."""
     disturbed: bool
     block: int
     cell: Mapping[str, str]
@@ -37,7 +35,6 @@ class SelectedAttempt:
 
     @property
     def name(self) -> str:
-        """The name of the attempt's folder."""
         return f"{self.trial}~{self.attempt}"
 
 
@@ -80,7 +77,6 @@ def _remarks(rows: Sequence[Mapping[str, object]]) -> str:
 
 
 def _attempts(folder: CampaignFolder) -> list[Mapping[str, object]]:
-    """Return all attempts, in the order of the blocks."""
     rows = connect(folder).execute(
         "SELECT a.trial, a.attempt, c.attempt IS NOT NULL AS counts, a.valid, a.reasons, a.disturbed, a.block, "
         "a.cell, a.twin, a.parameters, a.statuses, a.damage FROM attempts a "

@@ -29,8 +29,6 @@ _DIGITS = 4
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a panel."""
-
     name: str
     """The name of the line in the legend, which explains its colour and dashes."""
     arm: int | None

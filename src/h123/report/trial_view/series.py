@@ -79,7 +79,6 @@ def stall_marks(arms: Sequence[Arm], bins: Bins, way: int) -> list[Ticks]:
 
 
 def throughput_figure(arms: Sequence[Arm], bins: Bins) -> Figure:
-    """Draw the throughput in both directions."""
     caption = (
         f"The whole IP packets that left the link in each {width(bins)}, next to the link's rate (dashed). "
         f"{marked(bins)}"
@@ -287,7 +286,6 @@ def rate_unit(most: float) -> tuple[float, str]:
 
 
 def width(bins: Bins) -> str:
-    """Describe the width of a bin."""
     return f"{bins.width / 1e6:g} ms" if bins.width < 10**9 else format_span(bins.width / 1e9)
 
 

@@ -107,7 +107,6 @@ def _bars(arm: Arm) -> Iterator[tuple[Sample, int, Parts]]:
 
 
 def _parts_by_request(explained: ExplainedTrial | None) -> dict[tuple[int, ...], Parts]:
-    """Return the parts of each request that packets explain."""
     parts_by_request: dict[tuple[int, ...], Parts] = {}
     if explained is not None:
         for row, seconds in zip(explained.rows, explained.seconds, strict=True):

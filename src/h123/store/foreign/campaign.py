@@ -205,7 +205,7 @@ def _trial(
         "reasons": [],
         "seconds": round(span / 1e9, 4) if span is not None and all(request.timed for request in requests) else None,
     }
-    folder.seal(partial, event)
+    seal.seal_attempt(partial, event)
     folder.append(event)
 
 

@@ -209,7 +209,6 @@ def _levels(path: Path, schema: Schema, rows: list[_Row]) -> tuple[str, ...]:
 
 
 def _columns(samples: Samples) -> list[str]:
-    """Return the columns that a row must have."""
     needed = [name for name in Samples.model_fields if name not in OPTIONAL]
     written_sources = [source for name in needed if isinstance(source := getattr(samples, name), ColumnSource)]
     sources = [*written_sources, *samples.levels.values()]

@@ -32,7 +32,6 @@ class CardRun:
     rate."""
 
     where: str
-    """The cell, in words."""
     columns: dict[str, str]
 
 
@@ -115,7 +114,6 @@ class CardLoad:
     users: int
     """The number of simultaneous transfers."""
     requests: int
-    """The number of requests per user."""
 
     @property
     def count(self) -> int:

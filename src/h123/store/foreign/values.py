@@ -32,7 +32,6 @@ def quoted(text: str) -> str:
 
 
 def is_absent(text: str) -> bool:
-    """Return whether the text means a missing number."""
     return text.strip().lower() in NONE | TIMEOUTS
 
 

@@ -93,7 +93,6 @@ class PrintedValues(Strict):
     values: list[Statement] = Field(min_length=1)
 
     def all(self) -> list[PrintedValue]:
-        """Return all figures in the file's order."""
         return [_read(statement, kind, of) for statement in self.values for kind, of in _figures(statement)]
 
     def facts(self, cell: Cell) -> list[LevelFacts]:

@@ -102,7 +102,6 @@ class PolicerFile(Strict):
     """The number of bytes that may pass at once after a silence."""
 
     def resolve(self) -> resolved.Policer:
-        """Return this part in the form of trial.json."""
         return resolved.Policer(bps=self.rate, burst_bytes=self.burst)
 
 
@@ -115,7 +114,6 @@ class MtuFile(Strict):
     """Whether larger packets vanish without the ICMP message from which the sender would learn the size."""
 
     def resolve(self) -> resolved.Mtu:
-        """Return this part in the form of trial.json."""
         return resolved.Mtu(bytes=self.size, silent=self.black_hole)
 
 
@@ -150,7 +148,6 @@ class AggregationFile(Strict):
         return self
 
     def resolve(self) -> resolved.Aggregation:
-        """Return this part in the form of trial.json."""
         return resolved.Aggregation(every_ns=self.interval, spread_ns=self.spread, thin_acks=self.thin_acks or None)
 
 
@@ -171,7 +168,6 @@ class ChangeFile(Strict):
         return self
 
     def resolve(self) -> resolved.Change:
-        """Return this part in the form of trial.json."""
         return resolved.Change(
             at_ns=self.at,
             delay_ns=self.delay,
@@ -338,7 +334,6 @@ class DirectionFile(Strict):
                 raise fault_at(["changes", index, "at"], message)
 
     def resolve(self) -> resolved.Direction:
-        """Return this part in the form of trial.json."""
         return resolved.Direction(
             rate=self._bottleneck(),
             queue=resolve_queue(self.queue),

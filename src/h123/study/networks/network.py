@@ -247,7 +247,6 @@ class Network(LinkModel):
 
     @property
     def shaped(self) -> bool:
-        """Whether packets pass through the emulated link."""
         return self.up is not None
 
     @property

@@ -33,7 +33,6 @@ class MoveFile(Strict):
     """The time for which packets to the old address or port still arrive."""
 
     def resolve(self) -> resolved.Move:
-        """Return this part in the form of trial.json."""
         return resolved.Move(at_ns=self.at, new=self.new, overlap_ns=self.overlap)
 
 
@@ -52,7 +51,6 @@ class TrafficFile(Strict):
         return self
 
     def resolve(self) -> resolved.Traffic:
-        """Return this part in the form of trial.json."""
         return resolved.Traffic(tcp=self.tcp, udp=self.udp)
 
 
@@ -76,7 +74,6 @@ class CrossFile(Strict):
         return self
 
     def resolve(self) -> resolved.Cross:
-        """Return this part in the form of trial.json."""
         up = self.up.resolve() if self.up else None
         down = self.down.resolve() if self.down else None
         return resolved.Cross(up=up, down=down, ahead_ns=self.ahead, spread_ns=self.spread)
@@ -123,7 +120,6 @@ class NetworkFile(Strict):
         return self
 
     def resolve(self) -> resolved.Network:
-        """Return the network in the form of trial.json."""
         up, down = self.both or self.up, self.both or self.down
         records = RecordPair(up=up.record if up else None, down=down.record if down else None)
         return resolved.Network(

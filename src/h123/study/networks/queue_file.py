@@ -61,7 +61,6 @@ class FifoFile(Strict):
     """The limit in bytes (100kB), packets (64p) or time (50ms)."""
 
     def resolve(self) -> resolved.Queue:
-        """Return the queue in the form of trial.json."""
         return self.limit
 
 
@@ -90,7 +89,6 @@ class CodelFile(_ControlledDelay):
     """Whether ECN-capable packets are marked instead of dropped."""
 
     def resolve(self) -> resolved.Queue:
-        """Return the queue in the form of trial.json."""
         return resolved.Queue(codel=disciplines.Codel(limit=self.limit, ecn=self.ecn, **self._law()))
 
 
@@ -110,7 +108,6 @@ class FqCodelFile(_ControlledDelay):
     """The largest number of packets that are dropped at once when the limit is exceeded."""
 
     def resolve(self) -> resolved.Queue:
-        """Return the queue in the form of trial.json."""
         fair = disciplines.FqCodel(
             limit=self.limit,
             ecn=self.ecn,
@@ -159,7 +156,6 @@ class PieFile(_Proportional):
     """The largest number of packets that may wait."""
 
     def resolve(self) -> resolved.Queue:
-        """Return the queue in the form of trial.json."""
         return resolved.Queue(pie=disciplines.Pie(limit=self.limit, **self._law()))
 
 
@@ -177,7 +173,6 @@ class FqPieFile(_Proportional):
     """The drop probability, in percent, up to which packets are marked instead of dropped."""
 
     def resolve(self) -> resolved.Queue:
-        """Return the queue in the form of trial.json."""
         fair = disciplines.FqPie(
             limit=self.limit, flows=self.flows, quantum=self.quantum, ecn_prob=self.ecn_prob, **self._law()
         )
@@ -248,7 +243,6 @@ class RedFile(Strict):
         )
 
     def resolve(self) -> resolved.Queue:
-        """Return the queue in the form of trial.json."""
         return resolved.Queue(red=self._red())
 
 
@@ -283,7 +277,6 @@ class DualPi2File(Strict):
     """The weight of the classic queue in the scheduler, in percent."""
 
     def resolve(self) -> resolved.Queue:
-        """Return the queue in the form of trial.json."""
         dual = disciplines.DualPi2(
             limit=self.limit,
             target_ns=self.target,
@@ -325,7 +318,6 @@ class CakeFile(Strict):
     hosts."""
 
     def resolve(self) -> resolved.Queue:
-        """Return the queue in the form of trial.json."""
         cake = disciplines.Cake(rtt_ns=self.rtt, memlimit=self.memlimit, isolation=self.isolation)
         return resolved.Queue(cake=cake)
 
@@ -350,5 +342,4 @@ QueueFile = Annotated[
 
 
 def resolve_queue(queue: QueueFile | None) -> resolved.Queue | None:
-    """Return the queue in the form of trial.json, or None."""
     return queue if queue is None or isinstance(queue, resolved.Queue) else queue.resolve()

@@ -19,7 +19,6 @@ class JitterFile(Strict):
     keep_order: StrictBool = True
 
     def resolve(self) -> Jitter:
-        """Return this part in the form of trial.json."""
         return Jitter(spread_ns=self.spread, distribution=self.distribution, keep_order=self.keep_order)
 
 
@@ -30,7 +29,6 @@ class ReorderFile(Strict):
     ahead: Annotated[Delay, Positive]
 
     def resolve(self) -> Reorder:
-        """Return this part in the form of trial.json."""
         return Reorder(share=self.share, ahead_ns=self.ahead)
 
 
@@ -44,5 +42,4 @@ class RetransmissionFile(Strict):
     """Whether later packets wait for those sent again instead of overtaking them."""
 
     def resolve(self) -> SentAgain:
-        """Return this part in the form of trial.json."""
         return SentAgain(share=self.share, delay_ns=self.delay, in_order=self.in_order)

@@ -86,7 +86,6 @@ class Documents:
         return f"{FOLDER}/{hashlib.sha256(identity.encode()).hexdigest()[:8]}"
 
     def paths(self) -> list[str]:
-        """Return the path of each resource."""
         return [f"/{self.folder}/{self._name(index)}" for index in range(len(self._loads))]
 
     def fault(self) -> str | None:

@@ -34,13 +34,11 @@ class Recording:
     title: str
     source: str
     entries: list[HarEntry]
-    """The entries in the order of their requests."""
     document: int
     """The index of the document. Redirects that led to it come before it."""
     left_out: Counter[str] = field(default_factory=Counter)
     """The number of requests that are not part of the page's load, by reason."""
     notes: list[str] = field(default_factory=list)
-    """Notes about the page as a whole."""
 
 
 def read_har(path: Path, page: int | None = None) -> Recording:

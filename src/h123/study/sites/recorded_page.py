@@ -37,7 +37,6 @@ class RecordedPage:
 
     name: str
     address: str
-    """The document's URL."""
     resources: Sequence[Resource]
     notes: Sequence[str]
     """Notes about requests that were left out."""
@@ -66,7 +65,6 @@ class RecordedPage:
 
     @property
     def site(self) -> Site:
-        """The page as a site for studies."""
         return Site(name=self.name, resources=tuple(self.resources))
 
 
@@ -84,7 +82,7 @@ def _settled(resource: Resource, served: RecordedAnswer, askers_of_missing: Mapp
     return resource.model_copy(update={"size": max(size, 1), "exact": served.sizes == {size} and size > 0, "by": asker})
 
 
-def recorded_page(path: Path, name: str = "page", *, page: int | None = None, every_host: bool = False) -> RecordedPage:
+def recorded_page(path: Path, *, page: int | None = None, every_host: bool = False) -> RecordedPage:
     """Read page number `page` of a HAR, or by default the page of its first request, as requests to the document's
     server. With `every_host`, requests to other hosts go to that server, too. Raises UserError."""
     recording = read_har(path, page)
@@ -95,7 +93,7 @@ def recorded_page(path: Path, name: str = "page", *, page: int | None = None, ev
     if document not in indices:
         raise UserError(f"{path}: its document, {entries[document].url[:200]}, {why[document]}")
     resources = list(_resources(entries, graph, indices, document))
-    return RecordedPage(name, entries[document].url, resources, list(_notes(recording, why)))
+    return RecordedPage("page", entries[document].url, resources, list(_notes(recording, why)))
 
 
 def _why_not(entry: HarEntry, document: HarEntry, before: bool, every_host: bool) -> str | None:

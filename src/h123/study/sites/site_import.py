@@ -37,7 +37,6 @@ class ImportedSite:
 
     site: Site
     text: str
-    """The text of the site's file."""
     notes: list[str]
     """Notes about how the site differs from the page."""
 

@@ -79,7 +79,6 @@ class WorkloadParameters(RequestsParameters, MixParameters, PageParameters):
 
     @property
     def workload(self) -> WorkloadKind:
-        """The workload that these parameters describe."""
         return KINDS[self.kind].answers(self)
 
 

@@ -54,7 +54,6 @@ class RateStep(Strict):
 
     @property
     def requests(self) -> float:
-        """The number of requests in this step."""
         return float(self.burst or 0) + sum(self.ends) / 2 * self.lasts / 1e9
 
     def after(self, requests: float) -> float:

@@ -105,7 +105,6 @@ class Target:
 
 
 def common_fields(load: Load, target: Target) -> dict[str, Any]:
-    """Return the fields of workload.json that all kinds have."""
     return {
         "h123": FORMAT,
         "protocol": load.protocol,

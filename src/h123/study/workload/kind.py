@@ -26,7 +26,6 @@ class WorkloadKind(ABC):
     """A workload. The methods return what is right for most kinds, and each kind overrides some of them."""
 
     load: Load
-    """The workload's parameters."""
 
     @abstractmethod
     def exchanges(self) -> Sequence[Exchange]:
@@ -110,7 +109,6 @@ class WorkloadKind(ABC):
     # Participants
 
     def methods(self) -> list[str]:
-        """Return the distinct methods of the requests."""
         return list(dict.fromkeys(exchange.method for exchange in self.exchanges() if exchange.method))
 
     def senders(self) -> list[Sender]:
@@ -125,7 +123,6 @@ class WorkloadKind(ABC):
 
     @property
     def has_headers(self) -> bool:
-        """Whether a client must send headers that the study defines."""
         return bool(self.load.headers)
 
     def fresh_bytes(self) -> int:

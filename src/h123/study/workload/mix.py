@@ -99,7 +99,6 @@ class MixEntry(Strict):
 
     @property
     def target(self) -> str:
-        """The path of the request."""
         return self.path or (_UPLOAD if self.method == "POST" else f"/bytes/{self.size}")
 
     @property
@@ -115,7 +114,6 @@ class MixEntry(Strict):
 
     @property
     def upload(self) -> Upload | None:
-        """The file to upload, if there is one."""
         return Upload(self.file, self.body or 0) if self.file else None
 
     @property

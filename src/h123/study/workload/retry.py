@@ -38,5 +38,4 @@ class Retry(Strict):
         return None
 
     def fields(self) -> dict[str, Any]:
-        """Return the fields of workload.json."""
         return {"retry_ns": self.after, "retries": self.at_most}

@@ -11,7 +11,7 @@ from h123.base.complaints import choose
 from h123.base.errors import UserError
 from h123.base.files.scratch import scratch
 from h123.base.roots import mounted
-from h123.catalogue import MANIFEST, Subject, catalogue, check_supported, make_bodies, make_documents, spoiler_command
+from h123.catalogue import MANIFEST, Subject, catalogue, check_supported, command_line, make_bodies, make_documents
 from h123.documents import Reason, read_document, trial_files, write_document
 from h123.execution import SERVER_ADDRESS, Pool, campaign_certificate, trial_certificate
 from h123.packets.qlog import QLOG_FOLDER, events
@@ -41,7 +41,6 @@ class ClientTrial:
     rows: list[Sample]
     facts: Any
     certificate_bytes: int
-    """The size of the server's certificate in bytes."""
 
 
 def verify_client(subject: Subject, pool: Pool) -> Iterator[Result]:
@@ -127,7 +126,6 @@ def _result(case: ClientCase, verdict: Verdict, detail: str = "") -> Result:
 
 
 def _tls(case: ClientCase, facts: Any) -> Result:
-    """Return the result about the TLS facts that the client wrote."""
     parts = ("version", "cipher", "key_exchange")
     tls_names = dict.fromkeys(", ".join(str(tls[part]) for part in parts if tls.get(part)) for tls in facts["tls"])
     verdict: Verdict = "passed" if tls_names else "unsupported"
@@ -136,8 +134,6 @@ def _tls(case: ClientCase, facts: Any) -> Result:
 
 
 def carry_out(case: ClientCase, trials: Trials, folder: Path) -> ClientTrial:
-    """Run the trial of a case and read its samples."""
-
     def change(folder: Path) -> None:
         path = folder / "workload.json"
         file = AnyWorkloadFile.model_validate_json(path.read_bytes())
@@ -154,8 +150,9 @@ def _spoil(case: ClientCase, trials: Trials, path: Path) -> None:
     """Replace the server with one that sends the case's wrong body."""
     trial, tls = read_document(path, trial_files.TrialFile), trials.certificate
     [server] = [role for role in trial.roles if role.name == "server"]
-    server.command = spoiler_command(
+    server.command = command_line(
         trials.subjects[WITNESS],
+        "spoiler",
         body=case.body,
         address=SERVER_ADDRESS,
         port=case.parameters.port,
@@ -167,7 +164,6 @@ def _spoil(case: ClientCase, trials: Trials, path: Path) -> None:
 
 
 def judge(case: ClientCase, subject: Subject, client_trial: ClientTrial) -> list[str]:
-    """Return the faults of a client in a trial, in words."""
     assert subject.client is not None
     codes = [reason["code"] for reason in client_trial.reasons]
     if case.expected == "unsupported":

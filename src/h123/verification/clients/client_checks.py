@@ -14,7 +14,7 @@ from h123.store import Sample
 from h123.study.workload import ABANDONED, LEAVING, Retry
 from h123.verification.client_cases import ClientCase
 from h123.verification.clients.connection_checks import connections
-from h123.verification.clients.timing import times, times_over_the_link
+from h123.verification.clients.timing import in_seconds, times, times_over_the_link
 from h123.verification.clients.witness import Witness
 from h123.verification.controller import behaviour
 from h123.verification.trial import SEED
@@ -107,7 +107,7 @@ def _paused(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
         ends[visit] = max(row["end_ns"], ends.get(visit, 0))
     for (user, n), start in sorted(starts.items()):
         if n and (rested := start - ends.get((user, n - 1), 0)) < pause:
-            yield f"user {user} rested {_seconds(rested)} instead of {_seconds(pause)} before visit {n}"
+            yield f"user {user} rested {in_seconds(rested)} instead of {in_seconds(pause)} before visit {n}"
             return
 
 
@@ -166,7 +166,7 @@ def _abandonment_fault(case: ClientCase, row: Sample) -> str | None:
         outcome = f"status {row['status']}, error {row['error']!r}, {row['bytes_down']} bytes down"
         return f"a request that should have been abandoned ended with {outcome}"
     if not 0.9 * allowed <= duration <= allowed + LATE_NS:
-        return f"a request was abandoned after {_seconds(duration)} instead of {_seconds(allowed)}"
+        return f"a request was abandoned after {in_seconds(duration)} instead of {in_seconds(allowed)}"
     return None
 
 
@@ -196,7 +196,7 @@ def _timed_out(case: ClientCase, row: Sample) -> str | None:
         return f"status {row['status']}, error {row['error']!r} instead of error 'timeout'"
     duration, allowed = row["end_ns"] - row["start_ns"], case.parameters.timeout
     if not 0.9 * allowed <= duration <= allowed + LATE_NS:
-        return f"a request with a timeout of {_seconds(allowed)} ended after {_seconds(duration)}"
+        return f"a request with a timeout of {in_seconds(allowed)} ended after {in_seconds(duration)}"
     return None
 
 
@@ -354,10 +354,10 @@ def _retry_fault(retry: Retry, row: Sample) -> str | None:
         return None if tries == 1 else f"a cold request has `tries` {tries} instead of 1"
     least, most = (1 + min(retry.at_most, max(ns, 0) // retry.after) for ns in (took - LATE_TRY_NS, took))
     if not least <= tries <= most:
-        return f"a request that took {_seconds(took)} has `tries` {tries} instead of {most}"
+        return f"a request that took {in_seconds(took)} has `tries` {tries} instead of {most}"
     sent_ns, due = row["sent_ns"], row["start_ns"] + (tries - 1) * retry.after
     if sent_ns is not None and sent_ns < due:
-        return f"the last try of a request was made {_seconds(due - sent_ns)} too early"
+        return f"the last try of a request was made {in_seconds(due - sent_ns)} too early"
     return None
 
 
@@ -388,7 +388,3 @@ def _controller(case: ClientCase, witness: Witness) -> Iterator[str]:
 def _first_of_each(faults: Iterable[str | None]) -> Iterator[str]:
     """Yield each distinct fault once."""
     yield from dict.fromkeys(fault for fault in faults if fault)
-
-
-def _seconds(ns: float) -> str:
-    return f"{ns / 1e9:.3f} s"

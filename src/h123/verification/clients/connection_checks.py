@@ -10,7 +10,6 @@ from h123.verification.client_cases import ClientCase
 
 
 def connections(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
-    """Yield the faults in the connections, in words."""
     columns: Sequence[Literal["connection", "reused"]] = ("connection", "reused")
     if partly := [c for c in columns if 0 < sum(row[c] is None for row in rows) < len(rows)]:
         yield f"{partly[0]} is empty in some rows and not in others"

@@ -43,7 +43,6 @@ class Reception:
     streams: int
     """The largest number of simultaneous requests."""
     stream: Window
-    """The window of one stream."""
     connection: Window
 
 
@@ -84,7 +83,6 @@ def reception_faults(case: ClientCase, limits: Reach, received: Reception | None
 
 
 def count_cancelled(log: Iterable[Mapping[str, Any]]) -> int:
-    """Return the number of requests that the client cancelled."""
     received = (event for event in log if event.get("name") == RECEIVED)
     return len({frame["stream_id"] for event in received for kind in _ENDS for frame in _frames(event, kind)})
 

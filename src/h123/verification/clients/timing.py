@@ -84,14 +84,14 @@ def _unmeasured(case: ClientCase, row: Sample) -> str | None:
     trip, whole = case.network.round_trip_ns, _whole_ns(case)
     duration = row["end_ns"] - row["start_ns"]
     if duration < _MEASURED * whole:
-        return f"{case.parameters.size} bytes arrived after {_seconds(duration)}; the link needs {_seconds(whole)}"
+        return f"{case.parameters.size} bytes arrived after {in_seconds(duration)}; the link needs {in_seconds(whole)}"
     if row["first_byte_ns"] is None:
         return None
     first_byte = row["first_byte_ns"] - row["start_ns"]
     if first_byte < _MEASURED * trip:
-        return f"the first byte came after {_seconds(first_byte)}; a round trip takes {_seconds(trip)}"
+        return f"the first byte came after {in_seconds(first_byte)}; a round trip takes {in_seconds(trip)}"
     if row["phase"] == "warm" and first_byte > duration / 2:
-        return f"the first byte came after {_seconds(first_byte)} of {_seconds(duration)}, as if it were the last"
+        return f"the first byte came after {in_seconds(first_byte)} of {in_seconds(duration)}, as if it were the last"
     return None
 
 
@@ -108,13 +108,13 @@ def _not_connected(case: ClientCase, row: Sample, handshake: int) -> str | None:
         return None
     connected = row["connected_ns"] - row["start_ns"]
     if connected < _MEASURED * handshake:
-        return f"connected after {_seconds(connected)}; a handshake takes {_seconds(handshake)}"
+        return f"connected after {in_seconds(connected)}; a handshake takes {in_seconds(handshake)}"
     first = row["first_byte_ns"]
     answered = (row["end_ns"] if first is None else first) - row["connected_ns"]
     needed = _whole_ns(case) if first is None else case.network.round_trip_ns
     if answered < _MEASURED * needed:
         what = "the last byte" if first is None else "the first byte"
-        return f"{what} came {_seconds(answered)} after the connection was ready; the link needs {_seconds(needed)}"
+        return f"{what} came {in_seconds(answered)} after the connection was ready; the link needs {in_seconds(needed)}"
     return None
 
 
@@ -125,13 +125,13 @@ def _false_start(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
         return
     quickest = min((row["connected_ns"] or 0) - row["start_ns"] for row in opened)
     if quickest >= _MEASURED * waiting:
-        yield f"connected after {_seconds(quickest)}, as without the false_start that it declares"
+        yield f"connected after {in_seconds(quickest)}, as without the false_start that it declares"
 
 
 def _too_slow(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
     quickest = min((row["end_ns"] - row["start_ns"] for row in rows), default=0)
     if quickest > SLOWEST * _whole_ns(case):
-        yield f"no request took less than {_seconds(quickest)}; the link needs {_seconds(_whole_ns(case))}"
+        yield f"no request took less than {in_seconds(quickest)}; the link needs {in_seconds(_whole_ns(case))}"
 
 
 def _whole_ns(case: ClientCase) -> float:
@@ -153,7 +153,8 @@ def _poisson(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
     expected = len(gaps) / rate * 1e9
     span = starts[-1] - starts[0]
     if not SPAN_LIMITS[0] * expected <= span <= SPAN_LIMITS[1] * expected:
-        yield f"{len(starts)} requests started within {_seconds(span)}; at {rate:g} a second it is {_seconds(expected)}"
+        wanted = f"at {rate:g} a second it is {in_seconds(expected)}"
+        yield f"{len(starts)} requests started within {in_seconds(span)}; {wanted}"
     elif stdev(gaps) < LEAST_VARIATION * mean(gaps):
         yield "the gaps between requests are all alike, not exponential"
 
@@ -171,8 +172,8 @@ def _due_faults(case: ClientCase, arrivals: Arrivals, rows: Sequence[Sample]) ->
     wrong = [n for n in range(len(users)) if starts[n] - starts[0] != due_ns[n] - due_ns[0]]
     if wrong:
         n, due = wrong[0], due_ns[wrong[0]] - due_ns[0]
-        counted = _seconds(starts[n] - starts[0])
-        yield f"request {n} counts from {counted} after the first, and was due {_seconds(due)} after it"
+        counted = in_seconds(starts[n] - starts[0])
+        yield f"request {n} counts from {counted} after the first, and was due {in_seconds(due)} after it"
 
 
 def _as_dealt(dealt: Sequence[tuple[int, int]], rows: Sequence[Sample]) -> Iterator[str]:
@@ -196,8 +197,8 @@ def _waiting(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
     limit = trips * case.network.round_trip_ns
     late = sum(row["end_ns"] - row["start_ns"] > limit for row in rows)
     if late > MOST_LATE * len(rows):
-        yield f"{late} of {len(rows)} requests ended more than {_seconds(limit)} after they were due: they waited"
+        yield f"{late} of {len(rows)} requests ended more than {in_seconds(limit)} after they were due: they waited"
 
 
-def _seconds(ns: float) -> str:
+def in_seconds(ns: float) -> str:
     return f"{ns / 1e9:.3f} s"

@@ -105,20 +105,17 @@ class BodyTransfer:
 
     @property
     def parameters(self) -> Parameters:
-        """The parameters of the trial."""
         paused = PAUSED if self.paused else {}
         return self.sender_case.parameters(method=self.method, size=self.size, **paused, **self.settings)
 
     @property
     def network(self) -> Network:
-        """The network of the trial."""
         plain, loss = Direction(delay_ns=self.round_trip_ns // 2), Loss(packets=list(self.lost))
         losing = plain.model_copy(update={"loss": loss}) if self.lost else plain
         up, down = (plain, losing) if self.method == "GET" else (losing, plain)
         return Network(name="constants", title="constants", up=up, down=down)
 
     def of(self, packets: Packets) -> Transfer:
-        """Return the transfer that these packets show."""
         return (download if self.method == "GET" else upload)(packets, self.round_trip_ns)
 
 

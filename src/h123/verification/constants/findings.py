@@ -1,6 +1,8 @@
 """Defines the constants that packets show about a stack, for a subject in one role over one protocol."""
 
-from pydantic import Field
+from typing import Any
+
+from pydantic import Field, model_validator
 
 from h123.base.strict import Strict
 from h123.documents.campaign_file import VerifiedRole
@@ -32,10 +34,8 @@ class Flight(Strict):
 
 
 class SlowStart(Strict):
-    """A sender's slow start. `rounds` contains the payload bytes of the first round trips, beginning with the first
-    flight."""
+    """A sender's slow start."""
 
-    rounds: list[int]
     growth: float
     """The median ratio of a round trip's bytes to the previous round trip's, while the window grows."""
     spread: float
@@ -45,6 +45,12 @@ class SlowStart(Strict):
     body's end."""
     why: str
     """The apparent reason why slow start ended."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _ignore_rounds(cls, data: Any) -> Any:
+        """Ignore the bytes of each round trip in records of earlier versions."""
+        return {key: value for key, value in data.items() if key != "rounds"} if isinstance(data, dict) else data
 
 
 class InFlight(Strict):

@@ -21,7 +21,6 @@ packet. HyStart++ (RFC 9406) only adds an eighth."""
 STEADY = 0.03
 """The windows of round trips under the same limit differ by at most this share: by a packet or two."""
 EARLY_BYTES = 10_000_000
-_MOST_ROUNDS = 16
 
 
 def handshake(of: Transfer) -> HandshakeSize:
@@ -58,7 +57,6 @@ def slow_start(of: Transfer) -> SlowStart:
     growing = _growing(windows)
     end_index = len(growing) if len(growing) < len(windows) - 1 else None
     return SlowStart(
-        rounds=windows[:_MOST_ROUNDS],
         growth=round(median(growing), 2),
         spread=of.spread(of.body[len(growing) - 1]),
         ends=None if end_index is None else windows[end_index],

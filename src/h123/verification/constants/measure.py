@@ -130,7 +130,6 @@ class _Findings:
         return self._values[name][-1]
 
     def constants(self, sender: SenderCase) -> Constants:
-        """Return all constants that were found."""
         values, reasons = dict[str, Any](), dict[str, str]()
         for name, measured in self._values.items():
             try:

@@ -93,7 +93,6 @@ class Transfer:
         return [self.payload(one) for one in self.body[:-1]]
 
     def payload(self, one: Round) -> int:
-        """Return the payload bytes sent in a round trip."""
         return int(self.sent_packets["payload"][one.first : one.end].sum())
 
     def spread(self, one: Round) -> float:
@@ -148,10 +147,8 @@ def _in_order(packets: Packets) -> Packets:
 
 
 def download(packets: Packets, round_trip_ns: int) -> Transfer:
-    """Return the transfer of a body that the server sent."""
     return Transfer(packets, DOWN, round_trip_ns)
 
 
 def upload(packets: Packets, round_trip_ns: int) -> Transfer:
-    """Return the transfer of a body that the client sent."""
     return Transfer(packets, UP, round_trip_ns)

@@ -6,7 +6,7 @@ The trials run under the virtual clock, so that the speed of the machine and of 
 
 from h123.verification.profile.findings import SituationResult
 from h123.verification.profile.measure import profile
-from h123.verification.profile.situation import SITUATIONS, Situation
+from h123.verification.profile.situation import SITUATIONS
 from h123.verification.profile.words import holding_words, slowness, summary
 
 __all__ = ["SITUATIONS", "Situation", "SituationResult", "holding_words", "profile", "slowness", "summary"]

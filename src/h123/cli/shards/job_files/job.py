@@ -48,7 +48,6 @@ class Job:
 
     @property
     def counted_blocks(self) -> str:
-        """The number of blocks in words, such as `1 block` or `8 blocks`."""
         return counted(self.blocks, "block")
 
     def counted(self, noun: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from h123.analysis.comparisons.confounding import ConfoundedPart, ConfoundedRow
 from h123.analysis.comparisons.tails import TailRow, TailsPart
 from h123.analysis.provenance.adverse_paths import AdversePathsPart
-from h123.analysis.verdicts.handshakes import HandshakesPart, HandshakesRow
+from h123.analysis.verdicts.handshakes import HandshakesPart, HandshakesRow, handshakes_per_request
 from h123.analysis.verdicts.repetitions import RepeatsPart, RepeatsRow
 from h123.report.text.words import cell_name, level, listed, percent
 from h123.study import metric
@@ -81,19 +81,15 @@ def _handshakes(rows: Sequence[HandshakesRow]) -> list[str]:
     where, worst = max(cells.items(), key=lambda item: _span(item[1]))
     if not _span(worst):
         return []
-    worst.sort(key=_share, reverse=True)
+    worst.sort(key=handshakes_per_request, reverse=True)
     shares = [f"{row['handshakes']} of {row['requests']} requests with {level(row['level'])}" for row in worst]
     shares_words = listed(shares, "and") if len(shares) <= 4 else f"{listed(shares[:3], ',')} ..."
     place = f" ({where})" if where else ""
     return [f"CPU per request includes handshakes: {shares_words}{place}; `cpu_warm` and `cpu_handshake` separate them"]
 
 
-def _share(row: HandshakesRow) -> float:
-    return float(row["handshakes"] / row["requests"])
-
-
 def _span(rows: Sequence[HandshakesRow]) -> float:
-    shares = [_share(row) for row in rows]
+    shares = [handshakes_per_request(row) for row in rows]
     return max(shares) - min(shares)
 
 

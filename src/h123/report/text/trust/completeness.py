@@ -15,7 +15,6 @@ from h123.report.text.words import level, percent
 
 
 def count_lines(verdicts: Verdicts) -> list[str]:
-    """Return sentences about trials and blocks."""
     trials, blocks, imported = verdicts["trials"], verdicts["blocks"], verdicts.get("origin")
     complete = f"{blocks['complete']} of {blocks['planned']} blocks complete"
     if imported and not imported["blocks"]:

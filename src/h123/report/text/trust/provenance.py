@@ -9,7 +9,6 @@ from h123.documents.campaign_file import PRIVILEGES, MachineFacts
 
 
 def machine(facts: MachineFacts) -> str:
-    """Return the processor and memory of a machine."""
     cores = f"{facts.get('cpus_usable')} of {facts.get('cpus')} processors"
     virtual = ", virtual" if facts.get("virtual") else ""
     return f"{facts.get('cpu')}{virtual}; {cores}; {format_bytes(facts.get('memory_bytes') or 0)}"

@@ -22,7 +22,6 @@ class Track:
     """The lines of a Mahimahi trace, instead of rows."""
 
     def known(self) -> "Track":
-        """Return the track without columns that have no values."""
         some = {name: values for name, values in self.values.items() if any(value is not None for value in values)}
         return Track(self.times, some, self.trace)
 
