@@ -347,8 +347,8 @@ def test_journals_of_earlier_versions_had_one_machine(tmp_path: Path, making: st
     campaign = start(tmp_path, SMALL)
     with pytest.raises(UserError):
         run(making, campaign, [replace(two[1], dies=5)])
-    with changed_events(tmp_path / "out") as events:
-        for event in events:
+    with changed_events(tmp_path / "out") as journal:
+        for event in journal:
             event.pop("place", None)
             event.pop("places", None)
     engine = ScriptedEngine(machine=IDLE)
