@@ -1,5 +1,6 @@
-"""What the tool prints on a terminal, as text."""
+"""What the tool prints, as text."""
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,10 @@ from h123.report import print_summary
 
 
 def printed(show: Callable[[Console], object], width: int = 80) -> str:
-    """Return what `show` prints on a terminal with so many columns."""
-    console = Console(width=width)
-    with console.capture() as shown:
-        show(console)
-    return shown.get()
+    """Return what `show` prints with so many columns."""
+    text = io.StringIO()
+    show(Console(width=width, file=text))
+    return text.getvalue()
 
 
 def summary(verdicts: Any, folder: Path | None = None, width: int = 80) -> str:

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -310,10 +311,10 @@ def test_forged_values_are_refused_in_a_sentence_or_not_known(tmp_path: Path) ->
         part[place[-1]] = value
         path = tmp_path / "forged.har"
         path.write_text(json.dumps(whole))
-        for read in (import_site, recorded_page):
+        for read in (partial(import_site, name="page"), recorded_page):
             said = str(path)
             try:
-                read(path, "page")
+                read(path)
             except UserError as refused:
                 said = refused.message
             assert said.startswith(str(path)), (place, value)

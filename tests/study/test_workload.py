@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from h123.base.errors import UserError
 from h123.study import load_study
 from h123.study.workload import KINDS, AnyWorkloadFile, Target, VisitShape, WorkloadKind, workload_of
-from h123.study.workload.arrivals import MOST_ARRIVALS
 from h123.study.workload.mix import LEAST_ORDER, order
 from study.samples import STUDY, write
+from study.workload_faults import FAULTS
 
 TARGET = Target("h123.test", "10.1.0.2", 4443, "/ca.pem", 7)
 GET, POST = {"size": 2000, "weight": 9}, {"method": "POST", "body": 20_000}
@@ -154,59 +154,6 @@ def test_every_kind_has_an_example_that_is_one(kind: str) -> None:
     assert work.fault() is None
     assert work.label()
     assert AnyWorkloadFile.model_validate_json(work.file(TARGET).model_dump_json()).root.kind == kind
-
-
-FAULTS = [
-    ("  kind: pages\n", 15, "kind: 'pages' is not allowed"),
-    ("  kind: mix\n", 15, "needs `mix`"),
-    ("  mix: [{size: 1kB}]\n", 15, "'mix' belongs to workloads of the kind mix, and this study has none"),
-    ("  kind: mix\n  mix: [{size: 1kB}]\n  size: 10kB\n", 17, "'size' belongs to workloads of the kind requests"),
-    ("  kind: mix\n  mix:\n    - {size: 1kB}\n    - {size: 1kB, weight: 0}\n", 18, "weight"),
-    ("  kind: mix\n  mix:\n    - {size: 1kB, think: -1ms}\n", 17, "think"),
-    ("  kind: mix\n  mix:\n    - {method: PUT, body: 1kB}\n", 17, "'PUT' is not allowed"),
-    ("  kind: mix\n  mix:\n    - {method: POST, file: nowhere.json}\n", 17, "there is no file nowhere.json"),
-    (f"  kind: mix\n  mix:\n    - {{method: POST, file: {'a' * 256}}}\n", 17, "the file's path is too long"),
-    ("  kind: mix\n  mix:\n    - {size: 1kB, status: 99}\n", 17, "status"),
-    ("  kind: mix\n  mix:\n    - {size: 1kB, path: /a}\n", 17, "either a `path` or a `size`"),
-    ("  kind: mix\n  mix:\n    - {size: 1kB, body: 1kB}\n", 17, "a GET has no body"),
-    ("  kind: mix\n  mix:\n    - {method: POST}\n", 17, "a POST needs a `body`"),
-    ("  kind: mix\n  mix:\n    - {path: no}\n", 17, "path"),
-    ("  kind: mix\n  mix:\n    - {size: 1kB, colour: blue}\n", 17, "unknown key 'colour'"),
-    ("  kind: mix\n  mix: [{size: 1, weight: 9998}, {size: 2, weight: 9}]\n", 16, "the weights add up to more than"),
-    ("  kind: mix\n  rate: 5.0\n  mix: [{size: 1kB, think: 1s}]\n", 15, "`think` has no effect"),
-    ("  headers:\n    - {name: host, value: a}\n", 16, "the client writes"),
-    ("  headers:\n    - {name: Content-Length, value: a}\n", 16, "the client writes"),
-    ("  headers:\n    - {name: ':path', value: a}\n", 16, "pseudo-header"),
-    ("  headers:\n    - {name: a b, value: a}\n", 16, "is not a valid header name"),
-    ('  headers:\n    - {name: a, value: "b\\tc"}\n', 16, "printable"),
-    ("  headers:\n    - {name: a, value: ' b'}\n", 16, "printable"),
-    ("  headers:\n    - {name: a}\n", 16, "either `value`, or `bytes`"),
-    ("  headers:\n    - {name: a, bytes: 1MB}\n", 16, "16000"),
-    ("  headers:\n    - {name: a, bytes: 5, changes: request}\n", 16, "12 bytes or more"),
-    ("  headers: [{name: a, value: b}, {name: A, value: c}]\n", 15, "a occurs twice"),
-    ("  sessions: half\n", 15, "'half' is not allowed"),
-    ("  sessions: resumed\n  cold: false\n", 12, "needs cold requests"),
-    ("  sessions: early\n  method: POST\n", 12, "it may only contain a GET"),
-    (
-        "  kind: mix\n  mix: [{size: 1kB}]\n  sessions: early\n",
-        17,
-        "'sessions' belongs to workloads of the kind requests",
-    ),
-    ("  abandon: {share: 10%, after: 30s}\n", 12, "time out before"),
-    ("  abandon: {share: 100%, after: 1s}\n", 15, "less than 1"),
-    ("  abandon: {share: 0%, after: 1s}\n", 15, "greater than 0"),
-    ("  abandon: {share: 10%}\n", 15, "after"),
-    ("  abandon: {share: 10%, after: 0s}\n", 15, "greater than 0"),
-    ("  retry: {after: 15s, at_most: 2}\n", 12, "time out before"),
-    ("  retry: {after: 1s, at_most: 0}\n", 15, "at least 1"),
-    ("  retry: {after: 1ms, at_most: 101}\n", 15, "at most 100"),
-    ("  retry: {after: 1s, at_most: 1.5}\n", 15, "at_most"),
-    ("  retry: {after: 0s, at_most: 1}\n", 15, "greater than 0"),
-    ("  retry: {after: 1s}\n", 15, "at_most"),
-    ("  arrivals: {steps: [{rate: 5, lasts: 1s}]}\n  rate: 5.0\n", 12, "leave out `rate`"),
-    (f"  arrivals: {{steps: [{{rate: 5, lasts: 1s}}]}}\n  warmup: {MOST_ARRIVALS + 1}\n", 12, str(MOST_ARRIVALS)),
-    ("  arrivals: {steps: [{rate: 0.1, lasts: 1s}]}\n", 15, "less than one request"),
-]
 
 
 @pytest.mark.parametrize(("settings", "line", "said"), FAULTS)
