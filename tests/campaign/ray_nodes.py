@@ -22,6 +22,8 @@ ADDRESS = f"{NETWORK}.1:{PORT}"
 RAY = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
 _SHORT = Path("/tmp")
 """Ray makes sockets below its folder, whose paths must be short."""
+_BOUND = ["setpriv", "--pdeathsig", "KILL"]
+"""Ends a program when the test ends, even if the test is killed. Its namespaces have no names, so they end with it."""
 
 
 def ray_library() -> Path:
@@ -45,24 +47,23 @@ class Cluster:
         self._library, self._hidden = library, hidden
         self._name = f"h123-{os.getpid()}"
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._networks: dict[str, subprocess.Popen[bytes]] = {}
         self._folder = _SHORT / f"{self._name}-ray"
         self.nodes = [f"{self._name}-{number}" for number in range(2, count + 2)]
         self.head = f"{self._name}-1"
 
     def __enter__(self) -> Self:
         self._folder.mkdir()
-        _ip("netns", "add", self.head)
-        _ip("-n", self.head, "link", "set", "lo", "up")
-        _ip("-n", self.head, "link", "add", "ray", "type", "bridge")
-        _ip("-n", self.head, "addr", "add", f"{NETWORK}.1/24", "dev", "ray")
-        _ip("-n", self.head, "link", "set", "ray", "up")
+        self._add_network(self.head)
+        self._ip(self.head, "link", "add", "ray", "type", "bridge")
+        self._ip(self.head, "addr", "add", f"{NETWORK}.1/24", "dev", "ray")
+        self._ip(self.head, "link", "set", "ray", "up")
         for number, node in enumerate(self.nodes, start=2):
-            _ip("netns", "add", node)
-            _ip("-n", node, "link", "set", "lo", "up")
-            _ip("-n", self.head, "link", "add", f"node{number}", "type", "veth", "peer", "eth0", "netns", node)
-            _ip("-n", self.head, "link", "set", f"node{number}", "master", "ray", "up")
-            _ip("-n", node, "addr", "add", f"{NETWORK}.{number}/24", "dev", "eth0")
-            _ip("-n", node, "link", "set", "eth0", "up")
+            network, port = self._add_network(node), f"node{number}"
+            self._ip(self.head, "link", "add", port, "type", "veth", "peer", "eth0", "netns", str(network))
+            self._ip(self.head, "link", "set", port, "master", "ray", "up")
+            self._ip(node, "addr", "add", f"{NETWORK}.{number}/24", "dev", "eth0")
+            self._ip(node, "link", "set", "eth0", "up")
         self.start(self.head)
         for node in self.nodes:
             self.start(node)
@@ -73,7 +74,9 @@ class Cluster:
     ) -> None:
         for name in [*self.nodes, self.head]:
             self.kill(name)
-            _ip("netns", "delete", name)
+            if network := self._networks.pop(name, None):
+                network.kill()
+                network.wait()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     @property
@@ -94,10 +97,10 @@ class Cluster:
             ray += [f"--address={ADDRESS}", f"--node-ip-address={NETWORK}.{number + 2}", "--num-cpus=1"]
             ray += ['--resources={"h123": 1}']
             hidden, processor = [self._folder, self._hidden], number % (os.cpu_count() or 1)
-        mounts = "; ".join(f"mount -t tmpfs none '{folder}'" for folder in hidden)
+        mounts = "mount -t sysfs none /sys; " + "; ".join(f"mount -t tmpfs none '{folder}'" for folder in hidden)
         script = f'mount --make-rprivate /; {mounts}; exec "$@"'
         isolated = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
-        command = ["ip", "netns", "exec", name, *isolated, "sh", "-ec", script, "sh"]
+        command = [*_BOUND, *self._into(name), *isolated, "sh", "-ec", script, "sh"]
         if name != self.head:
             command += ["taskset", "-c", str(processor)]
         with (self._hidden / f"{name}.log").open("wb") as log:
@@ -114,7 +117,7 @@ class Cluster:
 
     def h123(self, arguments: Sequence[str | Path]) -> subprocess.Popen[str]:
         """The program, on the head."""
-        driver = ["nsenter", f"--net=/run/netns/{self.head}", "-t", str(self._inside()), "--mount", "--pid"]
+        driver = [*_BOUND, *self._into(self.head), "-t", str(self._inside()), "--mount", "--pid"]
         return subprocess.Popen(
             [*driver, sys.executable, "-m", "h123", *map(str, arguments)],
             env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -124,7 +127,7 @@ class Cluster:
         """Bytes between the head and the nodes so far, both ways."""
         ports = [f"/sys/class/net/node{number}" for number in range(2, len(self.nodes) + 2)]
         read = " ".join(f"{port}/statistics/{way}_bytes" for port in ports for way in ("rx", "tx"))
-        entered = ["nsenter", f"--net=/run/netns/{self.head}", "unshare", "--mount", "sh", "-ec"]
+        entered = [*self._into(self.head), "unshare", "--mount", "sh", "-ec"]
         shown = subprocess.run(
             [*entered, f"mount -t sysfs none /sys && cat {read}"], check=True, capture_output=True, text=True
         )
@@ -140,6 +143,20 @@ class Cluster:
                     fields = (process / "stat").read_text().rpartition(")")[2].split()
                     ticks += sum(map(int, fields[11:15]))
         return ticks / os.sysconf("SC_CLK_TCK")
+
+    def _add_network(self, name: str) -> int:
+        """Make a network namespace with a loopback. Return the process that holds it."""
+        holder = [*_BOUND, "unshare", "--net", "sh", "-c", "ip link set lo up && echo && exec sleep infinity"]
+        process = self._networks[name] = subprocess.Popen(holder, stdout=subprocess.PIPE)
+        assert process.stdout
+        assert process.stdout.readline() == b"\n", "the network namespace was not made"
+        return process.pid
+
+    def _into(self, name: str) -> list[str]:
+        return ["nsenter", f"--net=/proc/{self._networks[name].pid}/ns/net"]
+
+    def _ip(self, name: str, *arguments: str) -> None:
+        subprocess.run([*self._into(name), "ip", *arguments], check=True, stdout=subprocess.DEVNULL)
 
     def _inside(self) -> int:
         """A process in the head's namespaces."""
@@ -157,7 +174,3 @@ def _child(process: int) -> int:
             return int(children[0])
         time.sleep(0.1)
     raise AssertionError("it did not start")
-
-
-def _ip(*arguments: str) -> None:
-    subprocess.run(["ip", *arguments], check=True, stdout=subprocess.DEVNULL)

@@ -107,6 +107,47 @@ def test_two_nodes_that_share_nothing_do_a_campaign_between_them(
     assert moves(CampaignFolder.open(out)) == []
 
 
+def test_a_cluster_ends_with_a_test_that_is_killed(tmp_path: Path, library: Path) -> None:
+    held = (
+        f"from pathlib import Path\nfrom campaign.ray_nodes import Cluster\n"
+        f"with Cluster(Path({str(library)!r}), Path({str(tmp_path)!r}), 1):\n    print(flush=True)\n    input()"
+    )
+    path = os.pathsep.join(map(str, (ROOT / "src", ROOT / "tests")))
+    test = subprocess.Popen(
+        [sys.executable, "-c", held],
+        env={**os.environ, "PYTHONPATH": path}, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    assert test.stdout
+    assert test.stdout.readline() == b"\n"
+    folder = f"/tmp/h123-{test.pid}-ray"
+    begun = _descendants(test.pid)
+    assert any(folder in line for line in begun.values())
+    test.kill()
+    test.wait()
+    deadline = time.monotonic() + PATIENCE_S
+    while left := [line for process, line in begun.items() if _command_line(process) == line]:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.05)
+    assert not [*Path("/run").glob(f"netns/h123-{test.pid}-*")]
+    Path(folder).rmdir()
+
+
+def _command_line(process: int) -> str:
+    try:
+        return Path(f"/proc/{process}/cmdline").read_text()
+    except OSError:
+        return ""
+
+
+def _descendants(process: int) -> dict[int, str]:
+    """The command lines of all processes below this one, by process."""
+    found: dict[int, str] = {}
+    for task in Path(f"/proc/{process}/task").iterdir():
+        for child in map(int, (task / "children").read_text().split()):
+            found |= {child: _command_line(child), **_descendants(child)}
+    return found
+
+
 @pytest.mark.usefixtures("study")
 def test_a_tuning_on_nodes_has_the_answer_of_one_machine(tmp_path: Path, library: Path) -> None:
     knobs = ["--knobs", "go", "--knob", "pacing", "--url", "https://localhost:8443/bytes/20000"]
