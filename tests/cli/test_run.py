@@ -46,9 +46,9 @@ def test_smoke_study_ends_with_a_report(h123: Tool) -> None:
     assert check_campaign(out) == {*DOCUMENTS} - elsewhere
     h123.succeed("analyse", "out")
     assert h123.verdicts() == verdicts
-    told = h123.succeed("why", "out", "--filter", "network=medium")
-    assert "connection setup" in told.stdout
-    assert "The parts add up to a request's latency, within 2" in told.stdout
+    done = h123.succeed("why", "out", "--filter", "network=medium")
+    assert "connection setup" in done.stdout
+    assert "The parts add up to a request's latency, within 2" in done.stdout
     assert h123("why", "out", "--filter", "network=lan").returncode == 2  # a plain veth
     limits = h123.succeed("why", "out", "--limits")
     rows = {line.split("|")[1].strip(): line for line in limits.stdout.splitlines() if line.startswith("| ")}
@@ -226,8 +226,8 @@ def test_a_plan_of_many_treatments_tells_its_slices(h123: Tool) -> None:
 
 
 def test_a_plan_says_what_its_blocks_buy(h123: Tool) -> None:
-    told = h123.succeed("plan", "quick", "--precision", "10%", "--effect", "20%")
-    said = " ".join(told.stdout.split())
+    done = h123.succeed("plan", "quick", "--precision", "10%", "--effect", "20%")
+    said = " ".join(done.stdout.split())
     assert "as in the published quick (docs/results)" in said
     assert "truly differs by 20 %" in said
     assert "±10 % would take about" in said

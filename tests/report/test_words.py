@@ -118,13 +118,13 @@ HIGHER = {"verdict": "higher"}
 )
 def test_sentence(interval: tuple[float | None, ...], changes: dict[str, Any], said: str) -> None:
     ratio, low, high = interval
-    told = sentence(comparison(ratio=ratio, low=low, high=high, **changes), 0.05)
-    assert told.replace("\u00a0", " ") == f"On poor, {said}"
+    found = sentence(comparison(ratio=ratio, low=low, high=high, **changes), 0.05)
+    assert found.replace("\u00a0", " ") == f"On poor, {said}"
 
 
 def test_a_comparison_of_a_single_cell_begins_with_what_is_compared() -> None:
-    told = sentence(comparison(cell={}, a="reno", b="cubic", ratio=0.9996, low=0.9995, high=0.9999), 0.05)
-    assert told.replace("\u00a0", " ") == "Reno is 0.04 % faster than CUBIC (0.01 to 0.05 %)."
+    found = sentence(comparison(cell={}, a="reno", b="cubic", ratio=0.9996, low=0.9995, high=0.9999), 0.05)
+    assert found.replace("\u00a0", " ") == "Reno is 0.04 % faster than CUBIC (0.01 to 0.05 %)."
 
 
 def test_no_line_ends_within_an_interval() -> None:

@@ -38,13 +38,13 @@ def test_published_as_verified(tmp_path: Path) -> None:
     install(subject, print)
     record = keep_results(subject, "server", [WELL])
     assert publish(subject)
-    told = public_records()["small"]
-    assert told.record.results == [WELL]
-    assert (told.record.time, told.record.fingerprint) == (record.time, record.fingerprint)
-    assert told.bytes
-    assert told.seconds is not None
-    assert told.holds_for(subject)
-    assert not told.holds_for(change_small(tmp_path))
+    published = public_records()["small"]
+    assert published.record.results == [WELL]
+    assert (published.record.time, published.record.fingerprint) == (record.time, record.fingerprint)
+    assert published.bytes
+    assert published.seconds is not None
+    assert published.holds_for(subject)
+    assert not published.holds_for(change_small(tmp_path))
 
 
 def test_news_are_what_is_newer_or_says_something_else(tmp_path: Path) -> None:
@@ -58,13 +58,13 @@ def test_news_are_what_is_newer_or_says_something_else(tmp_path: Path) -> None:
     assert has_news(subject), "measured since, which the record's time does not tell"
     publish(subject)
     assert not has_news(subject)
-    told = json.loads(_text())
+    published = json.loads(_text())
     for time, news in (("2001-02-03T04:05:06+00:00", True), ("2101-02-03T04:05:06+00:00", False)):
-        told["small"]["record"]["time"] = time
-        _put(json.dumps(told))
+        published["small"]["record"]["time"] = time
+        _put(json.dumps(published))
         assert has_news(subject) is news, time
-    told["small"]["record"]["fingerprint"] = "of other files"
-    _put(json.dumps(told))
+    published["small"]["record"]["fingerprint"] = "of other files"
+    _put(json.dumps(published))
     assert has_news(subject)
 
 
@@ -102,9 +102,9 @@ def test_what_was_measured_elsewhere_alone_stays_told(tmp_path: Path, monkeypatc
     monkeypatch.setenv("H123_CACHE", str(tmp_path / "another machine's"))
     keep_results(subject, "server", [WELL.model_copy(update={"detail": "1.3"})])
     publish(subject)
-    told = public_records()["small"].record
-    assert told.results[0].detail == "1.3"
-    assert [one.congestion for one in told.constants or []] == ["cubic"]
+    published = public_records()["small"].record
+    assert published.results[0].detail == "1.3"
+    assert [one.congestion for one in published.constants or []] == ["cubic"]
     assert not has_news(subject)
     other = change_small(tmp_path)
     keep_results(other, "server", [WELL])

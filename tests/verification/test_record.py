@@ -48,7 +48,7 @@ def test_constants_stand_beside_the_results(tmp_path: Path) -> None:
     seen = Constants(
         role="server", protocol="h3", congestion="cubic", first_flight=Flight(packets=10, full=9, bytes=1, spread=0)
     )
-    assert not keep_measured(subject, "server", "constants", [seen])  # there is nothing beside which they could stand
+    assert not keep_measured(subject, "server", "constants", [seen])  # the subject has no results
     assert keep_results(subject, "server", [WELL]).constants is None
     assert keep_measured(subject, "server", "constants", [seen])
     assert keep_measured(subject, "client", "constants", [seen.model_copy(update={"role": "client"})])
