@@ -164,6 +164,7 @@ def test_a_kernel_without_fast_open_makes_no_fast_open(
         ([opening(4)], {"protocol": "h2", "certificate": 40_000, "initial_window": 28}, True, "; 3 or 4 expected"),
         ([opening(3)], {"protocol": "h2", "certificate": 15_000, "sessions": "resumed"}, True, "; 3 expected"),
         ([opening(5, request_round_trips=4)], {"protocol": "h2", "certificate": 15_000}, True, "sent nothing of the"),
+        ([opening(3)], {"certificate_wait": 1}, True, "1 took 3 (the client sent more packets while the server waited"),
         ([opening(3)], {"clock": "wall"}, True, "1 took 3; 2 expected"),
         ([opening(1)], {"clock": "wall"}, False, "1 took 1; 2 expected"),
         ([opening(1)], {"sessions": "early"}, True, "1 took 1; 1 expected"),

@@ -25,6 +25,8 @@ class Demand:
     tls: str = "1.3"
     key_share: str = "X25519"
     certificate: int | None = None
+    certificate_wait: int | None = None
+    instant_ack: bool = True
     connections: str | int = "shared"
     cold: bool = False
     qlog: bool = False

@@ -200,6 +200,7 @@ def test_a_post_quantum_key_share_is_of_the_newest_tls(tmp_path: Path) -> None:
         (OLDER.replace('"1.3", "1.2"', '"1.3"'), "tls", "tls"),
         (HYBRID.replace(', "{key_share}"', ""), "key_shares", "key_share"),
         (HYBRID.replace(', "X25519MLKEM768"', ""), "key_shares", "key_share"),
+        (HYBRID.replace('"{tls}"', '"{tls}", "{certificate_wait}"'), "certificate_wait", "certificate_wait"),
     ],
 )
 def test_a_server_with_a_choice_in_tls_is_given_it(tmp_path: Path, manifest: str, feature: str, word: str) -> None:
@@ -268,6 +269,7 @@ REFUSED: list[tuple[Role, Demand, list[str]]] = [
     ("client", Demand(tls="1.2"), ["client", "TLS 1.2", "supports 1.3"]),
     ("server", Demand(key_share="X25519MLKEM768"), ["server", "X25519MLKEM768; go, nginx-sid can"]),
     ("client", Demand(key_share="X25519MLKEM768"), ["client", "X25519MLKEM768; go, load can"]),
+    ("server", Demand(protocol="h3", certificate_wait=1), ["cannot wait for its certificate over h3; s2n-quic can"]),
     ("server", Demand(protocol="h3", settings={"initial_window": 10}), ["server", "initial window over h3"]),
     ("server", Demand(protocol="h3", settings={"max_datagram": 1252}), ["server", "packet size over h3"]),
     ("server", Demand(congestion="bbr", settings={"pacing": "off"}), ["cannot change its pacing: bbr brings its own"]),

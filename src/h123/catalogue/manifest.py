@@ -149,6 +149,7 @@ class Server(Strict):
         _check_placeholders(
             {"prefix", "address", "port", "protocol", "cert", "key", "congestion", *SETTINGS, "qlog", "tls"}
             | {"store", "backend", "seed_bytes", "block", "files", "documents", "upstream", "alt_svc", "key_share"}
+            | {"certificate_wait", "instant_ack"}
         ),
     ]
     """A program and its arguments, with placeholders."""
@@ -366,6 +367,9 @@ class Features(Strict):
     """The TLS versions that the subject can be limited to; 1.2 only over h1 and h2."""
     key_shares: OneOrMore[KeyShare] = Field(default=[USUAL_SHARE])
     """The key exchanges of TLS 1.3 that the subject can be limited to."""
+    certificate_wait: list[Literal["h3"]] = Field(default=[], max_length=1)
+    """The protocols over which the server can wait for its certificate, before or after it acknowledges the client's
+    first message."""
     resumption: Annotated[list[Protocol], AfterValidator(_once_each)] = Field(default=[])
     """The protocols over which the server resumes TLS sessions."""
     zero_rtt: list[Literal["h3"]] = Field(default=[], max_length=1)

@@ -106,6 +106,7 @@ class Subject(Strict):
             ("resumption", features.resumption, served),
             ("zero_rtt", features.zero_rtt, served),
             ("qlog", features.qlog, served),
+            ("certificate_wait", features.certificate_wait, served),
             ("congestion", features.congestion, spoken),
             *((name, getattr(features, name), spoken) for name in SETTINGS),
         ):
@@ -127,15 +128,20 @@ class Subject(Strict):
                 raise fault_at(["features", name], f"features.{name}: {what} {{{name}}}")
 
     def _check_tls(self) -> None:
-        """Check that the server's command contains `{tls}` and `{key_share}` if and only if the subject supports
-        several TLS versions and key exchanges."""
+        """Check that the server's command contains a placeholder of TLS if and only if the subject supports more than
+        one value for it."""
         if self.server is None:
             return
-        words = " ".join(self.server.command)
-        for feature, word in (("tls", "{tls}"), ("key_shares", "{key_share}")):
+        words, features = " ".join(self.server.command), self.features
+        for feature, word, values in (
+            ("tls", "{tls}", features.tls),
+            ("key_shares", "{key_share}", features.key_shares),
+            ("certificate_wait", "{certificate_wait}", [None, *features.certificate_wait]),
+            ("certificate_wait", "{instant_ack}", [None, *features.certificate_wait]),
+        ):
             takes_it = word in words
-            if takes_it != (len(getattr(self.features, feature)) > 1):
-                what = "no command uses the placeholder" if not takes_it else "there is only one, but the command uses"
+            if takes_it != (len(values) > 1):
+                what = "no command uses the placeholder" if not takes_it else "there is no choice, but the command uses"
                 raise fault_at(["features", feature], f"features.{feature}: {what} {word}")
 
     def _check_tcp_controllers(self) -> None:

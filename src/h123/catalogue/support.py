@@ -152,6 +152,7 @@ def _check_settings(subject: Subject, role: Role, parameters: Demand) -> None:
 
 
 def _check_server(subject: Subject, server: Server, parameters: Demand) -> None:
+    _check_wait(subject, parameters)
     _check_streams(subject, server, parameters)
     _check_idleness(subject, server, parameters)
     if parameters.backend_network is not None and parameters.store == "memory" and not can_be_edge(subject):
@@ -174,6 +175,24 @@ def _check_server(subject: Subject, server: Server, parameters: Demand) -> None:
     # Other protocols have no such log, so none can be missing.
     if parameters.qlog and parameters.protocol == "h3" and "h3" not in features.qlog:
         raise UserError(f"server {subject.name} cannot write qlog files: leave `qlog` out of the study")
+
+
+def _check_wait(subject: Subject, parameters: Demand) -> None:
+    """Check that the server can wait for its certificate if the study requires that."""
+    if parameters.certificate_wait is None:
+        if not parameters.instant_ack:
+            raise UserError(
+                "`instant_ack: false` has no effect: a server that does not wait sends its answer with the "
+                "acknowledgement",
+                remedy="set `certificate_wait` too, or leave `instant_ack` out of the study",
+            )
+    elif parameters.protocol not in subject.features.certificate_wait:
+        able = [name for name, other in catalogue().items() if other.features.certificate_wait]
+        raise UserError(
+            f"server {subject.name} cannot wait for its certificate over {parameters.protocol}; {', '.join(able)} can "
+            f"over {QUIC}",
+            remedy="choose another server, or leave `certificate_wait` out of the study",
+        )
 
 
 def _check_streams(subject: Subject, server: Server, parameters: Demand) -> None:

@@ -253,6 +253,8 @@ def _server(p: Parameters, subject: Subject, certificate: Certificate, announced
         protocol=p.protocol,
         tls=p.tls,
         key_share=p.key_share,
+        certificate_wait="" if p.certificate_wait is None else p.certificate_wait,
+        instant_ack="yes" if p.instant_ack else "no",
         cert=certificate.mounted(certificate.cert),
         key=certificate.mounted(certificate.key),
         congestion=controller(subject, p),

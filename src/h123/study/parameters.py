@@ -104,6 +104,10 @@ class Parameters(WorkloadParameters):
     certificate: Annotated[Size | None, AfterValidator(_of_a_chain)] = None
     """The total size of the certificates that the server sends: its own and an intermediate one. None: only its own, as
     small as possible."""
+    certificate_wait: Duration | None = None
+    """How long the server waits for its certificate in each QUIC handshake. None: not at all."""
+    instant_ack: StrictBool = True
+    """Whether the server acknowledges a client's first message before `certificate_wait` has passed."""
     qlog: StrictBool = False
     """Whether the server writes a log of its QUIC connections into the trial's folder."""
     capture: StrictBool = False

@@ -1,6 +1,7 @@
 //! The s2n-quic subject of h123: HTTP/3 by s2n-quic and h3. Nobody has published what joins the two: it is in
 //! `glue`.
 
+mod certificate;
 mod glue;
 mod quic;
 
@@ -15,7 +16,8 @@ fn main() -> ExitCode {
     command::run("h123-s2n-quic", &[("serve", serve)])
 }
 
-fn serve(flags: Flags) -> Result<()> {
+fn serve(mut flags: Flags) -> Result<()> {
+    let wait = certificate::Wait::take(&mut flags)?;
     let serving = Serving::parse(flags)?;
     if serving.protocol != Protocol::H3 {
         return Err(Failure::unsupported(format!(
@@ -24,7 +26,7 @@ fn serve(flags: Flags) -> Result<()> {
         )));
     }
     stop::run(stop::until_told(async {
-        let mut server = quic::server(&serving)?;
+        let mut server = quic::server(&serving, wait)?;
         while let Some(connection) = server.accept().await {
             tokio::spawn(h3::serve(glue::Connection::new(connection)));
         }

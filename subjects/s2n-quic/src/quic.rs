@@ -1,5 +1,6 @@
 //! s2n-quic's configuration.
 
+use crate::certificate::Wait;
 use h123_common::command::{Failure, Result};
 use h123_common::serving::Serving;
 use h123_common::{udp, windows};
@@ -7,6 +8,7 @@ use s2n_quic::Server;
 use s2n_quic::provider::congestion_controller::{self, bbr, cubic};
 use s2n_quic::provider::io::tokio::Provider as Io;
 use s2n_quic::provider::limits::Limits;
+use s2n_quic::provider::tls;
 
 /// For HTTP/3's control and QPACK streams, and any that a client greases with.
 const UNIDIRECTIONAL_STREAMS: u64 = 100;
@@ -15,7 +17,7 @@ const DATAGRAM: u16 = 1200;
 /// Of IPv4 and UDP, which s2n-quic counts to what it calls the MTU.
 const HEADERS: u16 = 28;
 
-pub fn server(serving: &Serving) -> Result<Server> {
+pub fn server(serving: &Serving, wait: Option<Wait>) -> Result<Server> {
     let datagram = u32::from(serving.sending.max_datagram.unwrap_or(DATAGRAM));
     let bytes = serving.sending.initial_window.map(|n| n * datagram);
     match serving.sending.congestion.as_str() {
@@ -29,6 +31,7 @@ pub fn server(serving: &Serving) -> Result<Server> {
                 )
                 .build(),
                 serving,
+                wait,
             )
         }
         "bbr" => {
@@ -36,6 +39,7 @@ pub fn server(serving: &Serving) -> Result<Server> {
             with(
                 beginning(builder, bytes, bbr::Builder::with_initial_congestion_window).build(),
                 serving,
+                wait,
             )
         }
         name => Err(Failure::unsupported(format!("congestion control {name}"))),
@@ -50,7 +54,11 @@ fn beginning<B>(builder: B, bytes: Option<u32>, tell: impl FnOnce(B, u32) -> B) 
     }
 }
 
-fn with(controller: impl congestion_controller::Provider, serving: &Serving) -> Result<Server> {
+fn with(
+    controller: impl congestion_controller::Provider,
+    serving: &Serving,
+    wait: Option<Wait>,
+) -> Result<Server> {
     let limits = Limits::new()
         .with_data_window(windows::CONNECTION.into())?
         .with_bidirectional_remote_data_window(windows::STREAM.into())?
@@ -67,8 +75,13 @@ fn with(controller: impl congestion_controller::Provider, serving: &Serving) -> 
             .with_base_mtu(mtu)?
             .with_max_mtu(mtu)?;
     }
+    let mut tls = tls::default::Server::builder()
+        .with_certificate(serving.certificate.as_path(), serving.key.as_path())?;
+    if let Some(wait) = wait {
+        tls.config_mut().set_client_hello_callback(wait)?;
+    }
     let server = Server::builder()
-        .with_tls((serving.certificate.as_path(), serving.key.as_path()))?
+        .with_tls(tls.build()?)?
         .with_io(io.build()?)?
         .with_limits(limits)?
         .with_congestion_controller(controller)?

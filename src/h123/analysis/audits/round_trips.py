@@ -40,10 +40,10 @@ def round_trips_odd(attempt: Attempt) -> Finding | None:
     request's own.
 
     More are required if the certificates are longer than TCP's initial window. More are allowed for a known reason:
-    lost packets, a Retry, QUIC's anti-amplification limit, refused early data, or a server that waited or could not
-    send enough at once. Round trips without a known reason fail only under the virtual clock, because under the wall
-    clock other round trips happen while a server works. There is nothing to check for uploads, because the response
-    follows the body.
+    lost packets, a Retry, QUIC's anti-amplification limit, refused early data, or a server that waited (for its
+    certificate or with its response) or could not send enough at once. Round trips without a known reason fail only
+    under the virtual clock, because under the wall clock other round trips happen while a server works. There is
+    nothing to check for uploads, because the response follows the body.
     """
     handshake, extra = _handshake(attempt), beyond(attempt)
     if handshake is None or not extra:
@@ -67,9 +67,9 @@ def beyond(attempt: Attempt) -> list[tuple[int, str]]:
     if handshake is None or uploads:
         return []
     refused = attempt.workload.early and any(not kind.early for kind in attempt.tls)
-    required = _certificate_round_trips(attempt)
+    required, waited = _certificate_round_trips(attempt), attempt.parameters.get("certificate_wait") is not None
     return [
-        (opening.round_trips - handshake - 1, _reason(opening, handshake + 1, required, refused=refused))
+        (opening.round_trips - handshake - 1, _reason(opening, handshake + 1, required, refused=refused, waited=waited))
         for opening in attempt.openings
     ]
 
@@ -87,7 +87,7 @@ def _certificate_round_trips(attempt: Attempt) -> range:
     return range(least, most + 1)
 
 
-def _reason(opening: Opening, expected: int, required: range, *, refused: bool) -> str:
+def _reason(opening: Opening, expected: int, required: range, *, refused: bool, waited: bool) -> str:
     """Return the reason for the additional round trips, or an empty string if it is unknown. `required` are the numbers
     of additional round trips that the certificates may take."""
     sent_in = opening.request_round_trips or 0
@@ -104,6 +104,7 @@ def _reason(opening: Opening, expected: int, required: range, *, refused: bool) 
         "a Retry": opening.retried,
         "QUIC's anti-amplification limit: the certificates are longer than three times what had come": opening.limited,
         "early data was refused": refused,
+        "the client sent more packets while the server waited for its certificate": waited,
     }
     return " and ".join(why for why, there in reasons.items() if there) if opening.round_trips > expected else ""
 
@@ -168,11 +169,11 @@ AUDITS = [
         "round-trips-odd",
         "A connection's packets make as many round trips as its protocol and its certificates require, or more for a "
         "known reason: lost packets, a Retry, QUIC's anti-amplification limit (long certificates), refused early data, "
-        "a server that responds later.",
+        "a server that waits for its certificate or responds later.",
         "connections took a different number of round trips than their protocol requires, and lost packets, a Retry, "
-        "QUIC's anti-amplification limit or a server that responds later do not explain this. Possible reasons that "
-        "h123 does not check: a key exchange that the server does not accept (HelloRetryRequest), an older TLS "
-        "version, or a client that does not record when it sent its request; `h123 show` draws their packets.",
+        "QUIC's anti-amplification limit or a server that waits or responds later do not explain this. Possible "
+        "reasons that h123 does not check: a key exchange that the server does not accept (HelloRetryRequest), an "
+        "older TLS version, or a client that does not record when it sent its request; `h123 show` draws the packets.",
         round_trips_odd,
     ),
     Audit(
