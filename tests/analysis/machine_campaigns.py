@@ -15,30 +15,21 @@ from h123.analysis.statistics.rule import Rule
 from h123.analysis.verdicts.verdict import judge
 
 ALPHA, MARGIN = 0.05, 0.05
+MACHINES, BLOCKS = 4, 24
+NOISE, LEVEL_NOISE = 0.05, 0.1
+"""Standard deviations of a block's log ratio, and of what both sides of a block have in common."""
 ODD = "m1"
 """The machine that may be another than the others."""
 
 
 @dataclass(frozen=True)
 class Machines:
-    """What is true of a campaign's machines."""
+    """What is true of the odd machine."""
 
-    machines: int = 4
-    blocks: int = 24
-    noise: float = 0.05
-    """Standard deviation of a block's log ratio."""
-    level_noise: float = 0.1
-    """Of what both sides of a block have in common."""
-    heavy: bool = False
-    """Whether blocks are now and then far off (Student's t with 3 degrees of freedom)."""
     slow: float = 1.0
-    """Factor on all values of the odd machine."""
+    """Factor on all its values."""
     off: float = 1.0
     """Factor on its ratios."""
-    wild: float = 1.0
-    """Factor on its noise."""
-    spread: float = 0.0
-    """Standard deviation of the machines' true log ratios, which are the truth on average."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +38,6 @@ class Outcome:
 
     differences: Sequence[MachineDifference]
     verdict: str
-    low: float
-    high: float
     blocks: int
 
     def named(self, *by: str) -> set[str]:
@@ -66,31 +55,27 @@ class Outcome:
 
 def analysed(truth: Machines, random: np.random.Generator, ratio: float = 1.0) -> Outcome:
     """A campaign in which `ratio` is true of all machines but for the odd one, judged as real ones are."""
-    homes = {block: f"m{1 + block % truth.machines}" for block in range(1, truth.blocks + 1)}
+    homes = {block: f"m{1 + block % MACHINES}" for block in range(1, BLOCKS + 1)}
     question, twins = _drawn(truth, random, ratio, homes)
     found = differences([question], [twins], homes, MARGIN)
     out = {row["machine"] for row in found if row["left_out"]}
     kept = replace(question, pairs=[pair for pair in question.pairs if homes[pair.block] not in out])
-    rule = Rule(MARGIN, ALPHA, Looks([truth.blocks]), homes={} if out else homes)
+    rule = Rule(MARGIN, ALPHA, Looks([BLOCKS]), homes={} if out else homes)
     [row] = judge([kept], rule)
-    return Outcome(found, row["verdict"], row["low"] or 0.0, row["high"] or math.inf, row["blocks"])
+    return Outcome(found, row["verdict"], row["blocks"])
 
 
 def _drawn(
     truth: Machines, random: np.random.Generator, ratio: float, homes: Mapping[int, str]
 ) -> tuple[PairedComparison, PairedComparison]:
-    own = random.normal(0, truth.spread, truth.machines) if truth.spread else np.zeros(truth.machines)
-    own -= own.mean()
-    shape = truth.blocks, 3
-    noise = random.standard_t(3, shape) / math.sqrt(3) if truth.heavy else random.normal(0, 1, shape)
-    levels = random.normal(0, truth.level_noise, truth.blocks)
+    noise = random.normal(0, NOISE / math.sqrt(2), (BLOCKS, 3))
+    levels = random.normal(0, LEVEL_NOISE, BLOCKS)
     pairs, again = [], []
     for row, (block, home) in enumerate(homes.items()):
         odd = home == ODD
-        scale = truth.noise / math.sqrt(2) * (truth.wild if odd else 1)
         level = levels[row] + (math.log(truth.slow) if odd else 0)
-        effect = math.log(ratio) + own[int(home[1:]) - 1] + (math.log(truth.off) if odd else 0)
-        a, b, twin = (math.exp(level + scale * draw) for draw in noise[row])
+        effect = math.log(ratio) + (math.log(truth.off) if odd else 0)
+        a, b, twin = (math.exp(level + draw) for draw in noise[row])
         pairs.append(Pair(block, a * math.exp(effect), b))
         again.append(Pair(block, b, twin))
     alone = Membership("alone", "none")

@@ -166,7 +166,7 @@ CAMPAIGNS = 100
     ],
 )
 def test_of_many_campaigns_few_err(truth: Machines, *, slow: bool, out: bool | None) -> None:
-    """`slow`: the odd machine is named. `out`: it is left out; None: now and then (bench/machines.py)."""
+    """`slow`: the odd machine is named. `out`: it is left out; None: now and then."""
     random = np.random.default_rng(11)
     found = [analysed(truth, random) for _ in range(CAMPAIGNS)]
     assert binomtest(sum(one.different for one in found), CAMPAIGNS, 0.05, alternative="greater").pvalue > 0.001

@@ -10,6 +10,7 @@ import pytest
 
 from cli.conftest import ROOT, Tool
 from h123.study import find_study, load_study
+from study.shop import recording
 from synthetic import Scenario, make_campaign
 
 LOGS = sorted(str(path) for path in (ROOT / "tests/results/foreign").glob("*.log"))
@@ -128,8 +129,7 @@ def test_claims_of_no_campaign(h123: Tool) -> None:
 
 
 def test_a_page_of_a_recording_is_chosen_by_its_number(h123: Tool) -> None:
-    recording = str(ROOT / "tests/study/hars/second-page.har")
-    asked = ("site", "import", recording, "--page")
+    asked = ("site", "import", str(recording(h123.folder, "second-page")), "--page")
     assert "5 requests" in h123.succeed(*asked, "2", "--out", "second.yaml").stdout
     assert "there is no page 3; it has 2" in h123.refusal(*asked, "3", "--out", "third.yaml")
     assert not (h123.folder / "third.yaml").exists()

@@ -12,6 +12,7 @@ import pytest
 
 from cli.conftest import PATIENCE_S, ROOT
 from h123.base.files.scratch import scratch
+from study.shop import recording
 
 HOLD = """
 from h123.base.files.scratch import scratch
@@ -89,7 +90,7 @@ KILLED = [
         marks=pytest.mark.heavy,
     ),
     pytest.param(
-        ["site", "import", str(ROOT / "tests/study/hars/load.har"), "--out", "kept.yaml"],
+        ["site", "import", "load.har", "--out", "kept.yaml"],
         id="site import",
         marks=pytest.mark.heavy,
     ),
@@ -105,6 +106,7 @@ def test_what_a_killed_command_leaves_goes_with_the_next(
     print(f"seed {seed}")
     moments = random.Random(seed)
     monkeypatch.chdir(tmp_path)
+    recording(tmp_path, "load")
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "H123_CACHE": str(cache)}
     for _ in range(2 if words is COMPARE else 5):
         _killed(words, env, moments.uniform(0.3, 6))

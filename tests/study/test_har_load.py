@@ -15,9 +15,7 @@ from h123.study.sites.har import read_har
 from h123.study.sites.page_load import IDLE_S, QUIET_S, RecordedRequest, page_load
 from h123.study.sites.recorded_page import recorded_page
 from h123.study.sites.site_import import ImportedSite, import_site
-
-HARS = Path(__file__).parent / "hars"
-HOME = "https://shop.test/"
+from study.shop import HOME, recording
 
 
 def entry(path: str, at_ms: float, took_ms: float = 40, kind: str | None = "image", **more: Any) -> dict[str, Any]:
@@ -43,57 +41,51 @@ def paths(path: Path, page: int | None = None) -> list[str]:
     return [one.url.removeprefix(HOME) for one in read_har(path, page).entries]
 
 
-def case(name: str, page: int | None = None) -> ImportedSite:
-    return import_site(HARS / f"{name}.har", "page", page=page)
+def case(folder: Path, name: str, page: int | None = None) -> ImportedSite:
+    return import_site(recording(folder, name), "page", page=page)
 
 
 def lines(found: ImportedSite) -> list[tuple[str, int, int, int]]:
     return [(one.name, one.size, one.count, one.run) for one in found.site.resources]
 
 
-def test_a_click_is_no_part_of_the_load() -> None:
-    clicked, loaded = case("load-and-click"), case("load")
+def test_a_click_is_no_part_of_the_load(tmp_path: Path) -> None:
+    clicked, loaded = case(tmp_path, "load-and-click"), case(tmp_path, "load")
     assert lines(clicked) == lines(loaded)
     assert clicked.notes == [
         "Left out: 1 after the page had loaded (the load event at 300 ms and 500 ms without a request; the first, GET "
         "https://shop.test/api/search, at 12 s)."
     ]
     assert loaded.notes == []
-    assert [one.run for one in recorded_page(HARS / "load-and-click.har").resources] == [
-        one.run for one in recorded_page(HARS / "load.har").resources
-    ]
-    assert "after the page had loaded" in " ".join(recorded_page(HARS / "load-and-click.har").notes)
+    with_click, without = (recorded_page(recording(tmp_path, name)) for name in ("load-and-click", "load"))
+    assert [one.run for one in with_click.resources] == [one.run for one in without.resources]
+    assert "after the page had loaded" in " ".join(with_click.notes)
 
 
-def test_days_later_is_no_part_of_the_load() -> None:
-    found = case("days-apart")
+def test_days_later_is_no_part_of_the_load(tmp_path: Path) -> None:
+    found = case(tmp_path, "days-apart")
     assert [one.name for one in found.site.resources] == ["/", "/app.js"]
     assert "at 144 h 0 min)" in found.notes[0]
 
 
 def test_pixels_have_the_size_of_their_bodies(tmp_path: Path) -> None:
-    recording = json.loads((HARS / "pixels.har").read_text())
-    document, pixel = recording["log"]["entries"]
-    pixels = [json.loads(json.dumps(pixel).replace("p0.gif", f"p{number}.gif")) for number in range(30)]
-    recording["log"]["entries"] = [document, *pixels]
-    (tmp_path / "pixels.har").write_text(json.dumps(recording))
-    found = import_site(tmp_path / "pixels.har", "page")
+    found = case(tmp_path, "pixels")
     assert [(one.size, one.count) for one in found.site.resources] == [(8000, 1), (43, 30)]
 
 
-def test_a_document_that_failed_is_refused() -> None:
+def test_a_document_that_failed_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"the page's document failed: https://shop\.test/ has no response"):
-        case("document-failed")
+        case(tmp_path, "document-failed")
 
 
-def test_pages_are_chosen_by_number() -> None:
-    first, second = case("second-page"), case("second-page", 2)
+def test_pages_are_chosen_by_number(tmp_path: Path) -> None:
+    first, second = case(tmp_path, "second-page"), case(tmp_path, "second-page", 2)
     assert [one.name for one in first.site.resources] == ["/login"]
     assert "page 1 of 2; --page N chooses another: 1 (https://shop.test/, 1 request), 2" in first.notes[0]
     assert len(second.site.loads()) == 5
     assert "The recording has no document: its first request, https://shop.test/home0.png (image)" in second.notes[1]
     with pytest.raises(UserError, match="there is no page 3; it has 2: 1 ") as refused:
-        case("second-page", 3)
+        case(tmp_path, "second-page", 3)
     assert refused.value.remedy == "choose one with --page N"
 
 
@@ -303,7 +295,7 @@ def places(node: object, above: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 def test_forged_values_are_refused_in_a_sentence_or_not_known(tmp_path: Path) -> None:
     """Every key of a recording times values that it cannot have."""
-    text = (HARS / "load.har").read_text()
+    text = recording(tmp_path, "load").read_text()
     for place, value in itertools.product(places(json.loads(text)), FORGED):
         whole = part = json.loads(text)
         for key in place[:-1]:

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from reader import ROOT, Reader
+from reader import Reader
 
 from h123.study import import_site, recorded_page
+from study.shop import RECORDINGS, har
 
 
 def _read(case: bytes, folder: Path) -> None:
@@ -14,8 +15,4 @@ def _read(case: bytes, folder: Path) -> None:
     recorded_page(path)
 
 
-def _corpus() -> list[bytes]:
-    return [path.read_bytes() for path in sorted((ROOT / "tests/study/hars").glob("*.har"))]
-
-
-HAR = Reader("har", _read, _corpus)
+HAR = Reader("har", _read, lambda: [har(name).encode() for name in RECORDINGS])

@@ -14,18 +14,17 @@ from typing import Literal, get_args
 import numpy as np
 
 from h123.base.errors import UserError
-from h123.base.files.scratch import scratch
 from h123.base.strict import Strict
 from h123.base.units import format_seconds
-from h123.catalogue import DEFAULT_CONGESTION, QUIC, Subject, catalogue, check_supported, make_bodies
+from h123.catalogue import DEFAULT_CONGESTION, QUIC, Subject, check_supported, make_bodies
 from h123.documents.campaign_file import VerifiedRole
-from h123.execution import SERVER_ADDRESS, Pool, PreparedTrial, campaign_certificate
+from h123.execution import Pool, PreparedTrial
 from h123.packets.capture import DOWN, UDP, UP, Packets, read_packets
 from h123.store import Rows
 from h123.study import Network, Parameters
 from h123.study.networks.network import Bottleneck, Direction, Move, Queue
 from h123.verification.constants.experiment import SenderCase
-from h123.verification.trial import Clock, Trial, Trials, calm_clock
+from h123.verification.trial import Clock, Trial, Trials, calm_clock, trials_with
 
 New = Literal["port", "address"]
 BODY_BYTES = 5_000_000
@@ -88,9 +87,7 @@ def moves(subject: Subject, pool: Pool, report: Callable[[str], None]) -> list[M
     if subject.server is None or QUIC not in subject.server.protocols:
         return []
     make_bodies([BODY_BYTES])
-    with scratch() as place:
-        certificate = campaign_certificate(place, [SERVER_ADDRESS])
-        trials = Trials({**catalogue(), subject.name: subject}, certificate, pool)
+    with trials_with(subject, pool) as (trials, place):
         results = []
         for result in _each(subject, calm_clock(subject), trials, place):
             report(f"{result.protocol} new {result.new}")

@@ -4,15 +4,26 @@ the link on time."""
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from h123.catalogue import Subject
+from h123.base.files.scratch import scratch
+from h123.catalogue import Subject, catalogue
 from h123.documents import Reason, read_document
 from h123.documents.events import AttemptFacts
 from h123.documents.lab_report import Report
-from h123.execution import Certificate, Pool, PreparedTrial, SingleTrials, trial_certificate, write_trial_files
+from h123.execution import (
+    SERVER_ADDRESS,
+    Certificate,
+    Pool,
+    PreparedTrial,
+    SingleTrials,
+    campaign_certificate,
+    trial_certificate,
+    write_trial_files,
+)
 from h123.measures import is_machines_fault
 from h123.study import Network, Parameters, PlannedTrial
 from h123.verification.result import DISTURBED
@@ -122,3 +133,10 @@ class Trials:
 
 def _ended_trial(folder: Path, attempt: AttemptFacts, window: Window) -> Trial:
     return Trial(folder, read_document(folder / "report.json", Report), attempt["reasons"], window)
+
+
+@contextmanager
+def trials_with(subject: Subject, pool: Pool) -> Iterator[tuple[Trials, Path]]:
+    """Yield a runner of trials with the subject and those of the catalogue, and a folder that is deleted afterwards."""
+    with scratch() as place:
+        yield Trials({**catalogue(), subject.name: subject}, campaign_certificate(place, [SERVER_ADDRESS]), pool), place

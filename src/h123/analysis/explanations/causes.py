@@ -253,7 +253,7 @@ def between(mine: Sequence[Means], others: Sequence[Means]) -> TimeSpent:
         "blocks": len(a),
         "a_seconds": float(a.sum(axis=1).mean()),
         "b_seconds": float(b.sum(axis=1).mean()),
-        "difference": _difference((a - b).sum(axis=1)),
+        "difference": seconds_between((a - b).sum(axis=1)),
         "parts": sorted(_parts(a, b, mine, others), key=lambda part: -abs(part["difference"]["seconds"])),
         "losses": {
             "a_seconds": _of_losses(a),
@@ -299,7 +299,7 @@ def _parts(a: Seconds, b: Seconds, mine: Sequence[Means], others: Sequence[Means
             "words": cause.words,
             "a_seconds": float(first.mean()),
             "b_seconds": float(second.mean()),
-            "difference": _difference(first - second),
+            "difference": seconds_between(first - second),
         }
         if cause.rivals:
             part["rivals"] = list(cause.rivals)
@@ -311,7 +311,7 @@ def _parts(a: Seconds, b: Seconds, mine: Sequence[Means], others: Sequence[Means
         yield part
 
 
-def _difference(seconds: Seconds) -> SecondsBetween:
+def seconds_between(seconds: Seconds) -> SecondsBetween:
     """Return the difference between both sides, from one value for each block."""
     estimate = SignedRank(seconds).estimate()
     return {"seconds": estimate.centre, "low": estimate.low, "high": estimate.high, "confidence": estimate.confidence}

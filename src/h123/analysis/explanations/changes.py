@@ -26,10 +26,11 @@ from h123.analysis.explanations.causes import (
     TrialExplanations,
     explainable_comparisons,
     explained_phase,
+    seconds_between,
 )
 from h123.analysis.explanations.means import Means
 from h123.analysis.section import Section
-from h123.analysis.statistics.signedrank import SignedRank, share_estimate
+from h123.analysis.statistics.signedrank import share_estimate
 from h123.analysis.verdicts.judgement import comparisons
 from h123.causes import CAUSES
 from h123.study.interventions import INTERVENTIONS
@@ -240,7 +241,7 @@ def _row(
         "trials": 2 * sum(map(len, by_level.values())),
         "a_seconds": float(a.mean()),
         "b_seconds": float(b.mean()),
-        "difference": _between(a - b),
+        "difference": seconds_between(a - b),
         "changes": rows,
         "shapley": list(_shapley(parts, by_level)),
         "withheld": withheld,
@@ -273,13 +274,13 @@ def _change(
         "blocks": len(blocks),
         "a_seconds": float(a.mean()),
         "b_seconds": float(b.mean()),
-        "removed": _between(removed),
+        "removed": seconds_between(removed),
     }
     if share := _share(removed, whole):
         row["share"] = share
     if causes:
         sides = [[sum(as_is[block][side].seconds[n] for n in causes) for block in blocks] for side in (0, 1)]
-        row["expected"] = _between(np.array(sides[0]) - np.array(sides[1]))
+        row["expected"] = seconds_between(np.array(sides[0]) - np.array(sides[1]))
     return row
 
 
@@ -288,11 +289,6 @@ def _share(part: Seconds, whole: Seconds) -> ShareBetween | None:
     if found is None:
         return None
     return {"share": found.centre, "low": found.low, "high": found.high, "confidence": found.confidence}
-
-
-def _between(seconds: Seconds) -> SecondsBetween:
-    found = SignedRank(seconds).estimate()
-    return {"seconds": found.centre, "low": found.low, "high": found.high, "confidence": found.confidence}
 
 
 def _shapley(
@@ -317,7 +313,7 @@ def _shapley(
         for before in _subsets(whole - {change}):
             weight = math.factorial(len(before)) * math.factorial(n - len(before) - 1) / math.factorial(n)
             value += weight * (differences[before] - differences[before | {change}])
-        row: ShapleyRow = {"change": change, "seconds": _between(value)}
+        row: ShapleyRow = {"change": change, "seconds": seconds_between(value)}
         if share := _share(value, as_is):
             row["share"] = share
         yield row

@@ -153,13 +153,11 @@ def _cost(diff: "Diff") -> Iterator[str]:
 
 
 def _table(rows: "Sequence[DiffRow]") -> "Table":
-    from rich.table import Table
-
+    from h123.base.terminal.tables import plain_table
     from h123.diff import CONFIDENCE
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for column in ("treatment", "metric", "before", "after", "after/before", f"{CONFIDENCE:.0%} interval", "blocks"):
-        table.add_column(column, overflow="fold")
+    interval = f"{CONFIDENCE:.0%} interval"
+    table = plain_table("treatment", "metric", "before", "after", "after/before", interval, "blocks")
     for row in rows:
         table.add_row(
             " ".join(row["cell"].values()) or "all",

@@ -7,6 +7,7 @@ import typer
 from rich.table import Table
 
 from h123.base.terminal.console import out_console, print_json, write
+from h123.base.terminal.tables import plain_table
 from h123.base.units import counted, format_bytes, format_span
 from h123.cli.answer_form import JsonOption
 from h123.cli.options import (
@@ -182,7 +183,7 @@ def _print_plan(plan: "Plan", lanes: "Jobs", console: "Console") -> None:
 def _treatments(plan: "Plan") -> Table:
     from h123.study import estimate
 
-    table = _table(*plan.trials()[0].cell, "trials", "s per trial", "bytes per trial")
+    table = plain_table(*plan.trials()[0].cell, "trials", "s per trial", "bytes per trial")
     count = Counter((tuple(t.cell.values()), t.twin) for t in plan.trials())
     for trial in sorted(plan.blocks[0], key=lambda t: (*t.cell.values(), t.twin)):
         expected = estimate(trial, plan.study.networks)
@@ -194,7 +195,7 @@ def _treatments(plan: "Plan") -> Table:
 
 def _slices(plan: "Plan", estimates: "Mapping[str, Estimate]") -> Table:
     """Return a table of the trials that `--filter FACTOR=LEVEL` would keep, for each level of each factor."""
-    table = _table("slice", "trials", "time", "bytes")
+    table = plain_table("slice", "trials", "time", "bytes")
     trials = plan.trials()
     for factor, declared in plan.study.factors.items():
         present = {trial.cell[factor] for trial in trials}
@@ -217,10 +218,3 @@ def _at_once(plan: "Plan", lanes: "Jobs") -> str:
         limit = "as set by --jobs"
     span = lanes.span(lanes.order(plan.blocks), lambda trial: lanes.estimates[trial.id])
     return f"Up to {most} trials at once, {limit}: about {format_span(span)}"
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    return table

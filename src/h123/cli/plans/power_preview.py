@@ -9,6 +9,7 @@ from h123.analysis import known_spreads
 from h123.analysis.comparisons.power_preview import Expected, FamilyPower, blocks_to_be, headline, preview_power
 from h123.analysis.statistics.precision import LIMIT
 from h123.base.terminal.console import write
+from h123.base.terminal.tables import plain_table
 from h123.base.units import format_share
 from h123.study import Plan
 
@@ -79,9 +80,7 @@ def _for_width(width: float, answers: Sequence[Expected], plan: Plan) -> str:
 def _table(families: Sequence[FamilyPower]) -> Table:
     """Return a table with a row for each family. A family that exists once for each place (`each:`) gets a single
     row."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("family", "comparisons", "intervals", "found if one", "half", "all"):
-        table.add_column(name, overflow="fold")
+    table = plain_table("family", "comparisons", "intervals", "found if one", "half", "all")
     alike: dict[str, list[FamilyPower]] = {}
     for family in families:
         alike.setdefault(family.name.partition("/")[0], []).append(family)

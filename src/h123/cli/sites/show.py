@@ -71,10 +71,11 @@ def amount(page: "site.Site") -> str:
 
 
 def _overview() -> "Table":
+    from h123.base.terminal.tables import plain_table
     from h123.base.units import format_bytes
     from h123.study import list_sites, read_site
 
-    table = _table("name", "what", "requests", "bodies", "depth")
+    table = plain_table("name", "what", "requests", "bodies", "depth", right=_FIGURES)
     for path in list_sites():
         site, page = read_site(path)
         table.add_row(page.name, site.title, str(len(page.loads())), format_bytes(page.bytes), str(max(page.depth())))
@@ -83,6 +84,7 @@ def _overview() -> "Table":
 
 def _resources(page: "site.Site") -> "Table":
     """Return a table with a row for each resource and its depth in the graph, without columns that would be empty."""
+    from h123.base.terminal.tables import plain_table
     from h123.base.units import format_bytes, format_seconds
 
     more = {
@@ -90,7 +92,8 @@ def _resources(page: "site.Site") -> "Table":
         "cacheable": ["yes" if resource.cacheable else "" for resource in page.resources],
     }
     columns = {name: values for name, values in more.items() if any(values)}
-    table = _table("resource", "type", "count", "size", "urgency", "asked for by", "runs", "depth", *columns)
+    heads = ("resource", "type", "count", "size", "urgency", "asked for by", "runs", "depth", *columns)
+    table = plain_table(*heads, right=_FIGURES)
     depths, at = page.depth(), dict[str, int]()
     for index, (item, _) in enumerate(page.loads()):
         at.setdefault(item.name, depths[index])
@@ -106,15 +109,6 @@ def _resources(page: "site.Site") -> "Table":
             str(at[item.name]),
             *(of[index] for of in columns.values()),
         )
-    return table
-
-
-def _table(*columns: str) -> "Table":
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for column in columns:
-        table.add_column(column, overflow="fold", justify="right" if column in _FIGURES else "left")
     return table
 
 

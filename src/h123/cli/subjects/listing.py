@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rich.console import Console
-    from rich.table import Table
 
 _NARROW = 10
 """The minimum width of a column of prose in a table, however narrow the terminal is."""
@@ -84,11 +83,12 @@ def _rows(what: Shelf, names: "Sequence[str]") -> "Iterator[Mapping[str, object]
 
 
 def _print_networks(console: "Console") -> None:
+    from h123.base.terminal.tables import plain_table
     from h123.study import list_networks, load_network
 
     names = list_networks()
     width = max((console.width - max(map(len, names))) // 2 - 2, _NARROW)
-    table = _table("name", "what", "what the link does")
+    table = plain_table("name", "what", "what the link does")
     for name in names:
         network = load_network(name)
         up, down = network.describe()
@@ -100,18 +100,10 @@ def _print_networks(console: "Console") -> None:
 
 
 def _print_studies(console: "Console") -> None:
+    from h123.base.terminal.tables import plain_table
     from h123.study import list_studies, question_of
 
-    table = _table("name", "question")
+    table = plain_table("name", "question")
     for path in list_studies():
         table.add_row(path.stem, question_of(path))
     console.print(table)
-
-
-def _table(*columns: str) -> "Table":
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    return table

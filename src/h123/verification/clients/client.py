@@ -9,11 +9,10 @@ from typing import Any
 
 from h123.base.complaints import choose
 from h123.base.errors import UserError
-from h123.base.files.scratch import scratch
 from h123.base.roots import mounted
-from h123.catalogue import MANIFEST, Subject, catalogue, check_supported, command_line, make_bodies, make_documents
+from h123.catalogue import MANIFEST, Subject, check_supported, command_line, make_bodies, make_documents
 from h123.documents import Reason, read_document, trial_files, write_document
-from h123.execution import SERVER_ADDRESS, Pool, campaign_certificate, trial_certificate
+from h123.execution import SERVER_ADDRESS, Pool, trial_certificate
 from h123.packets.qlog import QLOG_FOLDER, events
 from h123.store import Rows, Sample
 from h123.study.workload import AnyWorkloadFile
@@ -24,7 +23,7 @@ from h123.verification.clients.witness import witness
 from h123.verification.record import failures_folder
 from h123.verification.result import Result, Verdict
 from h123.verification.settings import verify_settings
-from h123.verification.trial import Trial, Trials, calm_clock
+from h123.verification.trial import Trial, Trials, calm_clock, trials_with
 from h123.virtual import installed_kernel
 
 _LOG_LINES = 5
@@ -55,9 +54,7 @@ def verify_client(subject: Subject, pool: Pool) -> Iterator[Result]:
         if documents := case.parameters.workload.documents():
             make_documents(documents.folder, documents.contents)
     answered_protocols = set()
-    with scratch() as place:
-        certificate = campaign_certificate(place, [SERVER_ADDRESS])
-        trials = Trials({**catalogue(), subject.name: subject}, certificate, pool)
+    with trials_with(subject, pool) as (trials, _):
         for number, case in enumerate(assignments(subject), 1):
             p = case.parameters
             if p.clock == "virtual" and installed_kernel() is None:

@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from h123.base.files.scratch import scratch
-from h123.catalogue import DEFAULT_CONGESTION, Subject, catalogue, default_controller, make_bodies
+from h123.catalogue import DEFAULT_CONGESTION, Subject, default_controller, make_bodies
 from h123.documents.campaign_file import VerifiedRole
-from h123.execution import SERVER_ADDRESS, Pool, campaign_certificate
+from h123.execution import Pool
 from h123.verification.constants import growth, recovery
 from h123.verification.constants.experiment import (
     BULK_BYTES,
@@ -30,7 +29,7 @@ from h123.verification.constants.experiment import (
 from h123.verification.constants.findings import Constants, NotMeasurable
 from h123.verification.constants.transfer import Transfer
 from h123.verification.server_cases import PROBE
-from h123.verification.trial import Trials
+from h123.verification.trial import trials_with
 from h123.virtual import NAME, installed_kernel
 
 _Reads = Mapping[str, Callable[[Transfer], Any]]
@@ -68,9 +67,8 @@ def measure(subject: Subject, role: VerifiedRole, pool: Pool, moved: Callable[[s
     The subject and the built-in ones must be installed, and measurable() must return an empty string.
     """
     make_bodies([BULK_BYTES, LOSING_BYTES, TAIL_BYTES, PAUSING_BYTES])
-    with scratch() as place:
-        certificate = campaign_certificate(place, [SERVER_ADDRESS])
-        laboratory = Laboratory(Trials({**catalogue(), subject.name: subject}, certificate, pool), place)
+    with trials_with(subject, pool) as (trials, place):
+        laboratory = Laboratory(trials, place)
         findings = {sender: _Findings() for sender in _sender_cases(subject, role)}
 
         def make(bodies: Iterable[BodyTransfer]) -> Iterator[tuple[BodyTransfer, _Findings, Transfer | NotMeasurable]]:

@@ -7,18 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from h123.base.errors import UserError
-from h123.base.files.scratch import scratch
 from h123.catalogue import (
     DEFAULT_CONGESTION,
     QUIC,
     Subject,
-    catalogue,
     check_supported,
     default_controller,
     make_bodies,
 )
 from h123.documents.campaign_file import VerifiedRole
-from h123.execution import SERVER_ADDRESS, Pool, campaign_certificate
+from h123.execution import Pool
 from h123.packets.capture import DOWN, TCP, UDP, UP, read_packets
 from h123.store import Rows
 from h123.study import Network
@@ -28,7 +26,7 @@ from h123.verification.constants.findings import NotMeasurable
 from h123.verification.paths import judgement
 from h123.verification.paths.findings import HEADERS, SMALL, PathBehaviour
 from h123.verification.server_cases import PROBE
-from h123.verification.trial import Trial, Trials, calm_clock
+from h123.verification.trial import Trial, Trials, calm_clock, trials_with
 
 BODY_BYTES = 4_000_000
 DELAY_NS = 20_000_000
@@ -81,9 +79,7 @@ def measure_paths(
     if (subject.name, role) == (PROBE, "server"):
         protocols.append(KERNEL_PROTOCOL)
     make_bodies([BODY_BYTES])
-    with scratch() as place:
-        certificate = campaign_certificate(place, [SERVER_ADDRESS])
-        trials = Trials({**catalogue(), subject.name: subject}, certificate, pool)
+    with trials_with(subject, pool) as (trials, place):
         senders = [SenderCase(subject, role, name, DEFAULT_CONGESTION, calm_clock(subject)) for name in protocols]
         return [_Measurement(sender, trials, place, report).behaviour() for sender in senders]
 

@@ -9,11 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from h123.base.errors import UserError
-from h123.base.files.scratch import scratch
 from h123.catalogue import DEFAULT_CONGESTION, Subject, catalogue, check_supported, default_controller, make_bodies
 from h123.causes import CAUSES, explain
 from h123.documents.campaign_file import VerifiedRole
-from h123.execution import SERVER_ADDRESS, Pool, PreparedTrial, campaign_certificate
+from h123.execution import Pool, PreparedTrial
 from h123.packets.capture import read_packets
 from h123.study import Parameters
 from h123.verification.constants.experiment import SenderCase
@@ -21,7 +20,7 @@ from h123.verification.constants.findings import NotMeasurable
 from h123.verification.constants.transfer import Transfer, download, upload
 from h123.verification.profile.findings import SituationResult
 from h123.verification.profile.situation import PACING, SITUATIONS, Situation
-from h123.verification.trial import Trials
+from h123.verification.trial import Trials, trials_with
 
 _ROUND = 6
 """The number of decimal places to which seconds are rounded."""
@@ -34,9 +33,7 @@ def profile(subject: Subject, role: VerifiedRole, pool: Pool, moved: Callable[[s
     execute trials.
     """
     make_bodies({situation.size for situation in SITUATIONS})
-    with scratch() as place:
-        certificate = campaign_certificate(place, [SERVER_ADDRESS])
-        trials = Trials({**catalogue(), subject.name: subject}, certificate, pool)
+    with trials_with(subject, pool) as (trials, place):
         results = []
         for result in _measure_situations(_sender_cases(subject, role), trials, place):
             moved(f"{result.protocol} {result.situation}")
