@@ -36,14 +36,14 @@ def test_a_suite_that_moves_on_is_warned_of(subject: Subject) -> None:
 
 def _configurations(tmp_path: Path, name: str, *rest: str, protocols: Sequence[str] = PROTOCOLS) -> list[str]:
     """What the launcher of a subject, installed without its packages, writes for each protocol."""
-    for folder in {"nginx", "haproxy", "haproxy-sid", name}:
+    for folder in {"nginx", "haproxy", name}:
         shutil.copytree(SUBJECTS / folder, tmp_path / folder)
     prefix = tmp_path / "prefix"
     prefix.mkdir()
     (prefix / "run").write_text(SHOW)
     (prefix / "run").chmod(0o755)
     (tmp_path / "debian").mkdir()
-    (tmp_path / "debian/fetch").write_text('mkdir -p "$2/root/usr"\ntouch "$2/packages.tsv"\n')
+    (tmp_path / "debian/fetch").touch()
     subprocess.run(["sh", "install.sh", prefix], cwd=tmp_path / name, check=True)
     pem = tmp_path / "pem"
     pem.touch()
@@ -70,15 +70,6 @@ WIDE = {
         "quic.frontend.default-max-window-size 15m",
         "quic.frontend.max-data-size 15m",
         "quic.frontend.stream-data-ratio 40",
-    ],
-    "haproxy-lts": [
-        "h2.fe.rxbuf 15m",
-        "quic.fe.stream.max-concurrent 1000",
-        "quic.fe.max-idle-timeout 600s",
-        "quic.fe.cc.max-win-size 15m",
-        "quic.fe.stream.rxbuf 15m",
-        "quic.fe.stream.data-ratio 40",
-        "quic.fe.sock-per-conn force-off",
     ],
 }
 

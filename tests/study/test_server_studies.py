@@ -5,16 +5,7 @@ import pytest
 from h123.catalogue import Subject, catalogue
 from h123.study import estimate, find_study, load_study, make_plan
 
-VARIANTS = {
-    "envoy-precise",
-    "go-by-address",
-    "go-by-id",
-    "go-by-nginx",
-    "go-rest",
-    "haproxy-lts",
-    "haproxy-sid",
-    "nginx-sid",
-}
+VARIANTS = {"envoy-precise", "go-by-address", "go-by-id", "go-by-nginx", "go-rest", "haproxy-sid", "nginx-sid"}
 """Servers that are another one once more: for a study of their own, with other timers, behind a balancer, or of a
 Debian that changes."""
 
