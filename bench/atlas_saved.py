@@ -1,4 +1,4 @@
-"""Writes docs/results/atlas.csv.xz from campaigns of `studies/atlas.yaml`, each of which may have some of the servers.
+"""Puts campaigns of `studies/atlas.yaml` into docs/results/atlas.csv.xz. Rows of servers that they lack stay.
 
     PYTHONPATH=src .venv/bin/python bench/atlas_saved.py CAMPAIGN...
 
@@ -25,10 +25,14 @@ VERDICTS = {"equivalent": "equal", "inconclusive": "undecided"}
 def main(campaigns: list[str]) -> int:
     if not campaigns:
         sys.exit(__doc__)
+    new = [row for path in campaigns for row in _rows(Path(path))]
+    server = HEAD.index("server")
+    measured = {row[server] for row in new}
+    [_, *old] = csv.reader(lzma.decompress(SAVED.read_bytes()).decode().splitlines())
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(HEAD)
-    writer.writerows(sorted(row for path in campaigns for row in _rows(Path(path))))
+    writer.writerows(sorted([*(row for row in old if row[server] not in measured), *new]))
     SAVED.write_bytes(lzma.compress(text.getvalue().encode(), preset=9 | lzma.PRESET_EXTREME))
     return 0
 
@@ -40,7 +44,7 @@ def _rows(campaign: Path) -> Iterator[list[str]]:
         if one["twin"] or not workload or one["ratio"] is None:
             continue
         (server, first), (_, second) = (one[side].rsplit("-", 1) for side in "ab")
-        times = [f"{1000 * one[f'{side}_median']:.4g}" for side in "ab"]
+        times = [f"{1000 * one[f'{side}_median']:.3g}" for side in "ab"]
         ratios = [f"{one[key]:.3g}" for key in ("ratio", "low", "high")]
         verdict = VERDICTS.get(one["verdict"], one["verdict"])
         yield [workload, one["cell"]["network"], server, f"{first}/{second}", *times, *ratios, verdict]

@@ -1,5 +1,4 @@
-"""Draws and tabulates the atlas, docs/results/atlas.md, for `make docs`, from published results and
-from atlas.csv.xz (bench/atlas_saved.py).
+"""Draws and tabulates the atlas, docs/results/atlas.md, for `make docs`, from atlas.csv.xz (bench/atlas_saved.py).
 
     PYTHONPATH=src .venv/bin/python tools/atlas.py target/results
 
@@ -13,17 +12,13 @@ import math
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cache
 from html import escape
+from itertools import product
 from pathlib import Path
+from statistics import median
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "src"))
-
-from h123.analysis.results.publication import published_verdicts  # noqa: E402
-from h123.documents.result_file import results  # noqa: E402
-
 DATA = ROOT / "docs/results/atlas.csv.xz"
 WORKLOADS = {
     "page": "Page loads",
@@ -38,20 +33,13 @@ NETWORKS = {
     "dsl": "DSL",
     "wifi-contended": "Wi-Fi",
     "lte": "LTE",
-    "cellular": "cellular",
-    "medium": "medium",
     "starlink": "Starlink",
     "poor": "poor",
     "europe-us": "overseas",
-    "satellite": "satellite",
-    "bloated": "full queue",
-    "extreme-loss": "12 % loss",
 }
 """The headings of the columns."""
 PAIRS = {"h3/h2": "HTTP/3 / HTTP/2", "h2/h1": "HTTP/2 / HTTP/1.1"}
 VERDICTS = ("faster", "equal", "slower", "undecided")
-_WORDS = {"equivalent": "equal", "inconclusive": "undecided"}
-_OPPOSITE = {"faster": "slower", "slower": "faster"}
 _COLOURS = dict(zip(VERDICTS, ("better", "equivalent", "worse", "inconclusive"), strict=True))
 _SHAPES = {
     "faster": '<circle cx="{x}" cy="{y}" r="3.4" fill="{c}"/>',
@@ -67,80 +55,10 @@ _PAGE_COLOURS = re.compile(r":root \{\n  color-scheme.*?\n\* \{", re.DOTALL)
 Row = dict[str, str]
 
 
-@dataclass(frozen=True)
-class Source:
-    """The comparisons of a published result that belong to a workload of the atlas."""
-
-    result: str
-    page: str
-    workload: str
-    metric: str
-    server: str
-    select: dict[str, str] = field(default_factory=dict)
-    """The levels of other factors than the network."""
-    network: str = ""
-    """Of studies in which it does not vary."""
-    networks: tuple[str, ...] = tuple(NETWORKS)
-
-
-_WITHOUT_HOME = ("cellular", "medium", "poor", "satellite")
-SOURCES = (
-    Source("page-loads", "page-loads.md", "page", "page_complete", "envoy", {"site": "small"}),
-    Source(
-        "head-of-line-pages",
-        "head-of-line.md",
-        "page",
-        "page_complete",
-        "go",
-        {"site": "small", "losses": "own"},
-        "cellular",
-    ),
-    Source("queues", "queues.md", "page", "page_complete", "quinn", {"load": "page"}),
-    Source("handshakes", "handshakes.md", "first", "cold_latency", "go", {"certificate": "3kB"}),
-    Source("ladder-small", "ladder.md", "first", "cold_latency", "go", {"size": "1kB"}, "", ("medium", "poor")),
-    Source("ladder-small", "ladder.md", "api", "latency", "go", {"size": "1kB"}, "", _WITHOUT_HOME),
-    Source("headers", "headers.md", "api", "latency", "go", {"headers": "none", "stack": "go"}, "home"),
-    Source("headers", "headers.md", "api", "latency", "envoy", {"headers": "none", "stack": "nghttp3-envoy"}, "home"),
-    Source(
-        "headers", "headers.md", "api", "latency", "nginx 1.26", {"headers": "none", "stack": "nghttp3-nginx"}, "home"
-    ),
-    Source("quick-virtual", "quick.md", "download", "latency", "go", {}, "", ("medium", "poor")),
-    Source("rest-matched", "rest-api.md", "download", "latency", "go, matched", {"method": "GET"}),
-    Source("loss-one", "loss.md", "download", "latency", "nginx", {"server": "nginx-sid"}),
-    Source("loss-one", "loss.md", "download", "latency", "nginx 1.26", {"server": "nginx"}),
-    Source("rest-matched", "rest-api.md", "upload", "latency", "go, matched", {"method": "POST"}),
-)
-
-
 @cache
 def rows() -> list[Row]:
-    """Return a row for each comparison, with the page that describes its campaign."""
-    saved = csv.DictReader(lzma.decompress(DATA.read_bytes()).decode().splitlines()) if DATA.is_file() else ()
-    verdicts = {one.name: published_verdicts(one)[0] for one in results()}
-    found = [row for source in SOURCES for row in _rows(source, verdicts[source.result]["comparisons"])]
-    return [*(dict(row, page="") for row in saved), *found]
-
-
-def _rows(source: Source, comparisons: list[Row]) -> Iterator[Row]:
-    for one in comparisons:
-        cell = dict(one["cell"])
-        network = source.network or cell.pop("network", "")
-        first, second = (one[side].removesuffix("-full") for side in "ab")
-        here = one["metric"] == source.metric and not one["twin"] and network in source.networks
-        if not here or source.select.items() - cell.items() or one["ratio"] is None:
-            continue
-        numbers = [one["a_median"], one["b_median"], one["ratio"], one["low"], one["high"]]
-        verdict = _WORDS.get(one["verdict"], one["verdict"])
-        if (first, second) == ("h1", "h2"):
-            first, second, verdict = second, first, _OPPOSITE.get(verdict, verdict)
-            numbers = [numbers[1], numbers[0], 1 / numbers[2], 1 / numbers[4], 1 / numbers[3]]
-        if one["a"].endswith("-full") != one["b"].endswith("-full") or f"{first}/{second}" not in PAIRS:
-            continue
-        keys = ("first", "second", "ratio", "low", "high")
-        scales = (1000, 1000, 1, 1, 1)
-        values = {key: f"{scale * number:.4g}" for key, scale, number in zip(keys, scales, numbers, strict=True)}
-        named = {"workload": source.workload, "network": network, "server": source.server, "page": source.page}
-        yield named | {"versions": f"{first}/{second}", "verdict": verdict} | values
+    """Return a row for each comparison."""
+    return list(csv.DictReader(lzma.decompress(DATA.read_bytes()).decode().splitlines()))
 
 
 def counts(workload: str) -> str:
@@ -155,28 +73,20 @@ def _counts(workload: str, pair: str) -> str:
 
 
 def table() -> Iterator[str]:
-    """Yield the lines of the table: a row for each workload, network and server."""
-    yield f"| workload | network | server | HTTP/1.1 | HTTP/2 | HTTP/3 | {' | '.join(PAIRS.values())} | campaign |"
-    yield "|---|---|---|---|---|---|---|---|---|"
-    places = {(row["workload"], row["network"], row["server"], row["page"]): None for row in rows()}
-    order = [*WORKLOADS], [*NETWORKS]
-    for place in sorted(places, key=lambda key: (order[0].index(key[0]), order[1].index(key[1]), key[2:])):
-        workload, network, server, page = place
-        here = {
-            row["versions"]: row
-            for row in rows()
-            if (row["workload"], row["network"], row["server"], row["page"]) == place
-        }
-        h2, h3 = here.get("h2/h1"), here.get("h3/h2")
-        times = [h2 and h2["second"], h2["first"] if h2 else h3 and h3["second"], h3 and h3["first"]]
-        said = [_said(here[pair]) if pair in here else "" for pair in PAIRS]
-        link = f"[{page.removesuffix('.md')}]({page})" if page else "here"
-        cells = [WORKLOADS[workload], NETWORKS[network], server, *map(_time, times), *said, link]
-        yield f"| {' | '.join(cells)} |"
+    """Yield the lines of the table: a row for each workload and network."""
+    yield f"| workload | network | {' | '.join(PAIRS.values())} |"
+    yield "|---|---|---|---|"
+    for (workload, title), (network, name) in product(WORKLOADS.items(), NETWORKS.items()):
+        here = [row for row in rows() if (row["workload"], row["network"]) == (workload, network)]
+        cells = [_servers([row for row in here if row["versions"] == pair]) for pair in PAIRS]
+        yield f"| {' | '.join([title, name, *cells])} |"
 
 
-def _time(ms: str | None) -> str:
-    return "" if ms is None else f"{float(ms):.3g} ms" if float(ms) < 1000 else f"{float(ms) / 1000:.3g} s"
+def _servers(here: list[Row]) -> str:
+    """Return the median ratio of the servers, the smallest and the largest one, and how many have each verdict."""
+    ratios, verdicts = [float(row["ratio"]) for row in here], [row["verdict"] for row in here]
+    said = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in VERDICTS if verdict in verdicts)
+    return f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}): {said}"
 
 
 def _said(row: Row) -> str:
@@ -187,14 +97,12 @@ def _said(row: Row) -> str:
 def figure(pair: str) -> str:
     """Return the picture of a pair: small multiples of the ratios, with their intervals and verdicts."""
     listed = [row for row in rows() if row["versions"] == pair]
-    columns = [network for network in NETWORKS if any(row["network"] == network for row in listed)]
+    columns = [*NETWORKS]
     wide = min(96, _WIDTH / len(columns))
     parts = [*_key(pair), *(_text(_LEFT + wide * (n + 0.5), 56, NETWORKS[name]) for n, name in enumerate(columns))]
     words, top = [], _TOP + 18
     for workload, title in WORKLOADS.items():
         here = [row for name in columns for row in listed if (row["workload"], row["network"]) == (workload, name)]
-        if not here:
-            continue
         servers = sorted({row["server"] for row in here})
         high = _ROW * len(servers)
         parts.append(_text(4, top - 6, title, "start", "bold"))
@@ -202,7 +110,7 @@ def figure(pair: str) -> str:
         for n, network in enumerate(columns):
             these = [row for row in here if row["network"] == network]
             left = _LEFT + wide * n
-            parts += [_ground(left, wide, top, high)] if these else []
+            parts.append(_ground(left, wide, top, high))
             parts += [_mark(left, wide, top + _ROW * servers.index(row["server"]), row) for row in these]
         said = "; ".join(f"{NETWORKS[row['network']]}, {row['server']} {_said(row)}" for row in here)
         words.append(f"{title}: {said}.")

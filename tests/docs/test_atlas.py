@@ -1,6 +1,7 @@
 """The pages of docs/results are an atlas: short, led by their answers, and with figures of published results."""
 
 import json
+import lzma
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -102,8 +103,7 @@ def test_what_the_atlas_says_follows_from_its_data(atlas: ModuleType) -> None:
     for workload, title in atlas.WORKLOADS.items():
         [line] = [line for line in page.splitlines() if line.startswith(f"* **{title}:**")]
         assert line.endswith(f" {atlas.counts(workload)}.")
-    assert {row["network"] for row in atlas.rows()} <= set(atlas.NETWORKS)
-    assert {source.result for source in atlas.SOURCES} <= {result.name for result in results()}
+    assert {row["network"] for row in atlas.rows()} == set(atlas.NETWORKS)
 
 
 def test_what_the_atlas_says_of_other_pages_is_said_there() -> None:
@@ -125,24 +125,17 @@ def test_the_atlas_draws_and_tabulates_each_comparison(atlas: ModuleType, tmp_pa
         drawn += len(document.getElementsByTagName("title"))
         label = document.getAttribute("aria-label")
         assert script("docs_links")._alternative(picture) == label
-        assert re.search("First visits: region, nginx .*; home, go ", label)
+        assert re.search("First visits: region, .*; home, ", label)
         used, defined = set(re.findall(r"var\((--\w[\w-]*)\)", picture)), set(re.findall(r"(--\w[\w-]*):", picture))
         assert used <= defined
     assert drawn == len(atlas.rows())
     table = list(atlas.table())
     assert len({line.count("|") for line in table}) == 1
-    assert sum(line.count(", ") for line in table[2:]) >= drawn
+    verdicts = "|".join(atlas.VERDICTS)
+    assert sum(int(count) for count in re.findall(rf"(\d+) (?:{verdicts})", "\n".join(table[2:]))) == drawn
 
 
-def test_a_ratio_of_the_atlas_is_turned_round(atlas: ModuleType) -> None:
-    one = {"cell": {"network": "home"}, "metric": "latency", "twin": False, "a": "h1-full", "b": "h2-full"}
-    one |= {"a_median": 0.05, "b_median": 0.1, "ratio": 0.5, "low": 0.4, "high": 0.8, "verdict": "faster"}
-    [row] = atlas._rows(atlas.Source("r", "r.md", "api", "latency", "go"), [one, one | {"twin": True}])
-    found = [row[key] for key in ("versions", "first", "second", "ratio", "low", "high", "verdict")]
-    assert found == ["h2/h1", "100", "50", "2", "1.25", "2.5", "slower"]
-
-
-def test_the_data_of_the_atlas_come_from_verdicts(tmp_path: Path) -> None:
+def test_the_data_of_the_atlas_come_from_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = {"twin": False, "cell": {"workload": "api", "network": "lte"}, "metric": "cold_latency", "a": "nginx-1.26-h3"}
     one |= {"b": "nginx-1.26-h2", "a_median": 0.11, "b_median": 0.1659, "ratio": 0.66321, "low": 0.66, "high": 0.67}
     rows = [
@@ -154,6 +147,11 @@ def test_the_data_of_the_atlas_come_from_verdicts(tmp_path: Path) -> None:
     saved = script("atlas_saved", "bench")
     with pytest.raises(SystemExit, match="CAMPAIGN"):
         saved.main([])
-    assert list(saved._rows(tmp_path)) == [
-        ["first", "lte", "nginx-1.26", "h3/h2", "110", "165.9", "0.663", "0.66", "0.67", "faster"]
-    ]
+    new = ["first", "lte", "nginx-1.26", "h3/h2", "110", "166", "0.663", "0.66", "0.67", "faster"]
+    assert list(saved._rows(tmp_path)) == [new]
+    old = [["api", "lte", "go", *new[3:]], ["first", "lte", "nginx-1.26", *new[3:5], "9", *new[6:]]]
+    monkeypatch.setattr(saved, "SAVED", tmp_path / "atlas.csv.xz")
+    saved.SAVED.write_bytes(lzma.compress("\n".join(map(",".join, [saved.HEAD, *old])).encode()))
+    saved.main([str(tmp_path)])
+    lines = lzma.decompress(saved.SAVED.read_bytes()).decode().splitlines()
+    assert [line.split(",") for line in lines] == [saved.HEAD, old[0], new]
