@@ -44,11 +44,11 @@ def test_claims_are_counted_on_one_screen(h123: Tool) -> None:
     assert "refuted" in done.stdout
     assert "contradicted" not in done.stdout.casefold(), "one word for one thing"
     lines = done.stdout.splitlines()
-    assert len(lines) <= 36
     assert max(map(len, lines)) <= 200  # columns, in tests
     rows = map(str.split, lines[1 : lines.index("")])
     counts = {row[0]: [0 if cell == "–" else int(cell) for cell in row[1:7]] for row in rows}
     files = {path.stem for path in (ROOT / "claims").glob("*.yaml")}
+    assert len(lines) <= len(files) + 5  # a line each, the heading, the sum, and what the words mean
     assert set(counts) == {*files, "all"}
     assert all(row[0] == sum(row[1:]) for row in counts.values())
     assert counts["all"] == [sum(row[column] for name, row in counts.items() if name != "all") for column in range(6)]

@@ -67,7 +67,9 @@ def beyond(attempt: Attempt) -> list[tuple[int, str]]:
     if handshake is None or uploads:
         return []
     refused = attempt.workload.early and any(not kind.early for kind in attempt.tls)
-    required, waited = _certificate_round_trips(attempt), attempt.parameters.get("certificate_wait") is not None
+    required, p = _certificate_round_trips(attempt), attempt.parameters
+    # Before the wait has passed, only a server that acknowledges at once answers a client's further packets.
+    waited = p.get("certificate_wait") is not None and p["instant_ack"]
     return [
         (opening.round_trips - handshake - 1, _reason(opening, handshake + 1, required, refused=refused, waited=waited))
         for opening in attempt.openings
