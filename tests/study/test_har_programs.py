@@ -1,8 +1,6 @@
-"""Shapes in which programs write recordings, each with what its fields mean there; and the table that counts them."""
+"""Shapes in which programs write recordings, each with what its fields mean there."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +8,6 @@ import pytest
 
 from h123.study.sites.har import read_har
 
-ROOT = Path(__file__).resolve().parents[2]
 HOME = "https://shop.test/"
 
 
@@ -113,19 +110,3 @@ def test_sizes_and_page_of_each(tmp_path: Path, program: str) -> None:
     assert found.entries[found.document].url == HOME
     assert found.source.endswith(f"recorded by {program} 1 on 2026-03-01")
     assert not found.left_out
-
-
-def test_the_table_of_recordings_says_what_is_wrong_and_what_is_refused(tmp_path: Path) -> None:
-    for program, (entries, _) in PROGRAMS.items():
-        written(tmp_path, program, entries)
-    (tmp_path / "broken.har").write_text("{")
-    done = subprocess.run(
-        [sys.executable, ROOT / "bench/recordings.py", tmp_path],
-        env={"PYTHONPATH": f"{ROOT}/src", "PATH": ""},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.splitlines()[-1].split() == ["all", str(len(PROGRAMS)), "1", "0"]
-    assert "not JSON" in done.stdout
