@@ -1,8 +1,9 @@
-"""Checks the prose of documentation, help and docstrings with Vale: `make lint`. The rules are in tools/vale.
+"""Checks the prose of documentation, help, notes on subjects and docstrings with Vale: `make lint`. The rules are in
+tools/vale.
 
     .venv/bin/python tools/prose.py .cache/vale/vale
 
-The help comes from the files that `tools/reference.py` has written into target/reference.
+The help and the notes come from the files that `tools/reference.py` has written into target/reference.
 """
 
 import json
@@ -11,14 +12,11 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-GENERATED = {"catalogue.md", "constants.md", "contracts.md", "hostile.md", "profiles.md", "subjects.md", "zoo.md"}
-"""Pages that follow from other files, or with the words of subjects, which their records of verification fix."""
 
 
 def main() -> int:
     pages = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md"), *(ROOT / "target/reference").glob("*.md")]
-    written = sorted(path for path in pages if path.name not in GENERATED)
-    findings = _findings(sys.argv[1], [*written, ROOT / "src/h123"])
+    findings = _findings(sys.argv[1], [*sorted(pages), ROOT / "src/h123"])
     for line in findings:
         print(line)
     return bool(findings)

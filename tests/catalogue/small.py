@@ -80,4 +80,4 @@ def small(subjects: Path, manifest: str = MANIFEST, build: str = BUILD) -> Subje
 
 def change_small(subjects: Path) -> Subject:
     """The subject, after a change of its files."""
-    return small(subjects, MANIFEST.replace("A shell", "Another shell"))
+    return small(subjects, MANIFEST.replace('language = "sh"', 'language = "bash"'))

@@ -31,7 +31,7 @@ def test_all_packages_are_accounted_for(subject: Subject) -> None:
 def test_a_suite_that_moves_on_is_warned_of(subject: Subject) -> None:
     fetched = (subject.workshop / "install.sh").read_text()
     moving = "fetch sid" in fetched or "-backports" in fetched
-    assert ("this cannot be installed any more" in subject.note) == moving
+    assert ("h123 cannot install this subject any more" in subject.note) == moving
 
 
 def _configurations(tmp_path: Path, name: str, *rest: str, protocols: Sequence[str] = PROTOCOLS) -> list[str]:

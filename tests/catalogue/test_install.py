@@ -98,6 +98,15 @@ def test_what_the_build_does_not_depend_on_builds_nothing_anew(tmp_path: Path) -
     assert fingerprint(subject) != before  # but what was verified is another subject
 
 
+def test_prose_in_the_manifest_is_not_what_was_verified(tmp_path: Path) -> None:
+    before = fingerprint(small(tmp_path))
+    write_small(tmp_path, "# A comment\n" + MANIFEST.replace('title = "', 'note = "Slow."\ntitle = "Another '))
+    assert read_subject(tmp_path / "small").note == "Slow."
+    assert fingerprint(read_subject(tmp_path / "small")) == before
+    write_small(tmp_path, MANIFEST.replace('language = "sh"', 'language = "Ada"'))
+    assert fingerprint(read_subject(tmp_path / "small")) != before
+
+
 def test_a_clone_of_another_umask_is_the_same_subject(tmp_path: Path) -> None:
     subject = small(tmp_path)
     script = subject.folder / "build.sh"

@@ -7,6 +7,7 @@ import re
 import shutil
 import tempfile
 import time
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -22,6 +23,8 @@ from h123.catalogue.subject import Subject
 
 STAMP = ".h123-installed"
 MANIFEST = "subject.toml"
+_PROSE = ("title", "note", "parts_note", "needs_help")
+"""Keys of a manifest that only people read. A change to them does not invalidate a verification."""
 _BUILD_ENVIRONMENT = {"GOFLAGS": "-trimpath -buildvcs=false", "GOTOOLCHAIN": "local"}
 """Environment variables for builds. With them, Go builds the same binary from the same sources wherever the checkout
 is."""
@@ -144,8 +147,8 @@ def remove(subject: Subject, report: Callable[[str], None]) -> bool:
 
 
 def fingerprint(subject: Subject) -> str:
-    """Return the SHA-256 of the names, contents and executable bits of all of the subject's files except Go tests. A
-    verification is valid only for exactly these files."""
+    """Return the SHA-256 of the names, contents and executable bits of all of the subject's files, except Go tests and
+    the prose in manifests. A verification is valid only for exactly these files."""
     own = _files_of(subject.folder) if subject.install.part_of else ()
     return _digest([*own, *_sources(subject)])
 
@@ -161,12 +164,27 @@ def recipe(subject: Subject) -> str:
 def _digest(files: Iterable[tuple[Path, Path]]) -> str:
     digest = hashlib.sha256()
     for path, name in files:
-        content = path.read_bytes()
+        content = _content(path)
         # Only the owner's permission counts: whether others may execute a file depends on the umask of the clone.
         executable = 0o111 if path.stat().st_mode & 0o100 else 0
         digest.update(f"{name}\0{executable}\0{len(content)}\0".encode())
         digest.update(content)
     return digest.hexdigest()
+
+
+def _content(path: Path) -> bytes:
+    """Return the content of a file. Of a manifest, return the content without prose, comments and formatting."""
+    content = path.read_bytes()
+    if path.name != MANIFEST:
+        return content
+    try:
+        manifest = tomllib.loads(content.decode("utf-8"))
+    except ValueError:
+        return content
+    for table in (manifest, manifest.get("install")):
+        for key in _PROSE if isinstance(table, dict) else ():
+            table.pop(key, None)
+    return json.dumps(manifest, sort_keys=True, default=str).encode()
 
 
 def _sources(subject: Subject) -> Iterator[tuple[Path, Path]]:
