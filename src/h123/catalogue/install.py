@@ -181,9 +181,10 @@ def _content(path: Path) -> bytes:
         manifest = tomllib.loads(content.decode("utf-8"))
     except ValueError:
         return content
-    for table in (manifest, manifest.get("install")):
-        for key in _PROSE if isinstance(table, dict) else ():
-            table.pop(key, None)
+    for table in [manifest, manifest.get("install")]:
+        if isinstance(table, dict):
+            for key in _PROSE:
+                table.pop(key, None)
     return json.dumps(manifest, sort_keys=True, default=str).encode()
 
 
