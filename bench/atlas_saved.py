@@ -3,7 +3,7 @@
     PYTHONPATH=src .venv/bin/python bench/atlas_saved.py CAMPAIGN...
 
 There is a row for each server, workload, network and pair of HTTP versions: the two medians in ms, their ratio with its
-interval, and the verdict.
+interval, and the verdict. Where requests fail too often for a verdict, there is no ratio.
 """
 
 import csv
@@ -41,12 +41,13 @@ def _rows(campaign: Path) -> Iterator[list[str]]:
     verdicts = json.loads((campaign / "verdicts.json").read_text())
     for one in verdicts["comparisons"]:
         workload = WORKLOADS.get((one["cell"]["workload"], one["metric"]))
-        if one["twin"] or not workload or one["ratio"] is None:
+        judged = "not judged" not in (one["note"] or "")
+        if one["twin"] or not workload or (judged and one["ratio"] is None):
             continue
         (server, first), (_, second) = (one[side].rsplit("-", 1) for side in "ab")
-        times = [f"{1000 * one[f'{side}_median']:.3g}" for side in "ab"]
-        ratios = [f"{one[key]:.3g}" for key in ("ratio", "low", "high")]
-        verdict = VERDICTS.get(one["verdict"], one["verdict"])
+        times = [f"{1000 * one[f'{side}_median']:.3g}" if judged else "" for side in "ab"]
+        ratios = [f"{one[key]:.3g}" if judged else "" for key in ("ratio", "low", "high")]
+        verdict = VERDICTS.get(one["verdict"], one["verdict"]) if judged else "not judged"
         yield [workload, one["cell"]["network"], server, f"{first}/{second}", *times, *ratios, verdict]
 
 

@@ -39,13 +39,15 @@ NETWORKS = {
 }
 """The headings of the columns."""
 PAIRS = {"h3/h2": "HTTP/3 / HTTP/2", "h2/h1": "HTTP/2 / HTTP/1.1"}
-VERDICTS = ("faster", "equal", "slower", "undecided")
-_COLOURS = dict(zip(VERDICTS, ("better", "equivalent", "worse", "inconclusive"), strict=True))
+VERDICTS = ("faster", "equal", "slower", "undecided", "not judged")
+"""The last one is for requests that fail too often. It has no ratio."""
+_COLOURS = dict(zip(VERDICTS, ("better", "equivalent", "worse", "inconclusive", "worse"), strict=True))
 _SHAPES = {
     "faster": '<circle cx="{x}" cy="{y}" r="3.4" fill="{c}"/>',
     "equal": '<path d="M{x} {y}m0-4l4 4l-4 4l-4-4z" fill="{c}"/>',
     "slower": '<path d="M{x} {y}m-3-3h6v6h-6z" fill="{c}"/>',
     "undecided": '<circle cx="{x}" cy="{y}" r="2.9" fill="none" stroke="{c}"/>',
+    "not judged": '<path d="M{x} {y}m-3-3l6 6m0-6l-6 6" stroke="{c}"/>',
 }
 """No verdict is shown by colour only."""
 _LEFT, _WIDTH, _ROW, _TOP, _GAP = 80, 806, 13, 62, 26
@@ -84,12 +86,14 @@ def table() -> Iterator[str]:
 
 def _servers(here: list[Row]) -> str:
     """Return the median ratio of the servers, the smallest and the largest one, and how many have each verdict."""
-    ratios, verdicts = [float(row["ratio"]) for row in here], [row["verdict"] for row in here]
+    ratios, verdicts = [float(row["ratio"]) for row in here if row["ratio"]], [row["verdict"] for row in here]
     said = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in VERDICTS if verdict in verdicts)
     return f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}): {said}"
 
 
 def _said(row: Row) -> str:
+    if not row["ratio"]:
+        return row["verdict"]
     ratio, low, high = (f"{float(row[key]):.2f}" for key in ("ratio", "low", "high"))
     return f"{ratio}, {row['verdict']}" if low == high else f"{ratio} ({low} to {high}), {row['verdict']}"
 
@@ -138,7 +142,7 @@ def _key(pair: str) -> Iterator[str]:
     for n, verdict in enumerate(VERDICTS):
         yield _SHAPES[verdict].format(x=10 + 74 * n, y=32, c=f"var(--{_COLOURS[verdict]})")
         yield _text(20 + 74 * n, 36, verdict, "start")
-    yield _text(316, 36, f"panels: {_SMALLEST:g} to {_LARGEST:g}, logarithmic; lines: 95 % intervals", "start")
+    yield _text(396, 36, f"panels: {_SMALLEST:g} to {_LARGEST:g}, logarithmic; lines: 95 % intervals", "start")
 
 
 def _text(x: float, y: float, text: str, anchor: str = "middle", weight: str = "normal") -> str:
@@ -155,7 +159,7 @@ def _ground(left: float, wide: float, top: float, high: float) -> str:
 
 def _mark(left: float, wide: float, top: float, row: Row) -> str:
     def x(key: str) -> str:
-        held = min(max(float(row[key]), _SMALLEST), _LARGEST)
+        held = min(max(float(row[key] or 1), _SMALLEST), _LARGEST)
         return f"{left + wide / 2 + (wide / 2 - 7) * math.log(held) / math.log(_LARGEST):.1f}"
 
     y, colour = f"{top + _ROW / 2 + 1:g}", f"var(--{_COLOURS[row['verdict']]})"

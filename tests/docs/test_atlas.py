@@ -138,20 +138,23 @@ def test_the_atlas_draws_and_tabulates_each_comparison(atlas: ModuleType, tmp_pa
 def test_the_data_of_the_atlas_come_from_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = {"twin": False, "cell": {"workload": "api", "network": "lte"}, "metric": "cold_latency", "a": "nginx-1.26-h3"}
     one |= {"b": "nginx-1.26-h2", "a_median": 0.11, "b_median": 0.1659, "ratio": 0.66321, "low": 0.66, "high": 0.67}
+    failing = dict.fromkeys(("ratio", "low", "high", "a_median")) | {"note": "not judged: 100% of requests failed"}
     rows = [
-        one | {"verdict": "faster"},
-        one | {"verdict": "faster", "twin": True},
-        one | {"metric": "rps", "verdict": "higher"},
+        one | {"verdict": "faster", "note": None},
+        one | failing | {"verdict": "inconclusive", "cell": {"workload": "api", "network": "poor"}},
+        one | {"verdict": "faster", "twin": True, "note": None},
+        one | {"metric": "rps", "verdict": "higher", "note": None},
     ]
     (tmp_path / "verdicts.json").write_text(json.dumps({"comparisons": rows}))
     saved = script("atlas_saved", "bench")
     with pytest.raises(SystemExit, match="CAMPAIGN"):
         saved.main([])
     new = ["first", "lte", "nginx-1.26", "h3/h2", "110", "166", "0.663", "0.66", "0.67", "faster"]
-    assert list(saved._rows(tmp_path)) == [new]
+    unjudged = ["first", "poor", "nginx-1.26", "h3/h2", "", "", "", "", "", "not judged"]
+    assert list(saved._rows(tmp_path)) == [new, unjudged]
     old = [["api", "lte", "go", *new[3:]], ["first", "lte", "nginx-1.26", *new[3:5], "9", *new[6:]]]
     monkeypatch.setattr(saved, "SAVED", tmp_path / "atlas.csv.xz")
     saved.SAVED.write_bytes(lzma.compress("\n".join(map(",".join, [saved.HEAD, *old])).encode()))
     saved.main([str(tmp_path)])
     lines = lzma.decompress(saved.SAVED.read_bytes()).decode().splitlines()
-    assert [line.split(",") for line in lines] == [saved.HEAD, old[0], new]
+    assert [line.split(",") for line in lines] == [saved.HEAD, old[0], new, unjudged]
