@@ -140,9 +140,9 @@ def _key(pair: str) -> Iterator[str]:
     named = PAIRS[pair].partition(" / ")[0]
     yield _text(4, 16, f"{PAIRS[pair]}: ratio of times (left of the line: {named} is faster)", "start", "bold")
     for n, verdict in enumerate(VERDICTS):
-        yield _SHAPES[verdict].format(x=10 + 74 * n, y=32, c=f"var(--{_COLOURS[verdict]})")
-        yield _text(20 + 74 * n, 36, verdict, "start")
-    yield _text(396, 36, f"panels: {_SMALLEST:g} to {_LARGEST:g}, logarithmic; lines: 95 % intervals", "start")
+        yield _SHAPES[verdict].format(x=10 + 80 * n, y=32, c=f"var(--{_COLOURS[verdict]})")
+        yield _text(20 + 80 * n, 36, verdict, "start")
+    yield _text(424, 36, f"panels: {_SMALLEST:g} to {_LARGEST:g}, logarithmic; lines: 95 % intervals", "start")
 
 
 def _text(x: float, y: float, text: str, anchor: str = "middle", weight: str = "normal") -> str:

@@ -13,7 +13,7 @@ func TestLimitsOfTheServerFail(t *testing.T) {
 	t.Run("streams", func(t *testing.T) {
 		eachProtocol(t, []string{"h2", "h3"}, func(t *testing.T, protocol string) {
 			p := serve(t, protocol, good(), options{streams: 30, quic: quic.Config{MaxIncomingStreams: 30}})
-			p.Timeout, p.InARow, p.Resume, p.Early = int64(2*time.Second), 0, 0, false
+			p.Timeout, p.InARow, p.Resume, p.Early = int64(10*time.Second), 0, 0, false
 			found, failing := probe(t, p), []string{"100 downloads at once", "100 uploads at once"}
 			mustFail(t, found, failing)
 			for _, name := range failing {
@@ -26,7 +26,7 @@ func TestLimitsOfTheServerFail(t *testing.T) {
 	t.Run("streams in turn", func(t *testing.T) {
 		eachProtocol(t, []string{"h2", "h3"}, func(t *testing.T, protocol string) {
 			p := serve(t, protocol, good(), options{streams: 30, quic: quic.Config{MaxIncomingStreams: 30}})
-			p.Timeout, p.Methods, p.InTurn, p.InARow, p.Resume, p.Early = int64(2*time.Second), nil, true, 0, 0, false
+			p.Timeout, p.Methods, p.InTurn, p.InARow, p.Resume, p.Early = int64(10*time.Second), nil, true, 0, 0, false
 			if found := probe(t, p); !found["100 downloads at once"].Passed {
 				t.Error(found)
 			}
