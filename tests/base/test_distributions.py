@@ -86,7 +86,8 @@ def test_the_noncentral_t_is_that_of_scipy(freedom: float, noncentrality: float,
     t = noncentrality + off * math.sqrt(1 + noncentrality**2 / freedom)
     wanted = float(special.nctdtr(freedom, noncentrality, t))
     assume(not math.isnan(wanted))
-    assert noncentral_student_cdf(freedom, noncentrality, t) == pytest.approx(wanted, abs=1e-12)
+    # SciPy is 1.4e-11 away from the arctangent at 1 degree of freedom and t = 1e-6.
+    assert noncentral_student_cdf(freedom, noncentrality, t) == pytest.approx(wanted, abs=1e-10)
 
 
 @given(freedoms, st.floats(-50, 50))
