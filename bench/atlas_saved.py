@@ -41,7 +41,7 @@ def _rows(campaign: Path) -> Iterator[list[str]]:
     verdicts = json.loads((campaign / "verdicts.json").read_text())
     for one in verdicts["comparisons"]:
         workload = WORKLOADS.get((one["cell"]["workload"], one["metric"]))
-        judged = "not judged" not in (one["note"] or "")
+        judged = not one["withheld"]
         if one["twin"] or not workload or (judged and one["ratio"] is None):
             continue
         (server, first), (_, second) = (one[side].rsplit("-", 1) for side in "ab")

@@ -138,12 +138,13 @@ def test_the_atlas_draws_and_tabulates_each_comparison(atlas: ModuleType, tmp_pa
 def test_the_data_of_the_atlas_come_from_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = {"twin": False, "cell": {"workload": "api", "network": "lte"}, "metric": "cold_latency", "a": "nginx-1.26-h3"}
     one |= {"b": "nginx-1.26-h2", "a_median": 0.11, "b_median": 0.1659, "ratio": 0.66321, "low": 0.66, "high": 0.67}
-    failing = dict.fromkeys(("ratio", "low", "high", "a_median")) | {"note": "not judged: 100% of requests failed"}
+    one |= {"withheld": None}
+    failing = dict.fromkeys(("ratio", "low", "high", "a_median")) | {"withheld": {"kind": "failures"}}
     rows = [
-        one | {"verdict": "faster", "note": None},
+        one | {"verdict": "faster"},
         one | failing | {"verdict": "inconclusive", "cell": {"workload": "api", "network": "poor"}},
-        one | {"verdict": "faster", "twin": True, "note": None},
-        one | {"metric": "rps", "verdict": "higher", "note": None},
+        one | {"verdict": "faster", "twin": True},
+        one | {"metric": "rps", "verdict": "higher"},
     ]
     (tmp_path / "verdicts.json").write_text(json.dumps({"comparisons": rows}))
     saved = script("atlas_saved", "bench")

@@ -142,7 +142,7 @@ func TestSwitchingProtocols(t *testing.T) {
 		fmt.Fprint(connection, "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: other\r\n\r\n")
 		_, _ = io.Copy(io.Discard, connection) // silence
 	}))
-	d := server.drive(t, fields{"users": 1, "requests": 2, "timeout_ns": int64(time.Second)})
+	d := server.drive(t, fields{"users": 1, "requests": 2, "timeout_ns": 5 * int64(time.Second)})
 	if d.status != 0 || len(d.rows) != 2 || d.count("error", "protocol") != 2 || d.count("status", "101") != 2 {
 		t.Errorf("exit %d, %v, %s", d.status, d.rows, d.said)
 	}

@@ -111,7 +111,7 @@ func TestEarlyDataThatIsRefused(t *testing.T) {
 func TestServersWithoutTicketsEndTheRun(t *testing.T) {
 	t.Parallel()
 	server := serveQUIC(t, &quic.Config{}, func(config *tls.Config) { config.SessionTicketsDisabled = true })
-	d := server.drive(t, fields{"cold": true, "sessions": "resumed", "timeout_ns": int64(time.Second)})
+	d := server.drive(t, fields{"cold": true, "sessions": "resumed", "timeout_ns": 5 * int64(time.Second)})
 	if d.status != 1 || len(d.rows) != 0 || !strings.Contains(d.said, "no session ticket") {
 		t.Errorf("exit %d, %d rows, %s", d.status, len(d.rows), d.said)
 	}

@@ -10,7 +10,7 @@ import (
 func TestSessionsThatAreNotOfferedFail(t *testing.T) {
 	eachProtocol(t, everyProtocol, func(t *testing.T, protocol string) {
 		p := serve(t, protocol, good(), options{tls: func(config *tls.Config) { config.SessionTicketsDisabled = true }})
-		p.Timeout, p.AtOnce, p.InARow = int64(time.Second), 0, 0
+		p.Timeout, p.AtOnce, p.InARow = int64(5*time.Second), 0, 0
 		failing := []string{"resumption"}
 		if p.Early {
 			failing = append(failing, "0-RTT")
