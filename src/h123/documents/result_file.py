@@ -20,7 +20,7 @@ from h123.base.files.jsontext import parse_json
 from h123.documents.result_archive import ARCHIVE, damaged, members, put
 from h123.study import respelled_campaign
 
-FORMAT = "result/3"
+FORMAT = "result/4"
 _SUFFIX = ".json"
 DIGITS = 4
 """The number of significant digits to which fractions are rounded, unless a caller of `rounded` chooses another."""

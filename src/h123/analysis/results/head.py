@@ -44,7 +44,7 @@ class SpreadRow(TypedDict):
 class ResultHead(TypedDict):
     """The origin of a result, and everything that commands read from many results at once."""
 
-    h123: Literal["result/3"]
+    h123: Literal["result/4"]
     name: str
     command: str
     """The command that repeats the campaign."""

@@ -13,11 +13,11 @@ from h123.analysis.analyse import is_current
 from h123.analysis.audits import MEANINGS
 from h123.analysis.case import Case
 from h123.analysis.claims.rows import LedgerDecided
+from h123.analysis.comparisons.interactions import InteractionRow
 from h123.analysis.gathering import gather
 from h123.analysis.provenance.values import ValueRow
 from h123.analysis.results.head import Sealed, SpreadRow, head_of
 from h123.analysis.sections import Verdicts, read_verdicts, verdicts_of
-from h123.analysis.statistics.families import adjust
 from h123.analysis.statistics.precision import spread
 from h123.analysis.statistics.spreads import SpreadTrial
 from h123.base.errors import UserError
@@ -29,12 +29,12 @@ from h123.documents.events import TrialEvent, superseded
 from h123.documents.result_archive import ARCHIVE
 from h123.documents.result_file import FORMAT, PublishedResult, rounded, write_result
 from h123.store import CampaignFolder, damage_words
-from h123.study import ENOUGH_FOR_INTERVAL, Study
+from h123.study import ENOUGH_FOR_INTERVAL, METRICS, Study
 
 _PROCESSOR = "cpu"
 """The prefix of the metrics that the figure of processor time shows."""
-_CAUSE_DIGITS = 3
-"""The number of significant digits of the parts of causes."""
+_FEW_DIGITS = 3
+"""The number of significant digits of the parts of causes, and of trials' values that are not in the answer's table."""
 _ROUNDING = 1e-9
 """The tolerated rounding error of a confidence."""
 Page = Callable[[CampaignFolder, Verdicts], Mapping[str, object]]
@@ -79,10 +79,6 @@ def published_verdicts(result: PublishedResult) -> tuple[Verdicts, dict[str, Any
         row["meaning"] = MEANINGS.get(str(row.get("audit")), "")
     for row in _rows(parts, "values"):
         row |= {"trial": f"block {row.get('block')}", "position": None}
-    terms = _rows(parts, "interactions")
-    if all(isinstance(row.get("p"), float) for row in terms):  # otherwise the shape is wrong, which `verdicts_of` says
-        for row, adjusted in zip(terms, adjust([row["p"] for row in terms], "bh"), strict=True):
-            row |= {"p_adjusted": adjusted, "family_size": len(terms)}
     verdicts = verdicts_of(parts, result.place)
     return {**verdicts, "values": sorted(verdicts["values"], key=_when)}, page
 
@@ -155,18 +151,23 @@ def _measured(ledgers: Sequence[LedgerDecided]) -> list[dict[str, Any]]:
 
 def _published_parts(verdicts: Verdicts, study: Study) -> dict[str, Any]:
     """Return the verdicts without what the head contains, a paper's own analysis, passed audits (their summary counts
-    them), what `values` repeats, and values that no table or figure shows. `published_verdicts` restores the meanings
-    of audits and the adjusted p values of interactions, and names trials by their block."""
+    them), interactions of metrics that do not answer the study's question, what `values` repeats, and values that no
+    table or figure shows. `published_verdicts` restores the meanings of audits, and names trials by their block."""
     return {
         **_without(verdicts, "claims"),
         "as_published": None,
         "audits": [finding for finding in verdicts["audits"] if not finding["passed"]],
         "audit_summary": [_without(row, "meaning") for row in verdicts["audit_summary"]],
-        "interactions": [_without(row, "p_adjusted", "family_size") for row in verdicts["interactions"]],
+        "interactions": published_interactions(verdicts, study.compare.families[0].metrics),
         "values": _values(verdicts, study),
-        "causes": rounded(verdicts["causes"], _CAUSE_DIGITS),
+        "causes": rounded(verdicts["causes"], _FEW_DIGITS),
         "comparisons": [{**comparison, "pairs": [], "symmetric": None} for comparison in verdicts["comparisons"]],
     }
+
+
+def published_interactions(verdicts: Verdicts, answers: Sequence[str]) -> list[InteractionRow]:
+    """Return the interactions that a published result keeps. `answers` are the metrics of the study's first family."""
+    return [row for row in verdicts["interactions"] if row["metric"] in answers]
 
 
 def _without(row: Mapping[str, Any], *parts: str) -> dict[str, Any]:
@@ -177,11 +178,15 @@ def _values(verdicts: Verdicts, study: Study) -> list[dict[str, Any]]:
     """Return the trials' values of metrics that are compared or drawn, without the trials' names and positions. The
     trials of a treatment are next to each other, so that their values compress well."""
     shown = {c["metric"] for c in verdicts["comparisons"]} | {chart.metric for chart in study.compare.charts}
+    answers = study.compare.families[0].metrics
+    precise = {*answers, *(METRICS[name].cold for name in answers)}
     return [
         {
             **_without(row, "trial", "position"),
             "metrics": {
-                name: value for name, value in row["metrics"].items() if name in shown or name.startswith(_PROCESSOR)
+                name: value if name in precise else rounded(value, _FEW_DIGITS)
+                for name, value in row["metrics"].items()
+                if name in shown or name.startswith(_PROCESSOR)
             },
         }
         for row in sorted(verdicts["values"], key=lambda row: (sorted(row["cell"].items()), row["twin"], _when(row)))

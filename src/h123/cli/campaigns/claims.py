@@ -27,10 +27,11 @@ def command(
         ),
     ] = None,
     campaign: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Option(
             metavar="DIR",
-            help="Campaign that decides the claims. It takes precedence over published campaigns.",
+            help="Campaign that decides the claims. It takes precedence over published campaigns. Repeat it for "
+            "campaigns of other studies.",
             show_default=False,
         ),
     ] = None,
@@ -64,6 +65,8 @@ def command(
     """
     if other and not campaign:
         raise UserError("--with DIR needs --campaign DIR: the verdicts of both campaigns are shown next to each other")
+    if other and campaign and len(campaign) > 1:
+        raise UserError("--with DIR needs a single --campaign DIR: it shows the verdicts of two campaigns of one study")
     form = answer_form(details=details, as_json=as_json)
     if campaign:
         _decided_by(campaign, what or [], other, as_json=as_json)
@@ -85,27 +88,42 @@ def command(
         print_claims(decided, out_console)
 
 
-def _decided_by(campaign: Path, what: list[str], other_campaign: Path | None, *, as_json: bool) -> None:
+def _decided_by(campaigns: list[Path], what: list[str], other_campaign: Path | None, *, as_json: bool) -> None:
     from h123.analysis import decide_claims
     from h123.analysis.results.decided import decide_by_results
     from h123.documents.result_file import results
     from h123.report import OtherLedgers, print_claims
     from h123.store import CampaignFolder
 
-    folder = CampaignFolder.open(campaign)
-    ledgers = _ledgers(what, folder)
-    known, own = results(), decide_claims(folder, ledgers)
-    decided = [decide_by_results(ledger, known, mine) for ledger, mine in zip(ledgers, own, strict=True)]
-    other = _other(other_campaign, folder) if other_campaign else None
+    folders = _by_study([CampaignFolder.open(path) for path in campaigns])
+    first, known, decided = next(iter(folders.values())), results(), []
+    ledgers = _ledgers(what, None) if what else [ledger for each in folders.values() for ledger in _ledgers([], each)]
+    for folder in folders.values():
+        mine = [ledger for ledger in ledgers if folders.get(ledger.study or "", first) is folder]
+        own = decide_claims(folder, mine)
+        decided += [decide_by_results(ledger, known, one) for ledger, one in zip(mine, own, strict=True)]
+    other = _other(other_campaign, first) if other_campaign else None
     if as_json:
         print_json([one.ledger for one in decided])
         return
     print_claims(
         decided, out_console, OtherLedgers(_campaign_title(other), decide_claims(other, ledgers)) if other else None
     )
-    for one in (folder, other):
+    for one in (*folders.values(), other):
         if one:
             complain_of_damage(one)
+
+
+def _by_study(folders: "list[CampaignFolder]") -> "dict[str, CampaignFolder]":
+    """Return the campaigns by the names of their studies. Raises UserError if two belong to the same study."""
+    found = dict[str, "CampaignFolder"]()
+    for folder in folders:
+        if (same := found.setdefault(folder.study["name"], folder)) is not folder:
+            raise UserError(
+                f"{same.path} and {folder.path} are campaigns of the same study",
+                remedy="name one with --campaign and the other one with --with: their verdicts are shown together",
+            )
+    return found
 
 
 def _other(path: Path, folder: "CampaignFolder") -> "CampaignFolder":

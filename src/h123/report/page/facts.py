@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from h123.analysis.results.head import head_of
+from h123.analysis.results.publication import published_interactions
 from h123.analysis.sections import Verdicts
 from h123.base.errors import UserError
 from h123.documents import fault_of
@@ -23,6 +24,7 @@ from h123.report.page.provenance import InvalidAttempt, LinkRow
 from h123.report.quantiles import SHARES, latency_quantiles
 from h123.report.text.trust.provenance import place_rows
 from h123.store import CampaignFolder
+from h123.study import metric
 from h123.study.networks.network import Resolved
 
 
@@ -68,12 +70,13 @@ class PageFacts:
 
 _DIGITS = 3
 """The number of significant digits of each quantile, which is small because a curve has many quantiles."""
-_PUBLISHED = [0, 1, *range(5, 100, 5), 99, 100]
+_PUBLISHED = [0, 1, 5, 10, 25, 50, 75, 90, 95, 99, 100]
 """The quantiles that a published result keeps, in percent: those that figures mark, and enough others for a curve."""
 _LEFT_OUT = {
     "order": "the order in which the trials of each block ran",
     "curves": "the curves of single trials behind the distributions",
     "visits": "the median visit of each page, request by request",
+    "interactions": "the interactions of metrics other than {answers}",
 }
 
 
@@ -81,14 +84,21 @@ def published_facts(folder: CampaignFolder, verdicts: Verdicts) -> Mapping[str, 
     """Return the data that a published result keeps, ready for JSON."""
     facts = PageFacts.of(folder, verdicts)
     pooled = [row for row in facts.quantiles if row["trial"] is None]
-    missing = {"order": bool(facts.order), "curves": len(pooled) < len(facts.quantiles), "visits": bool(facts.visits)}
+    answers = folder.study["compare"]["families"][0]["metrics"]
+    missing = {
+        "order": bool(facts.order),
+        "curves": len(pooled) < len(facts.quantiles),
+        "visits": bool(facts.visits),
+        "interactions": published_interactions(verdicts, answers) != verdicts["interactions"],
+    }
+    names = " and ".join(metric(name).title for name in answers)
     content: dict[str, Any] = _model().dump_python(
         facts, mode="json", exclude={"study", "order", "visits", "quantiles"}
     )
     return {
         **content,
         "quantiles": [_in_steps(row) for row in pooled],
-        "left_out": [_LEFT_OUT[part] for part, is_gone in missing.items() if is_gone],
+        "left_out": [_LEFT_OUT[part].format(answers=names) for part, is_gone in missing.items() if is_gone],
     }
 
 
