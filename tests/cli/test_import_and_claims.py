@@ -89,6 +89,27 @@ def test_a_campaign_decides_its_studys_claims(h123: Tool) -> None:
     assert "10 claims: 3 confirmed, 4 impossible, 2 refuted, 1 undecided" in done.stdout
 
 
+def test_campaigns_of_two_studies_decide_their_claims(h123: Tool) -> None:
+    """The last --campaign does not hide the others."""
+    rest, loss = load_study(find_study("rest-api")).scaled(0.2), load_study(find_study("loss"))
+    only = {"network": ["baseline"], "method": ["GET"], "size": ["10MB"], "load": ["high"]}
+    make_campaign(h123.folder / "rest", Scenario(study=rest, only=only, effects={("lan", "h3"): 1.293}))
+    links = {name: network.resolved() for name, network in loss.networks.items()}
+    make_campaign(h123.folder / "loss", Scenario(study=loss, networks=links))
+    both = h123.succeed("claims", "--campaign", "rest", "--campaign", "loss").stdout
+    assert re.search(r"C02 +confirmed .*?from 6 blocks; p 0\.031", both, re.DOTALL)
+    own = h123.succeed("claims", "--campaign", "loss").stdout
+    found = re.search(r"^  L1 .*?measured: (\S+) %", own, re.DOTALL | re.MULTILINE)
+    assert found
+    assert re.search(rf"^  L1 .*?measured: {re.escape(found[1])} %", both, re.DOTALL | re.MULTILINE)
+    same = h123.refusal("claims", "--campaign", "rest", "--campaign", "rest")
+    assert "are campaigns of the same study" in same
+    assert "--with" in same
+    assert "needs a single --campaign" in h123.refusal(
+        "claims", "--campaign", "rest", "--campaign", "loss", "--with", "rest"
+    )
+
+
 def test_another_campaigns_verdicts_stand_beside(h123: Tool) -> None:
     study = load_study(find_study("rest-api")).scaled(0.2)
     only = {"network": ["baseline"], "method": ["GET"], "size": ["10MB"], "load": ["high"]}
