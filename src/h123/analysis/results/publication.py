@@ -31,8 +31,6 @@ from h123.documents.result_file import FORMAT, PublishedResult, rounded, write_r
 from h123.store import CampaignFolder, damage_words
 from h123.study import ENOUGH_FOR_INTERVAL, METRICS, Study
 
-_PROCESSOR = "cpu"
-"""The prefix of the metrics that the figure of processor time shows."""
 _FEW_DIGITS = 3
 """The number of significant digits of the parts of causes, and of trials' values that are not in the answer's table."""
 _ROUNDING = 1e-9
@@ -151,8 +149,9 @@ def _measured(ledgers: Sequence[LedgerDecided]) -> list[dict[str, Any]]:
 
 def _published_parts(verdicts: Verdicts, study: Study) -> dict[str, Any]:
     """Return the verdicts without what the head contains, a paper's own analysis, passed audits (their summary counts
-    them), interactions of metrics that do not answer the study's question, what `values` repeats, and values that no
-    table or figure shows. `published_verdicts` restores the meanings of audits, and names trials by their block."""
+    them), interactions of metrics that do not answer the study's question, what `values` repeats, and values of metrics
+    that the study neither compares nor draws. `published_verdicts` restores the meanings of audits, and names trials by
+    their block."""
     return {
         **_without(verdicts, "claims"),
         "as_published": None,
@@ -186,7 +185,7 @@ def _values(verdicts: Verdicts, study: Study) -> list[dict[str, Any]]:
             "metrics": {
                 name: value if name in precise else rounded(value, _FEW_DIGITS)
                 for name, value in row["metrics"].items()
-                if name in shown or name.startswith(_PROCESSOR)
+                if name in shown
             },
         }
         for row in sorted(verdicts["values"], key=lambda row: (sorted(row["cell"].items()), row["twin"], _when(row)))

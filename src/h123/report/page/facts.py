@@ -77,6 +77,7 @@ _LEFT_OUT = {
     "curves": "the curves of single trials behind the distributions",
     "visits": "the median visit of each page, request by request",
     "interactions": "the interactions of metrics other than {answers}",
+    "processor": "processor times that the study does not compare",
 }
 
 
@@ -84,12 +85,16 @@ def published_facts(folder: CampaignFolder, verdicts: Verdicts) -> Mapping[str, 
     """Return the data that a published result keeps, ready for JSON."""
     facts = PageFacts.of(folder, verdicts)
     pooled = [row for row in facts.quantiles if row["trial"] is None]
-    answers = folder.study["compare"]["families"][0]["metrics"]
+    compare = folder.study["compare"]
+    answers = compare["families"][0]["metrics"]
+    compared = {row["metric"] for row in (*verdicts["comparisons"], *compare.get("charts", []))}
+    measured = {name for row in verdicts["values"] for name in row["metrics"]}
     missing = {
         "order": bool(facts.order),
         "curves": len(pooled) < len(facts.quantiles),
         "visits": bool(facts.visits),
         "interactions": published_interactions(verdicts, answers) != verdicts["interactions"],
+        "processor": any(name.startswith("cpu") for name in measured - compared),
     }
     names = " and ".join(metric(name).title for name in answers)
     content: dict[str, Any] = _model().dump_python(
