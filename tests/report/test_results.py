@@ -123,9 +123,9 @@ def test_what_is_published_keeps_the_verdicts(campaign: CampaignFolder, result: 
     read = published_verdicts(result)[0]
     assert {row["trial"] for row in read["values"]} == {f"block {row['block']}" for row in verdicts["values"]}
     assert 0 < len(read["interactions"]) < len(verdicts["interactions"])
-    for mine, kept in zip(answering(verdicts), read["interactions"], strict=True):
-        assert kept["p_adjusted"] == pytest.approx(mine["p_adjusted"], rel=5e-4)
-        assert kept["family_size"] == mine["family_size"] == len(verdicts["interactions"])
+    for term, shown in zip(answering(verdicts), read["interactions"], strict=True):
+        assert shown["p_adjusted"] == pytest.approx(term["p_adjusted"], rel=5e-4)
+        assert shown["family_size"] == term["family_size"] == len(verdicts["interactions"])
     assert not any(finding["passed"] for finding in parts["audits"])
     meanings = [row["meaning"] for row in published_verdicts(result)[0]["audit_summary"]]
     assert meanings == [row["meaning"] for row in verdicts["audit_summary"]]
