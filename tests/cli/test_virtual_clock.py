@@ -294,6 +294,15 @@ def test_time_luck_and_time_of_day_are_the_trials_own(kernel: Path, tmp_path: Pa
     assert 100 < monotonic < 102
 
 
+SLEEPS = "import time; begin = time.monotonic_ns(); time.sleep(0.001); print(time.monotonic_ns() - begin)"
+
+
+def test_timers_are_precise_from_the_first_moment(kernel: Path, tmp_path: Path) -> None:
+    """At first, a kernel's timers expire at its ticks. A link would deliver its first packets up to 10 ms late."""
+    assert _run_alone(tmp_path / "first", kernel, SLEEPS)["valid"]
+    assert 1_000_000 <= int((tmp_path / "first/logs/client.log").read_text()) < 1_200_000
+
+
 WAITS = """
 import time
 turns = lambda: int(open("/proc/1/schedstat").read().split()[2])

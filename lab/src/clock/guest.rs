@@ -9,7 +9,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use nix::errno::Errno;
 use nix::mount::{MsFlags, mount};
 use nix::sys::reboot::{RebootMode, reboot};
@@ -38,6 +38,9 @@ const RECEIVED: &str = "/proc/net/softnet_stat";
 /// As `h123-lab doctor` wants them; all else is as the kernel has it, on every machine the same.
 const SYSCTLS: [(&str, &str); 2] = [("net/core/rmem_max", "7500000"), ("net/core/wmem_max", "7500000")];
 const OPEN_FILES: (u64, u64) = (1024, 1_048_576);
+/// A new kernel's timers expire only at its ticks, which are 10 ms apart, until a tick makes them precise.
+const PRECISE_NS: u64 = 1_000_000;
+const MOST_TICKS: usize = 100;
 
 /// What is to be done in there.
 #[derive(Serialize, Deserialize)]
@@ -79,7 +82,10 @@ pub fn guest() -> Result<u8, Refusal> {
     if std::process::id() != 1 {
         return Err(Refusal::input("`guest` is what a virtual kernel starts: use `h123-lab run --kernel`"));
     }
-    let outcome = arrange().and_then(|errand| run(&errand));
+    let outcome = arrange().and_then(|errand| {
+        await_precise_timers()?;
+        run(&errand)
+    });
     let outcome: Outcome = outcome.map_err(|error| format!("virtual kernel: {error:#}"));
     // All files are written back before there is an outcome.
     nix::unistd::sync();
@@ -154,6 +160,18 @@ fn seed(luck: &str) -> Result<()> {
     // SAFETY: the request reads two integers and as many bytes as the second says.
     unsafe { add_entropy(generator.as_raw_fd(), &pool) }?;
     Ok(())
+}
+
+/// Waits until timers are precise. Before that, a link would deliver its first packets up to 10 ms late.
+fn await_precise_timers() -> Result<()> {
+    for _ in 0..MOST_TICKS {
+        let begin_ns = now_ns();
+        sleep_until(begin_ns + 1);
+        if now_ns() - begin_ns < PRECISE_NS {
+            return Ok(());
+        }
+    }
+    bail!("its timers are not precise")
 }
 
 /// Mounts unless the kernel has done so itself.
