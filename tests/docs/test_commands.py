@@ -10,6 +10,7 @@ import yaml
 
 from cli.conftest import Tool, h123
 from h123.base.paths import project_root
+from h123.study import find_study, list_claims, load_study
 from h123.study.registry import list_studies
 
 __all__ = ["h123"]  # a fixture
@@ -61,6 +62,27 @@ def test_there_are_pages_and_commands() -> None:
 def test_a_command_is_executed(h123: Tool, words: list[str]) -> None:
     done = h123.succeed(*words)
     assert done.stdout
+
+
+RESULT_PAGES = sorted((ROOT / "docs/results").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", RESULT_PAGES, ids=lambda page: str(page.stem))
+def test_commands_of_a_result_page_name_what_exists(page: Path) -> None:
+    """Studies, claims files, and the factors and levels of filters. Result pages call `./h123`."""
+    claims = {path.stem for path in list_claims()} | SHIPPED
+    for line in (line for block in FENCED.findall(page.read_text("utf-8")) for line in _joined(block)):
+        program, command, *words = [*shlex.split(line, comments=True), "", ""]
+        if program != "./h123":
+            continue
+        names = [word for word in itertools.takewhile(lambda word: not word.startswith("--"), words) if word]
+        if command == "claims":
+            assert not set(names) - claims, line
+        elif command == "run" and names[0] in SHIPPED:
+            factors = load_study(find_study(names[0])).factors
+            for option, value in itertools.pairwise(words):
+                factor, _, levels = value.partition("=")
+                assert option != "--filter" or not set(levels.split(",")) - {*factors[factor]}, line
 
 
 @pytest.mark.parametrize("name", ["pages.md", "guides/study.md"])
