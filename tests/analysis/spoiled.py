@@ -88,6 +88,10 @@ def all_cpu(content: dict[str, Any]) -> None:
     content["machine"]["busy_ns"] = int(1.92 * content["machine"]["wall_ns"])
 
 
+def late(content: dict[str, Any]) -> None:
+    down(content)["lateness_ns"].update(max=8_912_895)
+
+
 FAULTS: list[tuple[str, Callable[[Attempt], Attempt]]] = [
     ("goodput-above-link", lambda a: summary(warm_bytes_down=3 * (a.summary.warm_bytes_down or 0))(a)),
     ("goodput-above-link", lambda a: summary(warm_bytes_up=3 * (a.summary.warm_bytes_down or 0))(a)),
@@ -132,6 +136,7 @@ FAULTS: list[tuple[str, Callable[[Attempt], Attempt]]] = [
     ("client-saturated", report(client_cpu)),
     ("machine-saturated", report(all_cpu)),
     ("loss-mismatch", report(lose)),
+    ("packet-late", lambda a: parameters(clock="virtual")(report(late)(a))),
     ("packets-unaccounted", report(lambda r: down(r).update(delivered=1))),
     ("lab-warned", report(lambda r: r.update(warnings=[{"code": "left-behind", "detail": "server: sleep 100"}]))),
     ("nothing-marked", marking(0)),
@@ -166,6 +171,7 @@ TRANSFORMED: dict[str, Callable[[Attempt], Attempt]] = {
     "sessions-wrong": resumed,
     "round-trips-odd": as_its_protocol_says,
     "nothing-marked": marking(20),
+    "packet-late": parameters(clock="virtual"),
     "loaded-early": loaded("load_ns", MS),  # told in milliseconds
 }
 """Audits with nothing to check in what h123 usually measures itself."""

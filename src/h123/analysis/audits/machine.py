@@ -14,6 +14,7 @@ CLIENT_LIMIT = 0.9
 is a share of all usable processors."""
 MACHINE_LIMIT = 0.95
 LOSS_CONFIDENCE = 0.999
+LATE_LIMIT_MS = 1.0
 _RECEIVE_BUFFER = "Udp.RcvbufErrors"
 
 
@@ -95,6 +96,19 @@ def packets_unaccounted(attempt: Attempt) -> Finding | None:
         detail = f"{name}: {c.packets_in} packets in, {parts} accounted for"
         findings.append(Finding(c.packets_in == parts, parts, c.packets_in, detail))
     return _worst(findings)
+
+
+def packet_late(attempt: Attempt) -> Finding | None:
+    """Check that every packet left the emulated links less than 1 ms late. Applies to the virtual clock only, under
+    which links are late by up to 30 µs."""
+    if not attempt.virtual:
+        return None
+    ways = [way for link in attempt.report.links for way in link.ways()]
+    late = [way.lateness_ns.max for way in ways if way.lateness_ns.max is not None]
+    if not late:
+        return None
+    worst_ms = max(late) / 1e6
+    return Finding(worst_ms < LATE_LIMIT_MS, worst_ms, LATE_LIMIT_MS, f"a packet left a link {worst_ms:.3f} ms late")
 
 
 def nothing_marked(attempt: Attempt) -> Finding | None:
@@ -200,6 +214,15 @@ AUDITS = [
         "packets that entered the link are unaccounted for: the link or its counters are wrong. This is a defect of "
         "h123; please report it with the campaign's folder.",
         packets_unaccounted,
+        spoils=ALL,
+    ),
+    Audit(
+        "packet-late",
+        "Under the virtual clock, every packet left the link on time. Links that work in real time are late; a trial "
+        "whose links are late too often does not count.",
+        f"a packet left the link over {LATE_LIMIT_MS:g} ms late under the virtual clock, so times are not those of the "
+        "network. This is a defect of h123; please report it with the campaign's folder.",
+        packet_late,
         spoils=ALL,
     ),
     Audit(
