@@ -3,8 +3,8 @@
     PYTHONPATH=src .venv/bin/python bench/servers_saved.py CAMPAIGN
 
 There is a Markdown table for each network, with a row for each server. It compares the server with the study's
-reference server: for each client, latency with its interval and verdict, and processor time; then peak memory with the
-first client. The fastest server with the first client is at the top. The line below a table says how similarly the two
+reference server: for each client, latency with its interval and verdict, and processor time (none under the virtual
+clock); then peak memory with the first client. The fastest server with the first client is at the top. The line below a table says how similarly the two
 clients rank the servers (Kendall's tau-b of the latencies).
 """
 
@@ -18,7 +18,7 @@ from scipy.stats import kendalltau
 Comparisons = dict[tuple[str, str, str], dict[str, Any]]
 """The comparisons in one network, by server, client and metric."""
 
-_VERDICTS = {"faster": "sooner", "slower": "later", "equivalent": "equal", "inconclusive": "not known"}
+_VERDICTS = {"faster": "faster", "slower": "slower", "equivalent": "equal", "inconclusive": "undecided"}
 
 
 def main(arguments: list[str]) -> int:
@@ -35,7 +35,8 @@ def _table(here: Comparisons) -> list[str]:
     clients = list(dict.fromkeys(client for _, client, _ in here))
     servers = {server for server, _, _ in here}
     ranked = sorted(servers, key=lambda server: here[server, clients[0], "latency"]["ratio"])
-    heads = ["server", *(f"{what}, {client}" for client in clients for what in ("latency", "verdict", "CPU")), "memory"]
+    shown = ["latency", "verdict", *(["CPU"] if any(metric == "cpu_server" for *_, metric in here) else [])]
+    heads = ["server", *(f"{what}, {client}" for client in clients for what in shown), "memory"]
     lines = [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
     for server in ranked:
         cells = [text for client in clients for text in _cells(here, server, client)]
@@ -48,10 +49,10 @@ def _table(here: Comparisons) -> list[str]:
     return lines
 
 
-def _cells(here: Comparisons, server: str, client: str) -> tuple[str, str, str]:
-    latency, cpu = here[server, client, "latency"], here[server, client, "cpu_server"]
+def _cells(here: Comparisons, server: str, client: str) -> list[str]:
+    latency, cpu = here[server, client, "latency"], here.get((server, client, "cpu_server"))
     interval = f"{latency['ratio']:.3g} ({latency['low']:.3g} to {latency['high']:.3g})"
-    return interval, _VERDICTS[latency["verdict"]], f"{cpu['ratio']:.2g}"
+    return [interval, _VERDICTS[latency["verdict"]], *([f"{cpu['ratio']:.2g}"] if cpu else [])]
 
 
 if __name__ == "__main__":
