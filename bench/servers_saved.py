@@ -4,8 +4,8 @@
 
 There is a Markdown table for each network, with a row for each server. It compares the server with the study's
 reference server: for each client, latency with its interval and verdict, and processor time (none under the virtual
-clock); then peak memory with the first client. The fastest server with the first client is at the top. The line below a table says how similarly the two
-clients rank the servers (Kendall's tau-b of the latencies).
+clock); then peak memory with the first client. The fastest server with the first client is at the top. The line below
+a table says how similarly the two clients rank the servers (Kendall's tau-b of the latencies).
 """
 
 import json
