@@ -164,6 +164,7 @@ fn seed(luck: &str) -> Result<()> {
 
 /// Waits until timers are precise. Before that, a link would deliver its first packets up to 10 ms late.
 fn await_precise_timers() -> Result<()> {
+    sleep_until(now_ns() + 1); // until a tick, if timers are not precise
     for _ in 0..MOST_TICKS {
         let begin_ns = now_ns();
         sleep_until(begin_ns + 1);
@@ -171,7 +172,7 @@ fn await_precise_timers() -> Result<()> {
             return Ok(());
         }
     }
-    bail!("its timers are not precise")
+    bail!("its timers are still not precise after {MOST_TICKS} ticks")
 }
 
 /// Mounts unless the kernel has done so itself.

@@ -218,8 +218,8 @@ AUDITS = [
     ),
     Audit(
         "packet-late",
-        "Under the virtual clock, every packet left the link on time. Links that work in real time are late; a trial "
-        "whose links are late too often does not count.",
+        "Under the virtual clock, every packet left the link on time. In real time, links are always a little late; "
+        "a trial whose link is late too often is invalid.",
         f"a packet left the link over {LATE_LIMIT_MS:g} ms late under the virtual clock, so times are not those of the "
         "network. This is a defect of h123; please report it with the campaign's folder.",
         packet_late,

@@ -175,7 +175,8 @@ def _without(row: Mapping[str, Any], *parts: str) -> dict[str, Any]:
 
 def _values(verdicts: Verdicts, study: Study) -> list[dict[str, Any]]:
     """Return the trials' values of metrics that are compared or drawn, without the trials' names and positions. The
-    trials of a treatment are next to each other, so that their values compress well."""
+    trials of a treatment are next to each other, so that their values compress well. Values of metrics that do not
+    answer the study's question have three digits."""
     shown = {c["metric"] for c in verdicts["comparisons"]} | {chart.metric for chart in study.compare.charts}
     answers = study.compare.families[0].metrics
     precise = {*answers, *(METRICS[name].cold for name in answers)}

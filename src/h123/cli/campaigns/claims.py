@@ -21,7 +21,7 @@ def command(
         list[str] | None,
         typer.Argument(
             help="Names or paths of claims files or studies: print their claims with the reasons for the verdicts. "
-            "[default: one line for each file; with --campaign, the claims that the campaign's study can decide]",
+            "[default: one line for each file; with --campaign, the claims that the campaigns' studies can decide]",
             show_default=False,
             autocompletion=completion.claims_and_studies,
         ),
@@ -30,8 +30,8 @@ def command(
         list[Path] | None,
         typer.Option(
             metavar="DIR",
-            help="Campaign that decides the claims. It takes precedence over published campaigns. Repeat it for "
-            "campaigns of other studies.",
+            help="Campaign that decides the claims. It takes precedence over published campaigns. Repeat the "
+            "option for campaigns of other studies.",
             show_default=False,
         ),
     ] = None,
@@ -121,7 +121,7 @@ def _by_study(folders: "list[CampaignFolder]") -> "dict[str, CampaignFolder]":
         if (same := found.setdefault(folder.study["name"], folder)) is not folder:
             raise UserError(
                 f"{same.path} and {folder.path} are campaigns of the same study",
-                remedy="name one with --campaign and the other one with --with: their verdicts are shown together",
+                remedy="name only one with --campaign, and the other one with --with: it shows both verdicts",
             )
     return found
 

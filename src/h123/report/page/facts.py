@@ -23,6 +23,7 @@ from h123.report.page import provenance
 from h123.report.page.provenance import InvalidAttempt, LinkRow
 from h123.report.quantiles import SHARES, latency_quantiles
 from h123.report.text.trust.provenance import place_rows
+from h123.report.text.words import listed
 from h123.store import CampaignFolder
 from h123.study import metric
 from h123.study.networks.network import Resolved
@@ -46,7 +47,7 @@ class PageFacts:
     order: Sequence[tuple[int, Sequence[str]]] = field(default=())
     """The rows of `order_rows`. Empty for a published result."""
     left_out: Sequence[str] = field(default=())
-    """What the page would also show if the samples were available, in words."""
+    """What the campaign's own page also shows, in words."""
     visits: Sequence[Mark] = field(default=())
     """The rows of `median_visits`."""
 
@@ -88,7 +89,7 @@ def published_facts(folder: CampaignFolder, verdicts: Verdicts) -> Mapping[str, 
     compare = folder.study["compare"]
     answers = compare["families"][0]["metrics"]
     compared = {row["metric"] for row in (*verdicts["comparisons"], *compare.get("charts", []))}
-    measured = {name for row in verdicts["values"] for name in row["metrics"]}
+    measured = {name for row in verdicts["values"] for name, value in row["metrics"].items() if value is not None}
     missing = {
         "order": bool(facts.order),
         "curves": len(pooled) < len(facts.quantiles),
@@ -96,7 +97,7 @@ def published_facts(folder: CampaignFolder, verdicts: Verdicts) -> Mapping[str, 
         "interactions": published_interactions(verdicts, answers) != verdicts["interactions"],
         "processor": any(name.startswith("cpu") for name in measured - compared),
     }
-    names = " and ".join(metric(name).title for name in answers)
+    names = listed([metric(name).title.lower() for name in answers], "and")
     content: dict[str, Any] = _model().dump_python(
         facts, mode="json", exclude={"study", "order", "visits", "quantiles"}
     )
