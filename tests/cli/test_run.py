@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -150,9 +151,14 @@ def test_a_campaign_that_is_extended_is_one_process_only(h123: Tool) -> None:
 
 def _inner_labs(of: int) -> list[int]:
     """First processes of the enclosures that a tool's labs have made."""
-    children = Path(f"/proc/{of}/task/{of}/children")
-    labs = [int(pid) for pid in children.read_text().split()] if children.exists() else []
-    return [int(pid) for lab in labs for pid in Path(f"/proc/{lab}/task/{lab}/children").read_text().split()]
+    return [inner for lab in _children(of) for inner in _children(lab)]
+
+
+def _children(of: int) -> list[int]:
+    """None if the process has ended."""
+    with suppress(OSError):
+        return [int(pid) for pid in Path(f"/proc/{of}/task/{of}/children").read_text().split()]
+    return []
 
 
 def test_killed_lab_is_a_failed_attempt(h123: Tool) -> None:
