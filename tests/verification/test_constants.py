@@ -170,13 +170,14 @@ def test_retransmissions_of_a_tail() -> None:
     tail = 2.5 * TRIP + 1
     table.packet(tail, 700, lost=True)
     whole = table.packets()
-    last = recovery.tail_index(download(whole, TRIP))
+    last = recovery.tail_packet(download(whole, TRIP, 7))
+    assert last.at_ns == round(tail) - 7
     table.packet(tail + 5 * MS, 90, way=0)
     table.packet(tail + 80 * MS, 35, lost=True)  # its acknowledgement
     for at, payload in [(225, 700), (225.01, 700), (255, 1450), (625, 700), (625.01, 700), (1425, 700)]:
         table.packet(tail + at * MS, payload, lost=True)  # the large one probes the path
     packets = table.packets()
-    assert packets[packets["way"] == 1][last]["payload"] == 700
+    assert packets[packets["way"] == 1][last.index]["payload"] == 700
     assert recovery.tail(download(packets, TRIP)) == Tail(round_trip_ms=100, first_ms=225, second_ms=370)
     with pytest.raises(NotMeasurable, match="not lost"):
         recovery.tail(download(of_flights([8]), TRIP))
@@ -229,6 +230,6 @@ def test_pauses_and_what_follows_them() -> None:
 
 
 def test_a_transfer_without_flights_tells_nothing() -> None:
-    for read in (growth.handshake, growth.first_flight, growth.datagrams, recovery.tail_index):
+    for read in (growth.handshake, growth.first_flight, growth.datagrams, recovery.tail_packet):
         with pytest.raises(NotMeasurable):
             read(down(opened()))

@@ -8,7 +8,6 @@ from pathlib import Path
 from h123.base.transport import SETTINGS, TCP_PAYLOAD, Name, Value
 from h123.catalogue import DEFAULT_CONGESTION, QUIC, Subject, settable
 from h123.documents.campaign_file import VerifiedRole
-from h123.packets.capture import read_packets
 from h123.verification.client_cases import MEGABYTE
 from h123.verification.constants import growth
 from h123.verification.constants.experiment import FAR_NS, BodyTransfer, SenderCase, record_packets
@@ -98,7 +97,7 @@ def _judge_setting(body: BodyTransfer, trial: Trial, name: Name, value: Value) -
         detail = "; ".join(f"{reason['code']}: {reason['detail']}" for reason in trial.reasons)
     else:
         try:
-            as_asked, detail = PROOFS[name].shows(body.of(read_packets(trial.folder)), value)
+            as_asked, detail = PROOFS[name].shows(body.of(trial), value)
             verdict = "passed" if as_asked else verdict
         except NotMeasurable as why:
             detail = str(why)

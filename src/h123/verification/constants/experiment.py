@@ -15,15 +15,15 @@ from h123.documents import read_document, write_document
 from h123.documents.campaign_file import VerifiedRole
 from h123.documents.trial_files import TrialFile
 from h123.execution import PreparedTrial
-from h123.packets.capture import MOST, Packets, read_packets
+from h123.packets.capture import MOST, read_packets
 from h123.study import Network, Parameters
-from h123.study.networks.network import Direction, Loss
+from h123.study.networks.network import Blackout, Direction, Loss
 from h123.study.workload import AnyWorkloadFile
 from h123.verification import client_cases, server_cases
 from h123.verification.constants import recovery
 from h123.verification.constants.findings import NotMeasurable
 from h123.verification.constants.transfer import Transfer, download, upload
-from h123.verification.trial import Clock, Trials
+from h123.verification.trial import Clock, Trial, Trials
 
 FAR_NS = 100_000_000
 """A round trip in ns, long enough to separate flights, yet short enough that no timer expires within it."""
@@ -99,6 +99,8 @@ class BodyTransfer:
     round_trip_ns: int = FAR_NS
     lost: tuple[int, ...] = ()
     """Indices of the packets to lose, counted from 0 in the body's direction."""
+    silence: Blackout | None = None
+    """A period in which the receiver's packets are lost."""
     paused: bool = False
     settings: Mapping[str, Value] = field(default_factory=dict)
     """The transport settings to request from the sender, by name."""
@@ -110,13 +112,16 @@ class BodyTransfer:
 
     @property
     def network(self) -> Network:
-        plain, loss = Direction(delay_ns=self.round_trip_ns // 2), Loss(packets=list(self.lost))
-        losing = plain.model_copy(update={"loss": loss}) if self.lost else plain
-        up, down = (plain, losing) if self.method == "GET" else (losing, plain)
+        plain = Direction(delay_ns=self.round_trip_ns // 2)
+        sends = plain.model_copy(update={"loss": Loss(packets=list(self.lost))}) if self.lost else plain
+        answers = plain.model_copy(update={"blackouts": [self.silence]}) if self.silence else plain
+        up, down = (answers, sends) if self.method == "GET" else (sends, answers)
         return Network(name="constants", title="constants", up=up, down=down)
 
-    def of(self, packets: Packets) -> Transfer:
-        return (download if self.method == "GET" else upload)(packets, self.round_trip_ns)
+    def of(self, trial: Trial) -> Transfer:
+        """Return the packets of the transfer, which `trial` carried out."""
+        transfer = download if self.method == "GET" else upload
+        return transfer(read_packets(trial.folder), self.round_trip_ns, trial.report.main_began_ns)
 
 
 def bulk(sender: SenderCase, method: str) -> BodyTransfer:
@@ -137,10 +142,18 @@ def short(sender: SenderCase, round_trip_ns: int) -> BodyTransfer:
     return BodyTransfer(f"short-{round_trip_ns}", sender, sender.sends, TAIL_BYTES, round_trip_ns)
 
 
-def without_its_tail(body: BodyTransfer, last: int) -> BodyTransfer:
-    """Return a copy of the transfer that loses its last packet, whose index is `last`, and the first packets sent after
-    it. The name stays the same, so that the trials are identical up to the loss."""
-    return replace(body, lost=tuple(range(last, last + recovery.TAIL_LOSSES)))
+def without_its_tail(body: BodyTransfer, tail: recovery.TailPacket) -> BodyTransfer:
+    """Return a copy of the transfer that loses its last packet and the first packets sent after it. The name stays the
+    same, so that the trials are identical up to the loss.
+
+    The receiver's packets are lost too, except its acknowledgements of the packets before the tail. Otherwise, if its
+    timer expires together with the sender's, the sender's retransmissions look like answers to the receiver's."""
+    begin_ns = tail.at_ns + round(recovery.ACKNOWLEDGED * body.round_trip_ns)
+    return replace(
+        body,
+        lost=tuple(range(tail.index, tail.index + recovery.TAIL_LOSSES)),
+        silence=Blackout(from_ns=begin_ns, to_ns=begin_ns + recovery.SILENCE_NS),
+    )
 
 
 def pausing(sender: SenderCase) -> BodyTransfer:
@@ -188,7 +201,7 @@ class Laboratory:
                     stalled[body.sender_case, body.method] = unmeasurable
                 yield body, unmeasurable
             else:
-                yield body, body.of(read_packets(trial.folder))
+                yield body, body.of(trial)
             shutil.rmtree(trial.folder)
         for folder in prepared_by_folder.keys() - finished:
             body, _ = prepared_by_folder[folder]

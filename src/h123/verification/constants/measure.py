@@ -82,8 +82,8 @@ def measure(subject: Subject, role: VerifiedRole, pool: Pool, moved: Callable[[s
         for body, constants, came in make([*whole, *shorts]):
             if body in whole:
                 constants.read(came, whole[body])
-            elif isinstance(last := constants.read(came, {shorts[body]: recovery.tail_index}), int):
-                # The index is a placeholder until the transfer without its tail has been read.
+            elif isinstance(last := constants.read(came, {shorts[body]: recovery.tail_packet}), recovery.TailPacket):
+                # The packet is a placeholder until the transfer without its tail has been read.
                 tails[without_its_tail(body, last)] = shorts[body]
         for body, constants, came in make(tails):
             constants.read(came, {tails[body]: recovery.tail})

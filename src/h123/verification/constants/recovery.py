@@ -5,6 +5,7 @@ Every function raises NotMeasurable if the packets do not show the value.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
@@ -24,6 +25,11 @@ pause or hit a retransmission."""
 TAIL_LOSSES = 12
 """The number of consecutive packets to lose, beginning with the body's last one. The first retransmissions are among
 them."""
+ACKNOWLEDGED = 0.75
+"""The number of round trips from the tail's last packet until the receiver's packets are lost too. The receiver
+acknowledges the packets before the tail after half a round trip."""
+SILENCE_NS = 2_000_000_000
+"""For how long in ns the receiver's packets are lost: longer than two retransmissions take."""
 REGROWN_S = (1, 2, 5, 10)
 _BEFORE, _AFTER = (-3, -2, -1), 2
 """Round trips, counted from the loss, in which the window is measured: before the sender learns of the loss, and after
@@ -87,13 +93,23 @@ def _window(of: Transfer, at: int, trip: int) -> int:
     return int(sent["payload"][within].sum())
 
 
-def tail_index(of: Transfer) -> int:
-    """Return the index of the last packet of a body that fits into one flight, counted from 0 in the body's
-    direction."""
+@dataclass(frozen=True)
+class TailPacket:
+    """The last packet of a body that fits into one flight."""
+
+    index: int
+    """The packet's index in the body's direction, counted from 0."""
+    at_ns: int
+    """When the packet reached the link, in ns after the start of the main role."""
+
+
+def tail_packet(of: Transfer) -> TailPacket:
+    """Return the last packet of a body that fits into one flight."""
     begin, end = of.body[0].first, of.body[0].end
     last = of.sent_packets[begin:end][_tells(of)[begin:end]][-1]
     way = of.packets[of.packets["way"] == of.way]
-    return int(np.flatnonzero(way["at_ns"] == last["at_ns"])[-1])
+    index = int(np.flatnonzero(way["at_ns"] == last["at_ns"])[-1])
+    return TailPacket(index, int(last["at_ns"]) - of.main_began_ns)
 
 
 def tail(of: Transfer) -> Tail:

@@ -45,6 +45,8 @@ class Transfer:
     way: int
     """The direction in which the body is sent."""
     round_trip_ns: int
+    main_began_ns: int = 0
+    """When the main role began, on the clock of the packets' times."""
 
     @cached_property
     def sent_packets(self) -> Packets:
@@ -146,9 +148,9 @@ def _in_order(packets: Packets) -> Packets:
     return ordered
 
 
-def download(packets: Packets, round_trip_ns: int) -> Transfer:
-    return Transfer(packets, DOWN, round_trip_ns)
+def download(packets: Packets, round_trip_ns: int, main_began_ns: int = 0) -> Transfer:
+    return Transfer(packets, DOWN, round_trip_ns, main_began_ns)
 
 
-def upload(packets: Packets, round_trip_ns: int) -> Transfer:
-    return Transfer(packets, UP, round_trip_ns)
+def upload(packets: Packets, round_trip_ns: int, main_began_ns: int = 0) -> Transfer:
+    return Transfer(packets, UP, round_trip_ns, main_began_ns)
