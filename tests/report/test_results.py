@@ -3,6 +3,7 @@
 import json
 import lzma
 import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from h123.analysis.comparisons.interactions import InteractionRow
 from h123.analysis.provenance.values import ValueRow
 from h123.analysis.results.decided import decide_by_results
 from h123.analysis.results.head import head_of
-from h123.analysis.results.publication import publish_result, published_verdicts
+from h123.analysis.results.publication import publish_result, published_findings, published_verdicts
 from h123.analysis.sections import Verdicts
 from h123.base.errors import UserError
 from h123.base.paths import data_remedy
@@ -55,7 +56,15 @@ def test_each_published_result_has_its_shape(published: PublishedResult) -> None
     if facts.study["settings"].get("clock") == "virtual":  # under which there are no processor times
         assert "processor times that the study does not compare" not in facts.left_out
     assert find_study(verdicts["study"]).is_file()
+    assert max(Counter(finding["audit"] for finding in verdicts["audits"]).values(), default=0) <= 10
     assert len(lzma.compress(published.content)) <= 64_000
+
+
+def test_only_the_first_failures_of_each_audit_are_published() -> None:
+    findings = [{"audit": "loss-mismatch", "passed": False, "trial": f"t{n}"} for n in range(12)]
+    passed, other = {"audit": "tls-wrong", "passed": True}, {"audit": "tls-wrong", "passed": False}
+    verdicts: Any = {"audits": [passed, *findings, other]}
+    assert published_findings(verdicts) == [*findings[:10], other]
 
 
 def test_something_is_published_and_nothing_else_lies_there() -> None:

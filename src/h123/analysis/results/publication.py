@@ -4,13 +4,14 @@ the result keeps."""
 import hashlib
 import json
 import statistics
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from h123.analysis.analyse import is_current
 from h123.analysis.audits import MEANINGS
+from h123.analysis.audits.finding import AuditRow
 from h123.analysis.case import Case
 from h123.analysis.claims.rows import LedgerDecided
 from h123.analysis.comparisons.interactions import InteractionRow
@@ -33,6 +34,8 @@ from h123.study import ENOUGH_FOR_INTERVAL, METRICS, Study
 
 _FEW_DIGITS = 3
 """The number of significant digits of the parts of causes, and of trials' values that are not in the answer's table."""
+_FEW_FINDINGS = 10
+"""The number of failed findings of each audit that a result keeps. The audit's summary counts all of them."""
 _ROUNDING = 1e-9
 """The tolerated rounding error of a confidence."""
 Page = Callable[[CampaignFolder, Verdicts], Mapping[str, object]]
@@ -148,14 +151,14 @@ def _measured(ledgers: Sequence[LedgerDecided]) -> list[dict[str, Any]]:
 
 
 def _published_parts(verdicts: Verdicts, study: Study) -> dict[str, Any]:
-    """Return the verdicts without what the head contains, a paper's own analysis, passed audits (their summary counts
-    them), interactions of metrics that do not answer the study's question, what `values` repeats, and values of metrics
-    that the study neither compares nor draws. `published_verdicts` restores the meanings of audits, and names trials by
-    their block."""
+    """Return the verdicts without what the head contains, a paper's own analysis, most findings of audits (their
+    summary counts them), interactions of metrics that do not answer the study's question, what `values` repeats, and
+    values of metrics that the study neither compares nor draws. `published_verdicts` restores the meanings of audits,
+    and names trials by their block."""
     return {
         **_without(verdicts, "claims"),
         "as_published": None,
-        "audits": [finding for finding in verdicts["audits"] if not finding["passed"]],
+        "audits": published_findings(verdicts),
         "audit_summary": [_without(row, "meaning") for row in verdicts["audit_summary"]],
         "interactions": published_interactions(verdicts, study.compare.families[0].metrics),
         "values": _values(verdicts, study),
@@ -167,6 +170,16 @@ def _published_parts(verdicts: Verdicts, study: Study) -> dict[str, Any]:
 def published_interactions(verdicts: Verdicts, answers: Sequence[str]) -> list[InteractionRow]:
     """Return the interactions that a published result keeps. `answers` are the metrics of the study's first family."""
     return [row for row in verdicts["interactions"] if row["metric"] in answers]
+
+
+def published_findings(verdicts: Verdicts) -> list[AuditRow]:
+    """Return the audits' findings that a published result keeps: the first failed ones of each audit."""
+    kept, count = list[AuditRow](), Counter[str]()
+    for finding in verdicts["audits"]:
+        if not finding["passed"] and count[finding["audit"]] < _FEW_FINDINGS:
+            kept.append(finding)
+            count[finding["audit"]] += 1
+    return kept
 
 
 def _without(row: Mapping[str, Any], *parts: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from h123.analysis.results.head import head_of
-from h123.analysis.results.publication import published_interactions
+from h123.analysis.results.publication import published_findings, published_interactions
 from h123.analysis.sections import Verdicts
 from h123.base.errors import UserError
 from h123.documents import fault_of
@@ -78,6 +78,7 @@ _LEFT_OUT = {
     "curves": "the curves of single trials behind the distributions",
     "visits": "the median visit of each page, request by request",
     "interactions": "the interactions of metrics other than {answers}",
+    "findings": "most of the trials in which an audit failed; the summary counts them",
     "processor": "processor times that the study does not compare",
 }
 
@@ -95,6 +96,7 @@ def published_facts(folder: CampaignFolder, verdicts: Verdicts) -> Mapping[str, 
         "curves": len(pooled) < len(facts.quantiles),
         "visits": bool(facts.visits),
         "interactions": published_interactions(verdicts, answers) != verdicts["interactions"],
+        "findings": len(published_findings(verdicts)) < sum(not finding["passed"] for finding in verdicts["audits"]),
         "processor": any(name.startswith("cpu") for name in measured - compared),
     }
     names = listed([metric(name).title.lower() for name in answers], "and")
