@@ -3,10 +3,11 @@
 import pytest
 
 from h123.base.transport import SETTINGS
+from h123.catalogue import catalogue
 from h123.packets.capture import UDP
 from h123.verification.constants.transfer import Transfer, download
-from h123.verification.settings import PROOFS, Seen, initial_window, max_datagram, pacing
-from verification.packet_tables import TRIP, doubling, opened
+from h123.verification.settings import PROOFS, Seen, _checks, certificate_wait, initial_window, max_datagram, pacing
+from verification.packet_tables import MS, TRIP, Table, doubling, opened
 
 
 def sent(first: int, spread: float = 0.0, *, sizes: tuple[int, int] = (1400, 1400)) -> Transfer:
@@ -45,3 +46,26 @@ def test_packets_are_as_large_as_they_may_be_and_no_larger() -> None:
     assert seen(1200, 1200) == (False, "1200 bytes in the first flight, 1200 in most packets, 1200 at most")
     assert not seen(1200, 1400)[0]
     assert not seen(1400, 1401)[0]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "instant", "late"),
+    [(0.1, 40.1, True, False), (40.1, 140.1, False, True), (0.1, 0.2, False, False), (90, 190, False, False)],
+)
+def test_who_waits_for_a_certificate_acknowledges_before_or_after(
+    first: float, second: float, instant: bool, late: bool
+) -> None:
+    table = Table(protocol=UDP)
+    table.packet(0, 1200, way=0)
+    for at in (first, second):
+        table.packet(TRIP // 2 + at * MS, 1200)
+    seen = [certificate_wait(download(table.packets(), TRIP), instant_ack)[0] for instant_ack in (True, False)]
+    assert seen == [instant, late]
+
+
+def test_a_server_is_asked_to_wait_for_its_certificate_if_it_can() -> None:
+    assert [check.title for check in _checks(catalogue()["s2n-quic"], "server")][-2:] == [
+        "instant acknowledgement",
+        "late acknowledgement",
+    ]
+    assert not any("acknowledgement" in check.title for check in _checks(catalogue()["quinn"], "server"))

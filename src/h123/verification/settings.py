@@ -1,7 +1,7 @@
-"""Checks, from the link's record of a body's packets, whether a sender obeys the settings of a study."""
+"""Checks, from the link's record of a body's packets, whether a subject obeys the settings of a study."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +26,10 @@ AT_ONCE, SHARE = 0.1, 0.7
 """A fraction of a round trip, and the smallest fraction of a flight that is sent within it without pacing. The rest of
 the flight waits for acknowledgements that the receiver delays. With pacing, SHARE of a flight takes half a round trip
 or more."""
+
+WAIT_NS = 40_000_000
+"""How long in ns a server waits for its certificate. It is less than a round trip, so that the client's timer does not
+expire within it."""
 
 Seen = tuple[bool, str]
 """Whether the transfer obeys the setting, and the observation in words."""
@@ -69,27 +73,55 @@ PROOFS: dict[Name, SettingProof] = {
 }
 
 
+@dataclass(frozen=True)
+class _Check:
+    """A check of one or more settings over h3."""
+
+    title: str
+    settings: Mapping[str, Value]
+    shows: Callable[[Transfer, Value], Seen]
+    value: Value
+
+
+def certificate_wait(of: Transfer, instant_ack: Value) -> Seen:
+    """Check that a server answers after WAIT_NS: with its first packet, or with the one after an instant
+    acknowledgement."""
+    asked_ns = int(of.received_packets["left_ns"].min())
+    first_ns, second_ns = (int(at_ns) - asked_ns for at_ns in of.sent_packets["at_ns"][:2])
+    answer_ns = second_ns if instant_ack else first_ns
+    is_instant = first_ns < WAIT_NS / 2
+    return is_instant == instant_ack and WAIT_NS <= answer_ns < 1.5 * WAIT_NS, (
+        f"the first two packets came after {first_ns / 1e6:.1f} and {second_ns / 1e6:.1f} ms"
+    )
+
+
 def verify_settings(subject: Subject, role: VerifiedRole, trials: Trials, failures: Path) -> Iterator[Result]:
     """Verify each setting that the subject accepts in this role. If a check fails, its last attempt's folder stays in
     `failures`."""
+    for check in _checks(subject, role):
+        sender = SenderCase(subject, role, QUIC, DEFAULT_CONGESTION, calm_clock(subject))
+        name = "-".join(str(part) for setting in check.settings.items() for part in setting)
+        body = BodyTransfer(name, sender, sender.sends, MEGABYTE, FAR_NS, settings=check.settings)
+        for _ in range(ATTEMPTS):
+            trial = trials.carry_out(failures / body.name, body.parameters, body.network, record_packets)
+            result = _judge_setting(body, trial, check)
+            if result.verdict != "failed":
+                shutil.rmtree(trial.folder)
+                break
+        yield result
+
+
+def _checks(subject: Subject, role: VerifiedRole) -> Iterator[_Check]:
     for name, roles in settable(subject).items():
         for value in PROOFS[name].values if role in roles else ():
-            body = _body(subject, role, name, value)
-            for _ in range(ATTEMPTS):
-                trial = trials.carry_out(failures / body.name, body.parameters, body.network, record_packets)
-                result = _judge_setting(body, trial, name, value)
-                if result.verdict != "failed":
-                    shutil.rmtree(trial.folder)
-                    break
-            yield result
+            yield _Check(f"{SETTINGS[name].title} {value}", {name: value}, PROOFS[name].shows, value)
+    if role == "server" and subject.features.certificate_wait:
+        for instant, title in ((True, "instant acknowledgement"), (False, "late acknowledgement")):
+            settings: dict[str, Value] = {"certificate_wait": f"{WAIT_NS}ns", "instant_ack": instant}
+            yield _Check(title, settings, certificate_wait, instant)
 
 
-def _body(subject: Subject, role: VerifiedRole, name: Name, value: Value) -> BodyTransfer:
-    sender = SenderCase(subject, role, QUIC, DEFAULT_CONGESTION, calm_clock(subject))
-    return BodyTransfer(f"{name}-{value}", sender, sender.sends, MEGABYTE, FAR_NS, settings={name: value})
-
-
-def _judge_setting(body: BodyTransfer, trial: Trial, name: Name, value: Value) -> Result:
+def _judge_setting(body: BodyTransfer, trial: Trial, check: _Check) -> Result:
     verdict: Verdict = "failed"
     if trial.disturbed:
         verdict, detail = "unsupported", trial.disturbed
@@ -97,17 +129,16 @@ def _judge_setting(body: BodyTransfer, trial: Trial, name: Name, value: Value) -
         detail = "; ".join(f"{reason['code']}: {reason['detail']}" for reason in trial.reasons)
     else:
         try:
-            as_asked, detail = PROOFS[name].shows(body.of(trial), value)
+            as_asked, detail = check.shows(body.of(trial), check.value)
             verdict = "passed" if as_asked else verdict
         except NotMeasurable as why:
             detail = str(why)
     detail = f"{detail} ({trial.folder})" if verdict == "failed" else detail
-    check = f"{SETTINGS[name].title} {value}"
     return Result(
         role=body.sender_case.role,
         protocol=QUIC,
         clock=body.sender_case.clock,
-        check=check,
+        check=check.title,
         verdict=verdict,
         detail=detail,
     )
