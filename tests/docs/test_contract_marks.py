@@ -12,8 +12,8 @@ PAGE = project_root() / "docs/contracts/subject.md"
 NUMBER = re.compile(r"\d+")
 KEPT = {"404", "0-RTT", "X25519 alone", "a connection idle for 58s"}
 """The names in which a number stays."""
-LIMITS = {"limit of n at once", "limit of idleness"}
-"""Of those that declare some, which the embedded server does not."""
+LIMITS = {"limit of n at once", "limit of idleness", "instant acknowledgement", "late acknowledgement"}
+"""Of servers that declare a limit, or that they can wait for their certificate. The embedded server does not."""
 NEW = {versions.CHECK}
 """Younger than the record of the embedded server may be."""
 

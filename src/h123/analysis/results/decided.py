@@ -17,7 +17,7 @@ from h123.study import ALL_LEVELS, Claim, Ledger, MeasurableClaim, Study, find_s
 if TYPE_CHECKING:
     from h123.analysis.claims.rows import ClaimRow, LedgerDecided
 
-_QUESTION = ("quotation", "summary", "metric", "a", "b", "direction", "condition", "against", "size")
+_QUESTION = ("metric", "a", "b", "direction", "condition", "against", "size")
 _ANSWER = ("verdict", "reason", "requests", "blocks", "p", "p_adjusted", "figures", "repeats")
 _CHOSEN_BY_RUN = ("clock",)
 """Settings that options of `run` choose and that claims leave open. The answer names them."""

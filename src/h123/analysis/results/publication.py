@@ -13,6 +13,7 @@ from h123.analysis.analyse import is_current
 from h123.analysis.audits import MEANINGS
 from h123.analysis.audits.finding import AuditRow
 from h123.analysis.case import Case
+from h123.analysis.claims.decisions import decide
 from h123.analysis.claims.rows import LedgerDecided
 from h123.analysis.comparisons.interactions import InteractionRow
 from h123.analysis.gathering import gather
@@ -30,7 +31,7 @@ from h123.documents.events import TrialEvent, superseded
 from h123.documents.result_archive import ARCHIVE
 from h123.documents.result_file import FORMAT, PublishedResult, rounded, write_result
 from h123.store import CampaignFolder, damage_words
-from h123.study import ENOUGH_FOR_INTERVAL, METRICS, Study
+from h123.study import ENOUGH_FOR_INTERVAL, METRICS, Study, ledgers_of
 
 _FEW_DIGITS = 3
 """The number of significant digits of the parts of causes, and of trials' values that are not in the answer's table."""
@@ -38,6 +39,8 @@ _FEW_FINDINGS = 10
 """The number of failed findings of each audit that a result keeps. The audit's summary counts all of them."""
 _ROUNDING = 1e-9
 """The tolerated rounding error of a confidence."""
+_CLAIM_TEXTS = ("quotation", "summary", "source", "where", "note")
+"""The texts of a claim, which a result does not repeat: they are in the claim's file."""
 Page = Callable[[CampaignFolder, Verdicts], Mapping[str, object]]
 
 
@@ -73,9 +76,14 @@ def publish_result(folder: CampaignFolder, name: str, page: Page, into: Path = A
 
 
 def published_verdicts(result: PublishedResult) -> tuple[Verdicts, dict[str, Any]]:
-    """Return the verdicts of a published result and the data of its page. Raises UserError if the result is damaged or
-    has a different shape."""
+    """Return the verdicts of a published result and the data of its page, with the texts of claims as they are now.
+    Raises UserError if the result is damaged or has a different shape."""
     parts, page = result.parts()
+    texts = {row["id"]: row for ledger in ledgers_of(str(parts.get("study"))) for row in decide(ledger)["claims"]}
+    for ledger in _rows(parts, "claims"):
+        for row in _rows(ledger, "claims"):
+            now: Mapping[str, Any] = texts.get(str(row.get("id")), {})
+            row |= {text: now.get(text) for text in _CLAIM_TEXTS}
     for row in _rows(parts, "audit_summary"):
         row["meaning"] = MEANINGS.get(str(row.get("audit")), "")
     for row in _rows(parts, "values"):
@@ -145,8 +153,12 @@ def _fault(folder: CampaignFolder, event: TrialEvent) -> str | None:
 
 
 def _measured(ledgers: Sequence[LedgerDecided]) -> list[dict[str, Any]]:
-    """Return the ledgers with only those claims that the campaign measured, because no other verdict is its own."""
-    found = [{**ledger, "claims": [row for row in ledger["claims"] if row["figures"]]} for ledger in ledgers]
+    """Return the ledgers with only those claims that the campaign measured, because no other verdict is its own. Their
+    texts are null."""
+    texts = dict.fromkeys(_CLAIM_TEXTS)
+    found = [
+        {**ledger, "claims": [{**row, **texts} for row in ledger["claims"] if row["figures"]]} for ledger in ledgers
+    ]
     return [ledger for ledger in found if ledger["claims"]]
 
 
