@@ -164,7 +164,7 @@ def _measured(ledgers: Sequence[LedgerDecided]) -> list[dict[str, Any]]:
 
 def _published_parts(verdicts: Verdicts, study: Study) -> dict[str, Any]:
     """Return the verdicts without what the head contains, a paper's own analysis, most findings of audits (their
-    summary counts them), interactions of metrics that do not answer the study's question, what `values` repeats, and
+    summary counts them), interactions of other metrics or several other factors, what `values` repeats, and
     values of metrics that the study neither compares nor draws. `published_verdicts` restores the meanings of audits,
     and names trials by their block."""
     return {
@@ -180,8 +180,9 @@ def _published_parts(verdicts: Verdicts, study: Study) -> dict[str, Any]:
 
 
 def published_interactions(verdicts: Verdicts, answers: Sequence[str]) -> list[InteractionRow]:
-    """Return the interactions that a published result keeps. `answers` are the metrics of the study's first family."""
-    return [row for row in verdicts["interactions"] if row["metric"] in answers]
+    """Return the interactions that a published result keeps: those with one other factor, of the metrics `answers`,
+    which are those of the study's first family."""
+    return [row for row in verdicts["interactions"] if row["metric"] in answers and len(row["term"]) == 1]
 
 
 def published_findings(verdicts: Verdicts) -> list[AuditRow]:

@@ -77,7 +77,7 @@ _LEFT_OUT = {
     "order": "the order in which the trials of each block ran",
     "curves": "the curves of single trials behind the distributions",
     "visits": "the median visit of each page, request by request",
-    "interactions": "the interactions of metrics other than {answers}",
+    "interactions": "interactions of metrics other than {answers}, or with several other factors",
     "findings": "most of the trials in which an audit failed; the summary counts them",
     "processor": "processor times that the study does not compare",
 }
