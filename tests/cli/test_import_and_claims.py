@@ -193,3 +193,17 @@ def test_a_fresh_clone_decides_by_what_is_published(tmp_path: Path) -> None:
     assert total
     assert int(total[2]) <= 145 - sum(decided.values())  # so many were open, were added, or were impossible as printed
     assert done.stdout.count("by: the published campaign ") == sum(decided.values())
+
+
+def test_an_unknown_name_lists_only_names_that_have_claims(h123: Tool) -> None:
+    printed = " ".join(h123("claims", "nosuch").stderr.split())
+    names = printed.partition("the choices are ")[2].split(", ")
+    assert {"loss", "tuning"} <= set(names)
+    assert not {"quick", "smoke"} & set(names)
+
+
+def test_wrapped_lines_of_claims_are_indented(h123: Tool) -> None:
+    lines = h123("claims", "loss").stdout.splitlines()
+    claims = lines[next(n for n, line in enumerate(lines) if line.startswith("  L1 ")) : -2]
+    assert any(len(line) > 70 for line in claims)
+    assert all(line.startswith(("  L", " " * 7)) for line in claims if line)

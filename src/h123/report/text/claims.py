@@ -43,7 +43,7 @@ _SUMMED = {
 """The columns of the summary, and the verdicts that each column counts."""
 _SHORTEST_TITLE = 20
 """The smallest width at which a work's title is still useful, in columns."""
-_INDENT = "       "
+_INDENT = Text("       ")
 
 
 @dataclass(frozen=True)
@@ -109,10 +109,10 @@ def print_claims(decided: "Iterable[Decided]", console: Console, others: OtherLe
         for claim in ledger["claims"]:
             _print_claim(claim, console)
             if result := entry.by.get(claim["id"]):
-                console.print(Text(_INDENT + result_line(result, claim["id"]), style="dim"))
+                _print_indented(result_line(result, claim["id"]), console, "dim")
                 names.append(result.name)
             for line in others.lines(ledger["title"], claim["id"]) if others else []:
-                console.print(Text(_INDENT + line))
+                _print_indented(line, console)
             words.append(claim["verdict"])
         console.print()
     total = ", ".join(f"{words.count(word)} {word}" for word in sorted(set(words)))
@@ -124,13 +124,21 @@ def print_claims(decided: "Iterable[Decided]", console: Console, others: OtherLe
 
 def _print_claim(claim: "ClaimRow", console: Console) -> None:
     head = Text(f"  {claim['id']:<5}")
-    head.append(f"{verdict_words(claim):<14}", style=_STYLES.get(claim["verdict"], "dim"))
-    console.print(head.append(f" {statement(claim)}"))
-    console.print(Text(_INDENT + claim_words(claim), style="italic"))
+    head.append(f"{verdict_words(claim):<14} ", style=_STYLES.get(claim["verdict"], "dim"))
+    _print_indented(statement(claim), console, head=head)
+    _print_indented(claim_words(claim), console, "italic")
     for line in [*measured_lines(claim), *arithmetic_lines(claim)]:
-        console.print(Text(_INDENT + line))
+        _print_indented(line, console)
     for line in remarks(claim):
-        console.print(Text(_INDENT + line, style="dim"))
+        _print_indented(line, console, "dim")
+
+
+def _print_indented(text: str, console: Console, style: str = "", head: Text = _INDENT) -> None:
+    """Print text after `head`, with all further lines below the text's beginning."""
+    for line in Text(text, style).wrap(console, max(console.width - len(head), 20)):
+        line.rstrip()
+        console.print(head + line, soft_wrap=True)
+        head = Text(" " * len(head))
 
 
 def result_line(result: "PublishedResult", claim: str) -> str:
@@ -205,7 +213,8 @@ def statement(claim: "ClaimRow") -> str:
     against = f"against {_levels(claim['against'])}" if claim["against"] else ""
     size = claim["size"] or ""
     if claim["direction"] in ("not higher", "not lower"):
-        sides, size = f"{sides} {size}", ""
+        # The ratio may be at least 1 / (1 + margin), so the other side is at most higher by the margin.
+        sides, size = f"{b} not higher than {a} {size}" if claim["direction"] == "not lower" else f"{sides} {size}", ""
     words = [metric(claim["metric"]).title, sides, size, _levels(claim["condition"]), against]
     return "; ".join(word for word in words if word)
 

@@ -14,7 +14,7 @@ from h123.base.strict import Strict
 from h123.study.claims.claim import ALL_LEVELS, AnyClaim, MeasurableClaim
 from h123.study.quantities import Levels
 from h123.study.reader import load_study
-from h123.study.registry import find_study, is_study, list_claims, list_studies
+from h123.study.registry import find_study, is_study, list_claims
 from h123.study.study import Study
 from h123.study.yaml_document import MOST_BYTES, Location, YamlDocument
 
@@ -160,7 +160,8 @@ def find_ledgers(name: str) -> list[Ledger]:
     if "/" not in name and not name.endswith((".yaml", ".yml")):
         shipped = {path.stem: path for path in list_claims()}
         if name not in shipped:
-            allowed = choose(name, sorted({*shipped, *(path.stem for path in list_studies())}))
+            studies = {about for path in shipped.values() if (about := _about(path))}
+            allowed = choose(name, sorted({*shipped, *studies}))
             raise UserError(
                 f"there is no study or claims file {name!r}, nor is this the path of a YAML file; {allowed}"
             )
