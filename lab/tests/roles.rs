@@ -122,6 +122,8 @@ fn processors_that_are_not_there_are_refused() {
     }
 }
 
+/// The processor time that COMPUTE takes. The kernel's two ways to count it may differ by a tick.
+const COMPUTED_NS: u64 = 200_000_000 - 10_000_000;
 const COMPUTE: &str = r#"python3 -c "import time; t = time.process_time; [0 for _ in iter(lambda: t() < 0.2, False)]""#;
 
 #[test]
@@ -130,7 +132,7 @@ fn what_a_role_leaves_running_is_counted_and_ended() {
     let client = format!("({}) & {COMPUTE}", bench.lasting());
     let report = bench.run(&trial(direction(1), Value::Null, &client));
     let cpu = report["roles"][0]["cpu"]["main_ns"].as_u64().unwrap();
-    assert!((200_000_000..600_000_000).contains(&cpu), "{cpu}");
+    assert!((COMPUTED_NS..600_000_000).contains(&cpu), "{cpu}");
     assert_eq!(bench.processes(), Vec::<u32>::new());
 }
 
@@ -141,7 +143,7 @@ fn what_descends_from_a_role_is_counted_whatever_its_session() {
         format!("setsid sh -c '{COMPUTE}; touch done; {}' & while [ ! -e done ]; do sleep 0.05; done", bench.lasting());
     let report = bench.run(&trial(direction(1), Value::Null, &client));
     let cpu = report["roles"][0]["cpu"]["main_ns"].as_u64().unwrap();
-    assert!((200_000_000..900_000_000).contains(&cpu), "{cpu}");
+    assert!((COMPUTED_NS..900_000_000).contains(&cpu), "{cpu}");
 }
 
 #[test]
